@@ -1,0 +1,250 @@
+"""Make what in the documents is not written by hand: reference pages, transcript, picture, validation report.
+
+    python docs/make.py [NAME ...]      write what has changed (all, or the files with these names)
+    python docs/make.py --check ...     change nothing; exit code 1 and the names if something would change
+
+In a transcript the words must be the same; numbers may differ by `TOLERANCE`, because versions of numpy and
+scipy are not the same on every machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+
+import zsim
+from zsim.cli.main import cli
+from zsim.cli.main import main as run_zsim
+from zsim.predict.drawing import render
+from zsim.predict.prediction import Prediction
+from zsim.report.tables import markdown
+from zsim.scenario.model import Scenario
+from zsim.validate import report, words
+from zsim.validate.api import Validation, validate
+from zsim.validate.drawing import figure as validate_figure
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+ACCURACY = "<!-- accuracy: made by docs/make.py from zsim validate -->"
+MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
+TOLERANCE = 0.05
+COMMAND_LINE = (
+    "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
+    "`NO_COLOR` is honoured.",
+    "Exit codes: 0 done; 1 a validation case failed; 2 bad input (one sentence says what and how to put it "
+    "right); 70 a fault of zsim (`ZSIM_DEBUG=1` shows the traceback); 130 interrupted.",
+)
+NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+MADE = "<!-- made by docs/make.py -->"
+
+
+def run(line: str) -> str:
+    """Return what a zsim command prints on stdout."""
+    stream = io.StringIO()
+    with redirect_stdout(stream):
+        code = run_zsim(line.split()[1:])
+    if code:
+        raise SystemExit(f"'{line}' ended with exit code {code}")
+    return "\n".join(text.rstrip() for text in stream.getvalue().splitlines())
+
+
+def between(text: str, start: str, end: str, content: str) -> str:
+    """Replace what stands between two marks, each on a line of its own."""
+    head, found, rest = text.partition(start + "\n")
+    _, closed, tail = rest.partition(end + "\n")
+    if not found or not closed:
+        raise SystemExit(f"mark {start!r} or {end!r} is missing")
+    return head + start + "\n" + content + end + "\n" + tail
+
+
+def readme() -> str:
+    """Return README.md with the present transcript and table of accuracy."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    transcript = f"```console\n$ {MAIN_JOB}\n{run(MAIN_JOB)}\n```\n"
+    text = between(text, f"<!-- transcript: {MAIN_JOB} -->", "<!-- end of transcript -->", transcript)
+    return between(text, ACCURACY, "<!-- end of accuracy -->", accuracy())
+
+
+@functools.cache
+def validation() -> Validation:
+    """Run the cases that come with zsim, once."""
+    return validate()
+
+
+def accuracy() -> str:
+    """Return the table of the durations observed and predicted, and the count of all claims."""
+    outcome = validation()
+    times = [claim for claim in outcome.claims if claim.claim == "time"]
+    table = markdown(words.claims_grid(times))
+    return f"\n{words.headline(outcome.summary)} The durations among them:\n\n{table}\n"
+
+
+def validation_page() -> str:
+    """Return the report of all claims."""
+    outcome = validation()
+    text = report.as_markdown(outcome.claims, outcome.summary)
+    return f"{text}\n![Predicted over observed](validation.svg)\n"
+
+
+def validation_picture() -> str:
+    """Return the picture of the report."""
+    drawn = validate_figure(validation().claims)
+    if drawn is None:
+        raise SystemExit("the validation has no duration to draw")
+    return render(drawn, "svg").decode()
+
+
+def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command below a group with its path, depth first."""
+    context = click.Context(group, info_name=path)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+def options_of(command: click.Command, path: str) -> Iterator[str]:
+    """Yield a Markdown table row for every argument and option of a command."""
+    context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
+    for parameter in command.get_params(context):
+        if isinstance(parameter, click.Argument):
+            yield f"| `{parameter.make_metavar(context)}` | |"
+        elif record := parameter.get_help_record(context):
+            names, words = (" ".join(part.split()).replace("|", "\\|") for part in record)
+            yield f"| `{names}` | {words} |"
+
+
+def command_line() -> str:
+    """Return the reference of all commands."""
+    parts = ["# Command line", MADE, *COMMAND_LINE]
+    for path, command in commands(cli, "zsim"):
+        words = " ".join((command.help or "").replace("\b", "").split())
+        parts += [f"## {path}", words]
+        if not isinstance(command, click.Group):
+            parts.append("\n".join(["| option | meaning |", "| --- | --- |", *options_of(command, path)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def type_words(schema: dict[str, Any]) -> str:
+    """Say in a few words what a JSON Schema fragment allows."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema:
+        words = (type_words(choice) for choice in schema["anyOf"] if choice.get("type") != "null")
+        return " or ".join(dict.fromkeys(words))
+    if schema.get("type") == "array":
+        return f"list of {type_words(schema.get('items') or {})}"
+    names = {"object": "table", "integer": "whole number", "boolean": "true or false", "string": "text"}
+    kind = str(schema.get("type", "anything"))
+    return names.get(kind, kind)
+
+
+def field_rows(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield a Markdown table row for every field of an object's schema."""
+    for name, field in schema.get("properties", {}).items():
+        words = " ".join(str(field.get("description", "")).split()).replace("|", "\\|")
+        default = field.get("default")
+        shown = "" if default is None or default in ([], {}, "") else f"`{default}`"
+        yield f"| `{name}` | {type_words(field)} | {shown} | {words} |"
+
+
+def schema_page(title: str, intro: str, schema: dict[str, Any]) -> str:
+    """Return a reference page of a JSON Schema: its own fields, then those of its parts."""
+    head = "| field | value | default | meaning |\n| --- | --- | --- | --- |"
+    parts = [f"# {title}", MADE, intro, "\n".join([head, *field_rows(schema)])]
+    for name, part in sorted(schema.get("$defs", {}).items()):
+        if part.get("properties"):
+            words = str(part.get("description", "")).split("\n\n")[0]
+            parts += [f"## {name}", " ".join(words.split()), "\n".join([head, *field_rows(part)])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def scenario_page() -> str:
+    """Return the reference of the scenario's fields."""
+    intro = (
+        "What can be asked. Every field is a key of a scenario file (`--scenario FILE`), of `--set`, "
+        "and an argument of `zsim.Scenario`. `zsim scenario schema` prints this as JSON Schema."
+    )
+    return schema_page("Scenario", intro, Scenario.model_json_schema())
+
+
+def result_page() -> str:
+    """Return the reference of the fields of a prediction."""
+    intro = (
+        "What is answered: the fields of `Prediction`, of `zsim predict --json` and of `-o result.json`. "
+        "Durations are in seconds, sizes in bytes, rates in bytes per second, shares between 0 and 1. "
+        "`schema_version` changes when a field goes or changes its meaning."
+    )
+    return schema_page("Result", intro, Prediction.model_json_schema(mode="serialization"))
+
+
+def picture() -> str:
+    """Return the picture of the main job as SVG."""
+    return render(zsim.predict(zsim.Scenario(layout="raidz2x6", fill=0.62)).plot(), "svg").decode()
+
+
+PAGES: dict[Path, Callable[[], str]] = {
+    DOCS / "reference" / "command-line.md": command_line,
+    DOCS / "reference" / "scenario.md": scenario_page,
+    DOCS / "reference" / "result.md": result_page,
+    DOCS / "predict.svg": picture,
+    DOCS / "validation.md": validation_page,
+    DOCS / "validation.svg": validation_picture,
+    ROOT / "README.md": readme,
+}
+
+
+def about_equal(old: str, new: str) -> bool:
+    """Tell whether two texts have the same words, and numbers that differ by `TOLERANCE` at most."""
+    if NUMBER.sub("#", " ".join(old.split())) != NUMBER.sub("#", " ".join(new.split())):
+        return False
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    values = ((float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs)
+    return all(abs(a - b) <= max(TOLERANCE * abs(a), 1.0) for a, b in values)
+
+
+def is_current(path: Path, new: str) -> bool:
+    """Tell whether a made file is up to date; of a picture only that it is there."""
+    if not path.exists():
+        return False
+    if path.suffix == ".svg":
+        return True
+    return about_equal(path.read_text(encoding="utf-8"), new)
+
+
+def main() -> int:
+    """Write, or with ``--check`` compare, the made documents."""
+    wanted = {word for word in sys.argv[1:] if word != "--check"}
+    if unknown := wanted - {path.name for path in PAGES}:
+        raise SystemExit(f"not made here: {', '.join(sorted(unknown))}")
+    stale = []
+    for path, make in PAGES.items():
+        if wanted and path.name not in wanted:
+            continue
+        new = make()
+        if "--check" in sys.argv:
+            if not is_current(path, new):
+                stale.append(str(path.relative_to(ROOT)))
+        elif not path.exists() or path.read_text(encoding="utf-8") != new:
+            path.write_text(new, encoding="utf-8")
+            click.echo(f"{path.relative_to(ROOT)} written")
+    if stale:
+        click.echo(f"out of date: {', '.join(stale)}; run: python docs/make.py", err=True)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""``zsim compare`` and ``zsim sweep``: words to axes, outputs, bad input.  The engine is replaced."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zsim.cli import compare as compare_module
+from zsim.cli import main as entry
+from zsim.cli import predict as predict_module
+from zsim.cli import sweep as sweep_module
+from zsim.predict.prediction import Prediction
+from zsim.scenario.model import Scenario
+
+COMMANDS = {"compare": compare_module.command, "sweep": sweep_module.command}
+
+
+@pytest.fixture
+def asked(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
+    """The scenarios that an engine was asked for, which gives them all the same answer."""
+    seen: list[Scenario] = []
+
+    def predict(scenario: Scenario, on_progress: Callable[[float, str], None] | None = None) -> Prediction:
+        seen.append(scenario)
+        return prediction
+
+    module = types.ModuleType("zsim.predict.api")
+    module.predict = predict  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "zsim.predict.api", module)
+    monkeypatch.setattr(predict_module, "NOTICE_AFTER_S", 1000.0)
+    return seen
+
+
+def zsim(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(entry.cli, "get_command", lambda context, name: COMMANDS[name])
+    return entry.main(shlex.split(line))
+
+
+def test_compare_prints_a_row_each(
+    asked: list[Scenario], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert zsim("compare raidz2x6 mirror2 --drives 12 --fill 60% --jobs 1", monkeypatch) == 0
+    out = capsys.readouterr().out
+    assert "2*raidz2x6" in out
+    assert "6*mirror2" in out
+    assert [(str(each.layout), each.fill) for each in asked] == [("2*raidz2x6", 0.6), ("6*mirror2", 0.6)]
+
+
+def test_compare_json_is_alone_on_stdout(
+    asked: list[Scenario], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert zsim("compare raidz2x6 mirror2 --usable 20T --json --jobs 1", monkeypatch) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["p50_s"] for row in rows] == [61200.0, 61200.0]
+
+
+def test_sweep_asks_for_every_combination(
+    asked: list[Scenario],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "sweep --width 4..6..2 --parity 1,2 --fill 25%..75%..25% --seed 5 --jobs 1"
+    line += " -o table.csv --plot table.svg --store answers.jsonl --load random-read,rate=5"
+    assert zsim(line, monkeypatch) == 0
+    assert len(asked) == 12
+    assert {(str(each.layout), each.fill, each.seed) for each in asked} == {
+        (f"raidz{p}x{w}", f, 5) for p in (1, 2) for w in (4, 6) for f in (0.25, 0.5, 0.75)
+    }
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as stream:
+        assert [float(row["p50_s"]) for row in csv.DictReader(stream)] == [61200.0] * 12
+    assert {path.name for path in tmp_path.iterdir()} == {"table.csv", "table.svg", "answers.jsonl"}
+    assert zsim(line, monkeypatch) == 0  # all answers are kept
+    assert len(asked) == 12
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("compare", "compare"),
+        ("compare raidz2x1", "layout"),
+        ("compare raidz2x6 --drives 5", "drives"),
+        ("compare raidz2x6 --drives none", "--drives"),
+        ("compare raidz2x6 --drives 12 --usable 3T", "--usable"),
+        ("compare raidz2x6 --usable lots", "--usable"),
+        ("compare raidz2x6 --layout mirror2", "layout"),
+        ("compare raidz2x6 --jobs 0", "--jobs"),
+        ("compare raidz2x6 --fill 7", "fill"),
+        ("compare nowhere.toml", "nowhere.toml"),
+        ("sweep", "layout"),
+        ("sweep --width 4..", "width"),
+        ("sweep --width 4 --parity x", "parity"),
+        ("sweep --width 4", "parity"),
+        ("sweep --layout mirror2 --fill 90%..10%", "fill"),
+        ("sweep --layout mirror2 -o table.xls", "table.xls"),
+        ("sweep --layout mirror2 --store nowhere/a.jsonl", "a.jsonl"),
+        ("sweep --layout mirror2 --seed 1..9999 --cpus 1..100", "combinations"),
+    ],
+)
+def test_absurd_plans_get_one_sentence(
+    asked: list[Scenario],
+    line: str,
+    named: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert zsim(line, monkeypatch) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert named in err
+    assert asked == []
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,122 @@
+"""The documents are true: their links lead somewhere, their Python and their zsim commands run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    page: str
+    number: int
+    language: str
+    text: str
+
+
+def blocks(*languages: str) -> list[Block]:
+    found = []
+    for page in PAGES:
+        for number, match in enumerate(FENCE.finditer(page.read_text(encoding="utf-8"))):
+            if match[1] in languages:
+                found.append(Block(str(page.relative_to(ROOT)), number, match[1], match[2]))
+    return found
+
+
+def pages_with(language: str) -> list[str]:
+    return sorted({block.page for block in blocks(language)})
+
+
+def commands() -> list[tuple[str, str]]:
+    """Return page and command line of every ``$ zsim ...`` in a console block."""
+    return [
+        (block.page, line[2:])
+        for block in blocks("console")
+        for line in block.text.splitlines()
+        if line.startswith("$ zsim ")
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if not re.match(r"[a-z]+:|#", target):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_python_blocks_of_a_page_run_in_order(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for block in blocks("python"):
+        if block.page == page:
+            exec(compile(block.text, f"{page}, block {block.number}", "exec"), namespace)
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_commands_run(
+    page: str,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from zsim.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("toml"):
+        if block.page == page and block.text.startswith("# "):
+            (tmp_path / block.text.split()[1]).write_text(block.text, encoding="utf-8")
+    assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["main", "test"])
+def test_readme_holds_the_commands_that_ci_runs(name: str) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^<!-- ci: {name} -->\n```sh\n([^\n]+)\n```$", text, re.MULTILINE)
+    assert len(found) == 1
+    assert found[0].startswith("python3 -m venv .venv && .venv/bin/pip install -q ")
+
+
+def test_readme_installs_an_extra_that_the_project_has() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"'\.\[(\w+)\]'", text)) == {"test"}
+    assert "test" in project["optional-dependencies"]
+
+
+FAST = ("command-line.md", "scenario.md", "result.md")
+
+
+def make_documents(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "make.py"), *words], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_made_pages_are_up_to_date(name: str) -> None:
+    result = make_documents("--check", name)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_transcript_and_report_are_up_to_date() -> None:
+    result = make_documents("--check", "README.md", "validation.md")
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,69 @@
+"""A trace through a drive model."""
+
+import csv
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from zsim.drives.catalogue import load_drive
+from zsim.drives.parameters import DriveParameters
+from zsim.errors import InputError
+from zsim.observe.replay import distribution, replay
+from zsim.observe.traces.trace import Request, trace_of
+
+SIMPLE = DriveParameters(
+    capacity_bytes=10**9, revolution_s=0.0083, zone_rates=(100e6,), seek_short_a_s=0.005, seek_long_c_s=0.005,
+    read_pass_under_bytes=10**6,
+)  # fmt: skip
+
+
+def sequential(count=10, interval=0.1, size=10**6):
+    return trace_of([Request(i * interval, "d", False, i * size, size) for i in range(count)], "x")
+
+
+def test_sequential_reads_at_leisure_take_their_transfer():
+    done = replay(sequential(), SIMPLE)
+    assert done.run.service == pytest.approx(np.full(10, 0.01))
+    assert done.response == pytest.approx(np.full(10, 0.01))
+    assert done.sequential_share == 1.0
+    assert done.utilisation == pytest.approx(0.1 / 0.91)
+
+
+def test_a_depth_replaces_the_times_of_arrival():
+    done = replay(sequential(interval=9.0), SIMPLE, depth=1)
+    assert done.run.elapsed == pytest.approx(0.1)
+    assert done.utilisation == pytest.approx(1.0)
+
+
+def test_parallel_flash_is_not_busier_than_the_clock():
+    flash = load_drive("generic-sata-ssd").parameters()
+    trace = trace_of([Request(0.0, "d", False, i * 4096, 4096) for i in range(100)], "x")
+    assert 0 < replay(trace, flash).utilisation <= 1.0
+
+
+def test_a_trace_beyond_the_drive_is_refused():
+    with pytest.raises(InputError, match="1000000000"):
+        replay(trace_of([Request(0.0, "d", False, 10**9, 512)], "x"), SIMPLE)
+
+
+def test_the_summary_counts_what_there_was():
+    rows = [Request(0.0, "d", False, 0, 4096), Request(0.1, "d", True, 10**8, 8192)]
+    summary = replay(trace_of(rows, "x"), SIMPLE).summary()
+    assert (summary["reads"], summary["writes"], summary["bytes"]) == (1, 1, 12288)
+    assert summary["response_s"]["max"] >= summary["service_s"]["p50"] > 0
+    assert set(distribution(np.array([1.0]))) == {"mean", "p50", "p90", "p99", "p99.9", "max"}
+
+
+def test_both_outputs_hold_every_request(tmp_path):
+    done = replay(sequential(), SIMPLE)
+    done.save(tmp_path / "out.csv")
+    done.save(tmp_path / "out.parquet")
+    with (tmp_path / "out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    table = pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pydict()
+    assert (
+        [float(row["completion_s"]) for row in rows] == table["completion_s"] == done.run.completion.tolist()
+    )
+    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
+        done.save(tmp_path / "out.txt")

@@ -1,0 +1,24 @@
+"""The examples in the docstrings of the ground floor are true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = (
+    "zsim",
+    "zsim.errors",
+    "zsim.units",
+    "zsim.scenario.layout",
+    "zsim.scenario.model",
+    "zsim.scenario.parts",
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,125 @@
+"""What the commands share: printing, JSON, progress bars and repeated options.  Light at the top."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from zsim.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
+
+Report = Callable[[float, str], None]
+"""What a long computation calls now and then: the share done (0 to 1) and what it is doing."""
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """Return a rich console on `stream` (stdout if not given): colours and width of the terminal, or plain.
+
+    ``NO_COLOR`` and ``TERM=dumb`` are honoured by rich itself.
+    """
+    from rich.console import Console
+
+    target = sys.stdout if stream is None else stream
+    width = None if target.isatty() else PLAIN_WIDTH
+    return Console(file=target, width=width, highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+
+def show(renderable: Any) -> None:
+    """Print a rich renderable on stdout."""
+    console().print(renderable)
+
+
+def notice(text: str) -> None:
+    """Print one line on stderr."""
+    click.echo(f"zsim: {text}", err=True)
+
+
+def print_json(data: Any) -> None:
+    """Print `data` on stdout as JSON; NaN and infinity are refused, because they are not JSON."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextlib.contextmanager
+def progress(title: str) -> Iterator[Report]:
+    """Give a function that shows how far a computation is: a bar on stderr if that is a terminal.
+
+    Parameters
+    ----------
+    title : str
+        Shown until the computation says what it is doing.
+
+    Yields
+    ------
+    Report
+        To be called with the share done (0 to 1) and a few words.
+    """
+    if not sys.stderr.isatty():
+        yield lambda share, words: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    with Progress(*columns, TimeRemainingColumn(), console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share, words: bar.update(
+            task, completed=min(max(share, 0.0), 1.0), description=words or title
+        )
+
+
+def key_value(text: str, option: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE`` as it was given to `option`.
+
+    Raises
+    ------
+    InputError
+        If there is no equals sign, or nothing on one of its sides.
+    """
+    key, _, value = (part.strip() for part in text.partition("="))
+    if not key or not value:
+        raise InputError(option, text, "it is not NAME=VALUE", f"write {option} NAME=VALUE")
+    return key, value
+
+
+def whole_number(text: str | None, option: str, least: int) -> int | None:
+    """Return the whole number given to `option`, or None if it was not given.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number or below `least`.
+    """
+    if text is None:
+        return None
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10) or int(digits) < least:
+        raise InputError(option, text, f"it is not a whole number from {least} on", f"write {least + 1}")
+    return int(digits)
+
+
+def exclusive(given: dict[str, object]) -> None:
+    """Refuse two options that exclude each other.
+
+    Parameters
+    ----------
+    given : dict
+        Option name to its value, None where it was not given.
+
+    Raises
+    ------
+    InputError
+        Naming the first two that were given.
+    """
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise InputError(
+            names[1], given[names[1]], f"it excludes {names[0]}", f"give only one of {', '.join(given)}"
+        )

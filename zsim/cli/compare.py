@@ -1,0 +1,50 @@
+"""``zsim compare``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from zsim.cli.common import exclusive, print_json, progress, show
+from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.predict import announced_compilation
+from zsim.errors import InputError
+
+
+@click.command("compare")
+@click.argument("asked", metavar="LAYOUT|FILE.toml...", nargs=-1, required=True)
+@click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
+@click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds so much data: 40T.")
+@click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@scenario_options
+def command(
+    asked: tuple[str, ...],
+    drives: str | None,
+    usable: str | None,
+    jobs: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Compare layouts or scenario files side by side.
+
+    The other flags hold for all of them.  Usable space counts full records, parity and padding taken off.
+    """
+    from zsim.cli.common import whole_number
+    from zsim.plan.api import compare
+    from zsim.units import parse_bytes
+
+    exclusive({"--drives": drives, "--usable": usable})
+    number = whole_number(drives, "--drives", 1)
+    space = None if usable is None else parse_bytes(usable, "--usable")
+    workers = whole_number(jobs, "--jobs", 1)
+    common = stated_fields(given)
+    if "layout" in common:
+        raise InputError("layout", common["layout"], "layouts need no flag here", "write zsim compare LAYOUT")
+    with announced_compilation(), progress("comparing") as report:
+        table = compare(*asked, drives=number, usable=space, jobs=workers, on_progress=report, **common)
+    if as_json:
+        print_json(table.to_dict())
+    else:
+        show(table)

@@ -1,0 +1,146 @@
+"""The flags that describe a scenario, shared by every command that takes one.
+
+Each flag is a field of `zsim.scenario.model.Scenario` with hyphens for underscores; `scenario_options` adds
+them to a command, `scenario_from` turns what was given into a `Scenario`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from zsim.cli.common import key_value
+from zsim.errors import InputError
+
+if TYPE_CHECKING:
+    from zsim.scenario.model import Scenario
+    from zsim.scenario.resolve import ResolvedScenario
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Flag(NamedTuple):
+    """A flag that takes one value: field of the scenario, what the value looks like, help."""
+
+    field: str
+    metavar: str
+    help: str
+
+    @property
+    def option(self) -> str:
+        """The flag as it is typed."""
+        return f"--{self.field.replace('_', '-')}"
+
+
+FLAGS = (
+    Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
+    Flag("vdevs", "N", "As many of the vdev given by --layout."),
+    Flag("fill", "SHARE", "ALLOC/SIZE as zpool list prints them, parity included: 0.62 or 62%."),
+    Flag("alloc", "SIZE", "Instead of --fill: ALLOC as zpool list prints it, such as 2.84T."),
+    Flag("drive", "NAME", "Drives of the pool: a name that 'zsim drives list' has, or a TOML file."),
+    Flag("drive_size", "SIZE", "Capacity of these drives, such as 4TB."),
+    Flag("new_drive", "NAME", "The drive that replaces, if it is another."),
+    Flag("new_drive_size", "SIZE", "Capacity of the new drive."),
+    Flag("recordsize", "SIZE", "Record or volume block size, such as 128K."),
+    Flag("frag", "SHARE", "FRAG as zpool list prints it: fragmentation of the free space."),
+    Flag("history", "NAME", "How the pool was filled and has aged: a name of models/histories."),
+    Flag("ashift", "N", "Sector size of the pool as a power of two: 9 to 16."),
+    Flag("memory", "SIZE", "Main memory of the host, such as 16G."),
+    Flag("cpus", "N", "Processors of the host."),
+    Flag(
+        "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
+    ),
+    Flag("hz", "N", "Ticks per second of the host's kernel."),
+    Flag("operation", "NAME", "What runs: resilver, scrub or rebuild."),
+    Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
+    Flag("replace", "K", "Number of drives replaced at once in one vdev."),
+    Flag("old_drive", "STATE", "The drive that is replaced: missing or online."),
+    Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
+    Flag("enclosure", "NAME", "Shared link in front of all drives that no --ports names."),
+    Flag("begins", "MOMENT", "When it begins, for a load with hours: 'fri 13:41'."),
+    Flag("engine", "NAME", "compiled, or reference (slow; the same semantics in SimPy)."),
+    Flag("precision", "SHARE", "Half-width of the sampling interval to reach, such as 1%."),
+    Flag("seed", "N", "Seed of everything random."),
+)
+REPEATED = (
+    Flag("ports", "NAME:DRIVES", "Drives behind a shared link: port-multiplier-cbs:1,2. May be repeated."),
+    Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
+)
+SWITCHES = (
+    ("write_cache", "--write-cache/--no-write-cache", "Whether the drives' write caches are on."),
+    ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
+)
+TUNABLE_HELP = "A ZFS tunable set otherwise than in the release. May be repeated."
+SET_HELP = "Any field of the scenario, such as tunables.zfs_vdev_scrub_max_active=5. May be repeated."
+FILE_HELP = "Scenario file (TOML); --set overrides it, and the other flags override both."
+
+
+def scenario_options(command: Command) -> Command:
+    """Add every flag that describes a scenario to a click command; its function gets them as ``**given``."""
+    # click lists the option added last first.
+    command = click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=SET_HELP)(command)
+    command = click.option("--scenario", "file", metavar="FILE", help=FILE_HELP)(command)
+    command = click.option("--tunable", "tunable", metavar="NAME=VALUE", multiple=True, help=TUNABLE_HELP)(
+        command
+    )
+    for name, option, words in reversed(SWITCHES):
+        command = click.option(option, name, default=None, help=words)(command)
+    for flag in reversed(FLAGS + REPEATED):
+        many = flag in REPEATED
+        add = click.option(flag.option, flag.field, metavar=flag.metavar, multiple=many, help=flag.help)
+        command = add(command)
+    return command
+
+
+def scenario_from(given: Mapping[str, Any]) -> Scenario:
+    """Return the scenario of a command line.
+
+    Parameters
+    ----------
+    given : mapping
+        What click collected for the options that `scenario_options` adds.
+
+    Raises
+    ------
+    InputError
+        Naming the field whose value cannot be used.
+    """
+    from zsim.scenario.layout import FORMS
+    from zsim.scenario.model import Scenario
+
+    data = stated_fields(given)
+    if data.get("layout") is None:
+        raise InputError("layout", None, FORMS, "write for instance --layout raidz2x6")
+    return Scenario.from_dict(data)
+
+
+def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a command line states: those of the file, then --set, then the flags."""
+    from zsim.scenario import files
+
+    data = files.read_scenario(Path(given["file"])) if given["file"] is not None else {}
+    tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in given["tunable"]]
+    data = files.apply_overrides(data, [*given["settings"], *tunables])
+    stated = stated_by_flags(given)
+    if "fill" in stated or "alloc" in stated:
+        data.pop("fill", None)
+        data.pop("alloc", None)
+    return data | stated
+
+
+def resolved(scenario: Scenario) -> ResolvedScenario:
+    """Return the scenario with its assumptions; refuses at once what is in no catalogue."""
+    from zsim.drives.catalogue import load_drive
+    from zsim.scenario.resolve import resolve
+
+    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+
+
+def stated_by_flags(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the scenario that flags state."""
+    single = [flag.field for flag in FLAGS] + [name for name, _, _ in SWITCHES]
+    stated = {name: given[name] for name in single if given[name] is not None}
+    return stated | {flag.field: list(given[flag.field]) for flag in REPEATED if given[flag.field]}

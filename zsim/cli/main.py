@@ -1,0 +1,235 @@
+"""Entry point of ``zsim``: the list of commands, and what an error looks like to a user."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+import zsim
+from zsim.errors import InputError
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+PACKAGE = Path(__file__).resolve().parents[1]
+PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+
+
+class Entry(NamedTuple):
+    """A command that may be registered: where it lives, its help line, and the files its body needs."""
+
+    module: str
+    help: str
+    needs: tuple[str, ...] = ()
+
+
+COMMANDS: dict[str, Entry] = {
+    "predict": Entry(
+        "predict", "Predict how long a resilver takes, why, and how sure that is.", ("predict/api.py",)
+    ),
+    "compare": Entry(
+        "compare", "Compare layouts or scenario files side by side.", ("plan/api.py", "predict/api.py")
+    ),
+    "sweep": Entry(
+        "sweep", "Resilver time by width, parity, fill and fragmentation.", ("plan/api.py", "predict/api.py")
+    ),
+    "import": Entry(
+        "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
+    ),
+    "eta": Entry(
+        "eta",
+        "Finish time of a running resilver, from a pasted zpool status.",
+        ("plan/api.py", "predict/api.py"),
+    ),
+    "scenario": Entry(
+        "scenario", "Show a scenario with its defaults, or its JSON Schema.", ("scenario/model.py",)
+    ),
+    "drives": Entry("drives", "List, show, plot and fit drive models."),
+    "pool": Entry("pool", "Show the block population that a scenario gives."),
+    "replay": Entry("replay", "Run a block trace through a drive model."),
+    "validate": Entry("validate", "Hold predictions against measurements, with stated tolerances."),
+    "rerun": Entry("rerun", "Derive a stored result again and say what has changed.", ("predict/api.py",)),
+    "warmup": Entry("warmup", "Compile the kernels now instead of in the first run.", ("predict/api.py",)),
+}
+
+
+def is_registered(entry: Entry) -> bool:
+    """Tell whether the command's own module and the files its body needs are installed."""
+    wanted = (f"cli/{entry.module}.py", *entry.needs)
+    return all((PACKAGE / name).is_file() for name in wanted)
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is looked up to be run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands that are installed, in the order of `COMMANDS`."""
+        return [name for name, entry in COMMANDS.items() if is_registered(entry)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command, or None if it does not exist."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None or not is_registered(entry):
+            return None
+        command = importlib.import_module(f"zsim.cli.{entry.module}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"zsim.cli.{entry.module}.command is not a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from their help lines alone, importing none of them."""
+        names = self.list_commands(ctx)
+        if names:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, COMMANDS[name].help) for name in names])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one is nearest."""
+        name = args[0]
+        if ctx.resilient_parsing or name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        known = self.list_commands(ctx)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        remedy = f"did you mean 'zsim {near[0]}'?" if near else "'zsim --help' describes them"
+        raise InputError("command", name, f"the commands are {', '.join(known)}", remedy)
+
+
+def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Print the version and leave; it is looked up late because that takes longer than the rest."""
+    if value and not ctx.resilient_parsing:
+        click.echo(f"zsim {zsim.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings=SETTINGS)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_version,
+    help="Print the version.",
+)
+def cli() -> None:
+    """Predict ZFS resilvers: how long until the pool is whole again, why, and what would change it.
+
+    Start with: zsim predict --layout raidz2x6 --fill 0.62
+    """
+
+
+def one_line(text: object) -> str:
+    """Return `text` as one line, blanks squeezed."""
+    return " ".join(str(text).split())
+
+
+def usage_sentence(error: click.ClickException) -> str:
+    """Say what is wrong with the command line in one sentence that names the remedy."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "zsim"
+    text = one_line(error.format_message())
+    if isinstance(error, click.NoSuchOption):
+        near = f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
+        text = f"{error.option_name} is not an option of '{command}'{near}"
+    return f"{text.rstrip('.')}; '{command} --help' lists what is allowed"
+
+
+def validation_sentence(error: BaseException) -> str:
+    """Say in one sentence what the first complaint of a pydantic ValidationError is."""
+    first = error.errors()[0]  # type: ignore[attr-defined]
+    field = ".".join(str(part) for part in first["loc"]) or "scenario"
+    return (
+        f"{field}: {one_line(first['msg'])}, not {first.get('input')!r:.80}; correct or leave out this value"
+    )
+
+
+def path_sentence(error: OSError) -> str:
+    """Say in one sentence which path could not be used and what to do."""
+    reason = (error.strerror or "cannot be opened").lower()
+    return f"{error.filename}: {reason}; name a path that exists and that you may use"
+
+
+def explain(error: BaseException) -> tuple[str, int]:
+    """Return the sentence and the exit code for an exception that ended a command."""
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return "interrupted; nothing was written", EXIT_INTERRUPTED
+    if isinstance(error, InputError):
+        return one_line(error), EXIT_BAD_INPUT
+    if isinstance(error, click.ClickException):
+        return usage_sentence(error), EXIT_BAD_INPUT
+    if isinstance(error, PATH_ERRORS) and error.filename is not None:
+        return path_sentence(error), EXIT_BAD_INPUT
+    if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
+        return validation_sentence(error), EXIT_BAD_INPUT
+    hint = "this is a fault of zsim: set ZSIM_DEBUG=1 for the traceback and report it"
+    return f"internal error: {type(error).__name__}: {one_line(error) or 'no message'}; {hint}", EXIT_INTERNAL
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Run one command line and return its exit code; exceptions pass through."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "_ZSIM_COMPLETE" in os.environ:  # a shell asks for completions
+        cli.main(args=words, prog_name="zsim", complete_var="_ZSIM_COMPLETE")
+    try:
+        with cli.make_context("zsim", words) as context:
+            result = cli.invoke(context)
+    except click.exceptions.Exit as leave:
+        result = leave.exit_code
+    sys.stdout.flush()
+    return result if isinstance(result, int) else 0
+
+
+def report_error(error: BaseException) -> int:
+    """Print the sentence for `error` on stderr, after the traceback if ZSIM_DEBUG is set; return the code."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return EXIT_BAD_INPUT
+    sentence, code = explain(error)
+    if os.environ.get("ZSIM_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(f"zsim: {sentence}", err=True)
+    return code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``zsim``: 0 done, 1 a case failed, 2 bad input, 70 our fault, 130 interrupted.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The words after ``zsim``; those of the process if not given.
+
+    Returns
+    -------
+    int
+        The exit code for the shell.
+    """
+    try:
+        return run(arguments)
+    except BrokenPipeError:
+        # The reader (head, less) has gone; keep the interpreter from complaining when it flushes at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except (Exception, KeyboardInterrupt, click.Abort) as error:
+        return report_error(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

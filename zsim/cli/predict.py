@@ -1,0 +1,103 @@
+"""``zsim predict``."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.cli.common import notice, print_json, progress, show
+from zsim.cli.flags import resolved, scenario_from, scenario_options
+
+if TYPE_CHECKING:
+    from zsim.predict.prediction import Prediction
+    from zsim.scenario.model import Scenario
+
+
+NOTICE_AFTER_S = 1.0
+NOTICE = "compiling the kernels for this machine, once; the next run is quick"
+
+
+@click.command("predict")
+@scenario_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
+)
+@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
+@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+@click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
+def command(as_json: bool, output: str | None, plot: str | None, report: str | None, **given: Any) -> None:
+    """Predict how long a resilver takes, why, and how sure that is.
+
+    What is not stated is assumed; the answer lists every assumption.
+    """
+    check_outputs(output, plot, report)
+    prediction = compute_or_tell(scenario_from(given), as_json)
+    if output is not None:
+        prediction.save(output)
+    if plot is not None:
+        prediction.save_plot(plot)
+    if report is not None:
+        from zsim.report.page import save_prediction_page
+
+        save_prediction_page(prediction, report)
+    if as_json:
+        print_json(prediction.to_dict())
+    else:
+        show(prediction)
+
+
+def check_outputs(output: str | None, plot: str | None, report: str | None) -> None:
+    """Refuse file names that cannot be written before anything is computed."""
+    from zsim.files import check_ending, check_writable
+
+    for path, endings in (
+        (output, (".json",)),
+        (plot, (".svg", ".png", ".pdf")),
+        (report, (".html", ".htm")),
+    ):
+        if path is not None:
+            check_ending(path, endings)
+            check_writable(path)
+
+
+def compute(scenario: Scenario) -> Prediction:
+    """Predict with a progress bar, and say so if the kernels have to be compiled first."""
+    from zsim.predict.api import predict
+
+    resolved(scenario)
+    with announced_compilation(), progress("simulating") as on_progress:
+        return predict(scenario, on_progress=on_progress)
+
+
+def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
+    """Predict; on Ctrl-C print what is known so far (not with --json, which is whole or not there)."""
+    from zsim.predict.prediction import PredictionInterrupted
+
+    try:
+        return compute(scenario)
+    except PredictionInterrupted as stop:
+        if stop.partial is not None and not as_json:
+            notice("interrupted; what follows is known so far")
+            show(stop.partial)
+        raise
+
+
+@contextlib.contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say on stderr that the kernels are being compiled, if they are: not before bad input had its chance."""
+    from zsim.jit import kernels_are_cached
+
+    if kernels_are_cached():
+        yield
+        return
+    timer = threading.Timer(NOTICE_AFTER_S, notice, (NOTICE,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

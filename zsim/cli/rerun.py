@@ -1,0 +1,89 @@
+"""``zsim rerun``: derive a stored result again, and say what has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.cli.common import print_json, show
+from zsim.errors import InputError
+
+if TYPE_CHECKING:
+    from zsim.predict.prediction import Prediction
+
+DIFFERENT = 1
+
+
+@click.command("rerun")
+@click.argument("result", metavar="RESULT.json")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def command(result: str, as_json: bool) -> int:
+    """Derive a stored result again and say what has changed since.
+
+    Exit code 0 if the numbers are the same bit for bit, 1 if not.
+    """
+    from zsim.cli.predict import compute
+    from zsim.predict.prediction import Prediction
+    from zsim.scenario.model import Scenario
+
+    old = Prediction.load(result)
+    stated = old.provenance.get("scenario")
+    if not isinstance(stated, dict):
+        raise InputError(
+            f"{result}: provenance.scenario", stated, "a stored result has it", "predict with -o again"
+        )
+    new = compute(Scenario.from_dict(stated))
+    changed = list(changes(old.provenance, new.provenance))
+    moved = list(differences(without_provenance(old), without_provenance(new)))
+    if as_json:
+        print_json({"same": not moved, "moved": moved, "changed": changed, "old": old.resilver_s.p50,
+                    "new": new.resilver_s.p50})  # fmt: skip
+    else:
+        show_rerun(old, new, moved, changed)
+    return DIFFERENT if moved else 0
+
+
+def without_provenance(prediction: Prediction) -> dict[str, Any]:
+    """Return the answer alone."""
+    return {name: value for name, value in prediction.to_dict().items() if name != "provenance"}
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Yield the dotted names of what differs between two plain structures."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(name), new.get(name), f"{path}.{name}" if path else name)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, (first, second) in enumerate(zip(old, new, strict=True)):
+            yield from differences(first, second, f"{path}[{place}]")
+    elif old != new:
+        yield path
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what the result depends on and is not as it was: versions, model files, kernels."""
+    for name in sorted(old.keys() | new.keys()):
+        before, now = old.get(name), new.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            for each in changes(before, now):
+                yield {**each, "what": f"{name}.{each['what']}"}
+        elif before != now:
+            yield {"what": name, "then": before, "now": now}
+
+
+def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, Any]]) -> None:
+    """Print the comparison in words."""
+    from zsim.report.tables import grid_of, rich_table
+    from zsim.units import format_duration
+
+    then, now = format_duration(old.resilver_s.p50), format_duration(new.resilver_s.p50)
+    if moved:
+        click.echo(f"Different: {then} then, {now} now; {len(moved)} numbers moved, the first is {moved[0]}.")
+    else:
+        click.echo(f"The same bit for bit: {now}.")
+    if changed:
+        show(rich_table(grid_of(changed, ("what", "then", "now"))))
+    else:
+        click.echo("Versions, model files and kernels are those of the stored result.")

@@ -1,0 +1,48 @@
+"""``zsim scenario``: what a scenario says, what is assumed for it, and its JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from zsim.cli.common import notice, print_json, show
+from zsim.cli.flags import resolved, scenario_from, scenario_options
+
+
+@click.group("scenario")
+def command() -> None:
+    """Show a scenario with its defaults, or its JSON Schema."""
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors and other programs."""
+    from zsim.scenario.model import Scenario
+
+    print_json(Scenario.json_schema())
+
+
+@command.command("show")
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@click.option("-o", "--output", metavar="FILE.toml", help="Write what is stated as a scenario file.")
+def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
+    """Print what is stated as TOML, and what would be assumed for the rest."""
+    from zsim.files import check_ending
+
+    if output is not None:
+        check_ending(output, (".toml",))
+    scenario = scenario_from(given)
+    assumptions = [each.to_dict() for each in resolved(scenario).assumptions]
+    if output is not None:
+        scenario.write(output)
+        notice(f"{output} written")
+    if as_json:
+        print_json({"scenario": scenario.stated(), "assumptions": assumptions})
+        return
+    from zsim.report.tables import Grid, with_title
+
+    click.echo(scenario.to_toml())
+    rows = tuple((each["field"], each["text"], each["why"]) for each in assumptions)
+    show(with_title("Assumed for the rest", Grid(("field", "taken as", "why"), rows)))

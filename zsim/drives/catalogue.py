@@ -1,0 +1,219 @@
+"""The drive models of ``models/drives``: found by name, read and checked.
+
+A drive file has one table a number (``value``, ``unit``, ``kind``, ``source``, and ``uncertainty`` where it
+is an estimate); what becomes of them is `zsim.drives.model`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.drives.model import DriveModel, DriveQuantity
+from zsim.drives.parameters import MAX_ZONES
+from zsim.errors import InputError
+from zsim.scenario import catalogue
+
+UNITS: dict[str, tuple[str, float]] = {
+    "capacity": ("B", 1), "rotation": ("rpm", 1), "outer_rate": ("MB/s", 1e6), "inner_rate": ("MB/s", 1e6),
+    "zones": ("1", 1), "seek_track": ("ms", 1e-3), "seek_average": ("ms", 1e-3), "seek_full": ("ms", 1e-3),
+    "seek_knee": ("1", 1), "write_settle": ("ms", 1e-3), "read_overhead": ("ms", 1e-3),
+    "write_overhead": ("ms", 1e-3), "queue_depth": ("commands", 1), "queue_max_age": ("s", 1),
+    "cache": ("MiB", 2**20), "write_cache": ("MiB", 2**20), "read_ahead": ("KiB", 1024),
+    "write_behind": ("KiB", 1024), "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
+    "physical_sector": ("B", 1), "rate_exponent": ("1", 1), "persistent_cache": ("GB", 1e9),
+    "band": ("MiB", 2**20), "idle_before_cleaning": ("s", 1), "read_rate": ("MB/s", 1e6),
+    "write_rate": ("MB/s", 1e6), "read_latency": ("us", 1e-6), "write_latency": ("us", 1e-6),
+    "parallel_commands": ("1", 1), "slc_cache": ("GB", 1e9), "write_rate_after_cache": ("MB/s", 1e6),
+    "mean_rate": ("MB/s", 1e6), "write_outer_rate": ("MB/s", 1e6), "write_mean_rate": ("MB/s", 1e6),
+    "access_time": ("ms", 1e-3), "random_read_iops": ("1/s", 1), "random_write_iops": ("1/s", 1),
+    "self_test": ("min", 60),
+}  # fmt: skip
+"""Unit of each number of a drive file, and its value in SI."""
+
+SHARED = ("capacity", "queue_depth", "interface_rate", "logical_sector", "physical_sector")
+MECHANICAL = (
+    *SHARED, "rotation", "outer_rate", "inner_rate", "zones", "seek_track", "seek_average", "seek_full",
+    "seek_knee", "write_settle", "read_overhead", "write_overhead", "queue_max_age", "cache", "write_cache",
+    "read_ahead", "write_behind",
+)  # fmt: skip
+FLASH = (*SHARED, "read_rate", "write_rate", "read_latency", "write_latency", "parallel_commands")
+SMR = ("persistent_cache", "band", "idle_before_cleaning")
+
+
+def list_drives() -> tuple[str, ...]:
+    """Return the names of the drives in the catalogue, sorted."""
+    return catalogue.names("drives")
+
+
+def load_drive(name: str) -> DriveModel:
+    """Return a drive of the catalogue, or the one of a file.
+
+    Parameters
+    ----------
+    name : str
+        Name (``hd103uj``), alias or model code as smartctl prints it (``ST5000DM000-1FK178``), or the path
+        of a drive file (``.toml``) or of a DiskSim extraction (``.json``, fitted in parametric form).
+
+    Raises
+    ------
+    InputError
+        With the nearest names, when there is none; naming file and field, when it is wrong.
+    """
+    return _load(str(name).strip())
+
+
+@functools.lru_cache(maxsize=64)
+def _load(name: str) -> DriveModel:
+    path = _find(name)
+    return drive_from_table(catalogue.load_toml(path, "drive"), path)
+
+
+def _find(name: str) -> Path:
+    try:
+        return catalogue.find("drives", name)
+    except InputError:
+        stem = _stem_of_alias(name)
+        if stem is None:
+            raise
+        return catalogue.find("drives", stem)
+
+
+def _stem_of_alias(name: str) -> str | None:
+    """Return the drive whose name or alias the given one equals or begins with, ignoring punctuation."""
+    wanted = _folded(name)
+    best: tuple[int, str] | None = None
+    for alias, stem in _aliases().items():
+        if wanted == alias or (len(alias) >= 6 and (wanted.startswith(alias) or alias in wanted)):
+            best = max(best or (0, ""), (len(alias), stem))
+    return best[1] if best else None
+
+
+@functools.cache
+def _aliases() -> dict[str, str]:
+    """Return every folded name and alias of the catalogue."""
+    known = {}
+    for stem in list_drives():
+        data = catalogue.load("drives", stem)
+        for each in (stem, *data.get("aliases", ())):
+            known[_folded(str(each))] = stem
+    return known
+
+
+def _folded(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
+    """Check the content of a drive file and return the model.
+
+    Raises
+    ------
+    InputError
+        Naming file and field.
+    """
+    kind = catalogue.text_of(data, "kind", path, ("mechanical", "flash"))
+    recording = catalogue.text_of(data, "recording", path, ("cmr", "smr", "flash"))
+    policy = catalogue.text_of(data, "queue_policy", path, ("fcfs", "c-look", "sptf"))
+    quantities = _quantities(data, "parameters", path)
+    _check_presence(quantities, kind, recording, path)
+    _check_order(quantities, path)
+    drive = DriveModel(
+        name=path.stem,
+        vendor=catalogue.text_of(data, "vendor", path),
+        model=catalogue.text_of(data, "model", path),
+        drive_class=catalogue.text_of(data, "class", path),
+        note=str(data.get("note", "")),
+        aliases=tuple(data.get("aliases", ())),
+        kind=kind,  # type: ignore[arg-type]
+        recording=recording,  # type: ignore[arg-type]
+        queue_policy=policy,  # type: ignore[arg-type]
+        quantities=quantities,
+        observed=_quantities(data, "observed", path),
+        drive_to_drive=_quantities(data, "spread", path),
+    )
+    drive.parameters()
+    return drive
+
+
+def _quantities(data: Mapping[str, Any], table: str, path: Path) -> dict[str, DriveQuantity]:
+    return {key: _quantity(data, table, key, path) for key in data.get(table, {})}
+
+
+def _quantity(data: Mapping[str, Any], table: str, key: str, path: Path) -> DriveQuantity:
+    if table != "spread" and key not in UNITS:
+        raise InputError(
+            f"{path.name}: {table}", key, "a drive has no such number", catalogue.suggest(key, UNITS)
+        )
+    unit, scale = ("1", 1.0) if table == "spread" else UNITS[key]
+    number = catalogue.quantity_of(data, f"{table}.{key}", path, unit)
+    entry = data[table][key]
+    uncertainty = entry.get("uncertainty", 0.0)
+    if not isinstance(number.value, int | float) or not math.isfinite(number.value) or number.value < 0:
+        raise _refused(path, f"{table}.{key}", number.value, "it is a number not below zero")
+    if not isinstance(uncertainty, int | float) or not 0 <= uncertainty <= 2:
+        raise _refused(
+            path, f"{table}.{key}.uncertainty", uncertainty, "it is a relative standard deviation, 0 to 2"
+        )
+    source = data.get("references", {}).get(number.source, number.source)
+    return DriveQuantity(
+        number.value,
+        unit,
+        number.kind,
+        source,
+        float(uncertainty),
+        str(entry.get("note", "")),
+        number.value * scale,
+    )
+
+
+def _check_presence(quantities: Mapping[str, DriveQuantity], kind: str, recording: str, path: Path) -> None:
+    needed = FLASH if kind == "flash" else MECHANICAL
+    if recording == "smr":
+        needed = (*needed, *SMR)
+    missing = next((key for key in needed if key not in quantities), None)
+    if missing:
+        raise InputError(
+            f"{path.name}: parameters.{missing}", None, f"every {kind} {recording} drive has it", "add it"
+        )
+    may_be_zero = {
+        "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead", "write_behind",
+        "cache", "seek_track", "rate_exponent",
+    }  # fmt: skip
+    for key, each in quantities.items():
+        if each.value <= 0 and key not in may_be_zero:
+            raise _refused(path, f"parameters.{key}", each.value, "it is above zero")
+
+
+def _check_order(quantities: Mapping[str, DriveQuantity], path: Path) -> None:
+    """Refuse what no drive can have: an inner rate above the outer, a seek curve that falls, odd sectors."""
+    values = {key: each.si for key, each in quantities.items()}
+    rules = (
+        ("inner_rate", "outer_rate", "the inner rate is not above the outer rate"),
+        ("seek_track", "seek_average", "a seek of one track is not longer than the average"),
+        ("seek_average", "seek_full", "the average seek is not longer than the full stroke"),
+        ("logical_sector", "physical_sector", "the logical sector is not larger than the physical one"),
+        ("write_cache", "cache", "the part for writes is not larger than the cache"),
+        ("write_rate_after_cache", "write_rate", "writing is not faster after the cache is full"),
+    )
+    for low, high, rule in rules:
+        if low in values and high in values and values[low] > values[high]:
+            raise _refused(
+                path,
+                f"parameters.{low}",
+                quantities[low].value,
+                f"{rule} ({high} is {quantities[high].value:g})",
+            )
+    if values.get("seek_knee", 0.5) >= 1:
+        raise _refused(
+            path, "parameters.seek_knee", quantities["seek_knee"].value, "it is a fraction below 1"
+        )
+    if values.get("zones", 1) > MAX_ZONES:
+        raise _refused(path, "parameters.zones", quantities["zones"].value, f"it is at most {MAX_ZONES}")
+
+
+def _refused(path: Path, field: str, value: object, allowed: str) -> InputError:
+    return InputError(f"{path.name}: {field}", value, allowed, "put the number right")

@@ -1,0 +1,216 @@
+"""Scalar physics of one drive in its parametric form, shared by both engines.
+
+Every function takes a `drive` record of `DRIVE_DTYPE` and the rates of its zones, so that the compiled and
+the reference engine compute the very same floating-point numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.drives.parameters import MAX_ZONES, DriveParameters
+from zsim.jit import njit
+
+KIND_MECHANICAL = 0
+KIND_FLASH = 1
+POLICY_FCFS, POLICY_CLOOK, POLICY_SPTF = 0, 1, 2
+POLICIES = {"fcfs": POLICY_FCFS, "c-look": POLICY_CLOOK, "sptf": POLICY_SPTF}
+# Two angles closer than this are the same angle (1e-9 of a turn is 8 ps at 7200 rpm).
+ANGLE_TOLERANCE = 1e-9
+
+DRIVE_DTYPE = np.dtype(
+    [
+        ("capacity", "i8"),
+        ("kind", "i8"),
+        ("revolution", "f8"),
+        ("phase", "f8"),
+        ("zones", "i8"),
+        ("seek_a", "f8"),
+        ("seek_b", "f8"),
+        ("seek_c", "f8"),
+        ("seek_e", "f8"),
+        ("seek_knee", "f8"),
+        ("write_settle", "f8"),
+        ("read_overhead", "f8"),
+        ("write_overhead", "f8"),
+        ("overhead_overlaps", "i8"),
+        ("read_pass_under", "i8"),
+        ("write_pass_under", "i8"),
+        ("seekless", "i8"),
+        ("queue_depth", "i8"),
+        ("queue_policy", "i8"),
+        ("queue_max_age", "f8"),
+        ("cache_bytes", "i8"),
+        ("interface_rate", "f8"),
+        ("physical_sector", "i8"),
+        ("logical_sector", "i8"),
+        ("parallel", "i8"),
+        ("flash_latency_min", "f8"),
+        ("flash_latency_max", "f8"),
+        ("flash_read_rate", "f8"),
+        ("flash_write_rate", "f8"),
+        ("rotating", "i8"),
+    ]
+)
+
+
+def drive_table(drives: Sequence[DriveParameters]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Pack drives into the arrays the engines read.
+
+    Parameters
+    ----------
+    drives : sequence of DriveParameters
+        One entry a leaf.
+
+    Returns
+    -------
+    table : ndarray of DRIVE_DTYPE, shape (n_leaves,)
+    rates : ndarray of float64, shape (n_leaves, MAX_ZONES)
+        Media rate by zone [bytes/s].
+    """
+    table = np.zeros(len(drives), dtype=DRIVE_DTYPE)
+    rates = np.zeros((len(drives), MAX_ZONES))
+    for row, drive in enumerate(drives):
+        table[row] = _drive_row(drive)
+        rates[row, : len(drive.zone_rates)] = drive.zone_rates
+    return table, rates
+
+
+def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
+    return (
+        drive.capacity_bytes,
+        KIND_FLASH if drive.kind == "flash" else KIND_MECHANICAL,
+        drive.revolution_s,
+        drive.phase_revolutions,
+        len(drive.zone_rates),
+        drive.seek_short_a_s,
+        drive.seek_short_b_s,
+        drive.seek_long_c_s,
+        drive.seek_long_e_s,
+        drive.seek_knee,
+        drive.write_settle_s,
+        drive.read_overhead_s,
+        drive.write_overhead_s,
+        int(drive.overhead_overlaps),
+        drive.read_pass_under_bytes,
+        drive.write_pass_under_bytes,
+        drive.seekless_bytes,
+        drive.queue_depth,
+        POLICIES[drive.queue_policy],
+        drive.queue_max_age_s,
+        drive.write_cache_bytes,
+        drive.interface_rate,
+        drive.physical_sector_bytes,
+        drive.logical_sector_bytes,
+        drive.parallel_commands,
+        drive.flash_latency_min_s,
+        drive.flash_latency_max_s,
+        drive.flash_read_rate,
+        drive.flash_write_rate,
+        int(drive.rotating),
+    )
+
+
+@njit
+def zone_of(drive: Any, offset: int) -> int:
+    """Return the zone of a byte offset; zones have equal width in LBA."""
+    zone = offset * drive.zones // drive.capacity
+    return min(zone, drive.zones - 1)
+
+
+@njit
+def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
+    """Return the seek time over a distance [s] (Ruemmler & Wilkes, 1994: square root, then linear)."""
+    distance = distance_bytes / drive.capacity
+    if distance < drive.seek_knee:
+        seek = drive.seek_a + drive.seek_b * sqrt(distance)
+    else:
+        seek = drive.seek_c + drive.seek_e * distance
+    return seek + drive.write_settle if is_write else seek
+
+
+@njit
+def rotational_wait(drive: Any, rate: float, offset: int, at: float) -> float:
+    """Return how long the platter turns until `offset` passes the head, which is on its track at time `at` [s]."""
+    zone_start = drive.capacity * zone_of(drive, offset) / drive.zones
+    target = (offset - zone_start) / (rate * drive.revolution)
+    turns = target - (at / drive.revolution + drive.phase)
+    fraction = turns - floor(turns)
+    if fraction > 1.0 - ANGLE_TOLERANCE:
+        fraction = 0.0
+    return fraction * drive.revolution
+
+
+@njit
+def positioning(
+    drive: Any, rate: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
+    """Return seek and rotational wait of a request whose mechanical part begins at time `at`.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate : float
+        Media rate at `offset` [bytes/s].
+    head : int
+        Byte behind the last one transferred.
+    at : float
+        Time at which the arm begins to move [s].
+    offset : int
+        First byte of the request.
+    is_write : bool
+
+    Returns
+    -------
+    seek, wait : float
+        [s]; `wait` is the time to pass over a forward gap that read-ahead or write-behind bridges.
+    """
+    gap = offset - head
+    bridged = drive.write_pass_under if is_write else drive.read_pass_under
+    if 0 <= gap <= bridged:
+        return 0.0, gap / rate
+    if 0 <= gap <= drive.seekless:
+        return 0.0, rotational_wait(drive, rate, offset, at)
+    seek = seek_time(drive, abs(gap), is_write)
+    return seek, rotational_wait(drive, rate, offset, at + seek)
+
+
+@njit
+def partial_sector_turns(drive: Any, offset: int, length: int, is_write: bool) -> float:
+    """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation)."""
+    if not is_write or drive.physical_sector <= drive.logical_sector:
+        return 0.0
+    sector = drive.physical_sector
+    return 1.0 if offset % sector != 0 or (offset + length) % sector != 0 else 0.0
+
+
+@njit
+def flash_latency(drive: Any, offset: int) -> float:
+    """Return the access latency of flash [s]: uniform between its bounds by a hash of the offset."""
+    mixed = (offset // 4096 * 2654435761) & 0xFFFFFFFF
+    return drive.flash_latency_min + (drive.flash_latency_max - drive.flash_latency_min) * (mixed / 4294967296.0)
+
+
+@njit
+def service_parts(
+    drive: Any, rates: Any, head: int, start: float, overhead: float, offset: int, length: int, is_write: bool
+) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of one request that enters service at `start`.
+
+    Returns
+    -------
+    overhead, seek, wait, transfer : float
+        [s]; their sum is the service time.  For flash, seek and wait are zero and the latency is overhead.
+    """
+    if drive.kind == KIND_FLASH:
+        flash_rate = drive.flash_write_rate if is_write else drive.flash_read_rate
+        return overhead + flash_latency(drive, offset), 0.0, 0.0, length / flash_rate
+    rate = rates[zone_of(drive, offset)]
+    seek, wait = positioning(drive, rate, head, start + overhead, offset, is_write)
+    turns = partial_sector_turns(drive, offset, length, is_write)
+    return overhead, seek, wait + turns * drive.revolution, length / rate

@@ -1,0 +1,237 @@
+"""The compiled data plane behind the interface that the control plane drives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.drives.mechanics import drive_table
+from zsim.engine import kernel
+from zsim.engine.memory import CLASSES, KIND_DRAID, KIND_MIRROR, KIND_RAIDZ, META_PRESENT, Memory
+from zsim.engine.model import PlaneModel
+from zsim.engine.window import Window
+from zsim.scan.program import Program, ScanItems
+
+KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
+BUDGET = 2_000_000
+MAX_SLOTS = 1 << 16
+
+
+class CompiledPlane:
+    """Compiled engine: the state lives in `Memory`, time passes in `kernel.advance`.
+
+    Parameters
+    ----------
+    model : PlaneModel
+    items : ScanItems
+    streams : int
+        Scan streams that can run at once (one a top-level vdev in the sorted scan).
+    slots : int
+        Scan blocks that can be in flight at once.
+    client_items : ndarray of int64
+        Items that clients read.
+    records : int
+        Finished commands to keep; 0: none.
+    program_length : int
+        Longest program that will be loaded.
+    """
+
+    def __init__(
+        self,
+        model: PlaneModel,
+        items: ScanItems,
+        *,
+        streams: int = 1,
+        slots: int = 64,
+        client_items: NDArray[np.int64] | None = None,
+        records: int = 0,
+        program_length: int | None = None,
+    ) -> None:
+        self.model = model
+        readable = np.zeros(0, np.int64) if client_items is None else client_items
+        self.memory = Memory(**_sizes(model, items, streams, min(slots, MAX_SLOTS), len(readable), records, program_length))
+        self._load_hardware()
+        self._load_rules()
+        self._load_items(items)
+        self.memory.client_items[: len(readable)] = readable
+        self.events = 0
+
+    def _load_hardware(self) -> None:
+        memory, model = self.memory, self.model
+        memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in model.leaves])
+        memory.leaves["link"] = [leaf.link for leaf in model.leaves]
+        memory.leaves["last_class"] = CLASSES - 1
+        for number, link in enumerate(model.links):
+            memory.links[number]["rate"] = link.rate
+            memory.links[number]["per_command"] = link.per_command_s
+            memory.links[number]["command_based"] = link.command_based
+            memory.links[number]["parent"] = link.parent
+        memory.links["first"] = -1
+        first = 0
+        for number, vdev in enumerate(model.vdevs):
+            row = memory.vdevs[number]
+            row["kind"], row["children"], row["parity"] = KINDS[vdev.kind], len(vdev.read_leaf), vdev.parity
+            row["ashift"], row["first_child"] = vdev.ashift, first
+            memory.child_leaf[first : first + len(vdev.read_leaf), 0] = vdev.read_leaf
+            memory.child_leaf[first : first + len(vdev.read_leaf), 1] = vdev.write_leaf
+            for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
+                if old >= 0:
+                    memory.leaves[old]["replaced_by"] = new
+            first += len(vdev.read_leaf)
+
+    def _load_rules(self) -> None:
+        general, queue, scan, clients = self.memory.general, self.model.queue, self.model.scan, self.model.clients
+        self.memory.limits[0], self.memory.limits[1] = queue.minimum, queue.maximum
+        values: dict[str, Any] = {
+            "single_queue": queue.single,
+            "time_buckets": queue.time_buckets,
+            "bucket_seconds": queue.bucket_seconds,
+            "round_robin": queue.round_robin,
+            "non_interactive": queue.non_interactive,
+            "nia_credit": queue.nia_credit,
+            "nia_delay": queue.nia_delay,
+            "aggregation_limit": queue.aggregation_limit,
+            "aggregation_limit_flash": queue.aggregation_limit_flash,
+            "read_gap": queue.read_gap,
+            "max_pending": queue.max_pending,
+            "min_pending": queue.min_pending,
+            "ramp": queue.ramp,
+            "mirror_rule": queue.mirror_rule,
+            "mirror_near": queue.mirror_near,
+            "mirror_seek_cost": queue.mirror_seek_cost,
+            "label_bytes": self.model.label_bytes,
+            "scrub": scan.scrub,
+            "scan_class": scan.scan_class,
+            "repair_class": scan.repair_class,
+            "metadata_class": scan.metadata_class,
+            "prefetch_recursive": scan.prefetch_recursive,
+            "prefetch_limit": scan.prefetch_limit,
+            "delay_ticks": scan.delay_ticks,
+            "idle_window": scan.idle_window_s,
+            "tick": scan.tick_s,
+            "pause_level0_only": scan.pause_level0_only,
+            "pause_at": np.inf,
+            "refill": -1,
+        }
+        for name, value in values.items():
+            general[name] = value
+        self.memory.clients["think"] = clients.think_s
+        self.memory.clients["seed"] = clients.seed + 7919 * np.arange(len(self.memory.clients))
+
+    def _load_items(self, items: ScanItems) -> None:
+        target = self.memory.items[: len(items)]
+        for name in ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next"):
+            target[name] = getattr(items, name)
+        target["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
+        self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
+        self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
+
+    @property
+    def now(self) -> float:
+        """Time of the data plane [s]."""
+        return float(self.memory.general["now"][0])
+
+    @property
+    def leaves(self) -> NDArray[Any]:
+        """Counters of the leaves, records of LEAF_DTYPE."""
+        return self.memory.leaves
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """Finished commands, in order of completion."""
+        return self.memory.records[: int(self.memory.general["records"][0])]
+
+    def general(self, name: str) -> float:
+        """Return one of the general counters."""
+        return float(self.memory.general[name][0])
+
+    def set_general(self, name: str, value: float) -> None:
+        """Set one of the general values (control decisions)."""
+        self.memory.general[name] = value
+
+    def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
+        """Set the active limits of one I/O class."""
+        self.memory.limits[0, klass], self.memory.limits[1, klass] = minimum, maximum
+
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
+        """Load one program a stream; streams without one are finished."""
+        start = 0
+        streams = self.memory.streams
+        streams["position"] = streams["end"] = 0
+        streams["state"] = 0
+        for number, (program, window) in enumerate(zip(programs, windows, strict=True)):
+            end = start + len(program)
+            self.memory.program["item"][start:end] = program.item
+            self.memory.program["code"][start:end] = program.code
+            row = streams[number]
+            row["position"], row["end"], row["state"], row["inflight"] = start, end, 0, 0
+            row["limit"], row["counts_blocks"] = window.limit, window.counts_blocks
+            row["first_visit"] = row["last_visit"] = -1.0
+            start = end
+
+    def positions(self) -> list[int]:
+        """Return how far each stream has come in the loaded programs."""
+        return [int(position) for position in self.memory.streams["position"]]
+
+    def stream(self, number: int, name: str) -> float:
+        """Return one field of a stream."""
+        return float(self.memory.streams[name][number])
+
+    def resume(self, pause_at: float) -> None:
+        """Let the scan run until `pause_at` [s]."""
+        states = self.memory.streams["state"]
+        states[states == 4] = 0
+        self.set_general("pause_at", pause_at)
+        self.set_general("running", 1)
+
+    def pause(self) -> None:
+        """Stop the scan (nothing of it may be in flight)."""
+        self.set_general("running", 0)
+
+    def submit_group(self, rows: NDArray[np.int64]) -> None:
+        """Queue plain I/Os: leaf, class, write, child offset, length."""
+        kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+
+    def start_clients(self) -> None:
+        """Start the foreground clients."""
+        kernel.start_clients(self.memory.table)
+
+    def advance(self, until: float, budget: int = BUDGET) -> int:
+        """Advance to `until` or the next decision; return the reason (`zsim.engine.memory` EXIT constants)."""
+        return int(kernel.advance(self.memory.table, until, budget))
+
+
+def _sizes(
+    model: PlaneModel,
+    items: ScanItems,
+    streams: int,
+    slots: int,
+    client_items: int,
+    records: int,
+    program_length: int | None,
+) -> dict[str, int]:
+    leaves = len(model.leaves)
+    widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
+    copies = int(items.copy_count.max(initial=0)) + 1
+    per_leaf = slots * (copies + 1) + 512
+    return {
+        "leaves": leaves,
+        "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
+        "links": len(model.links),
+        "clients": model.clients.count,
+        "streams": streams,
+        "client_items": client_items,
+        "records": records,
+        "queue": 2 * per_leaf,
+        "program": program_length or 3 * len(items) + 1,
+        "items": len(items),
+        "copies": max(1, len(items.copy_vdev)),
+        "vdevs": len(model.vdevs),
+        "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
+        "permutations": 0,
+        "slots": slots,
+        "children": slots * (widest + copies * widest) + 64 * 1024,
+        "commands": leaves * 4096 + 1024,
+    }

@@ -1,0 +1,139 @@
+"""The control plane: SimPy processes that pace the scan, one decision a time.
+
+Single I/Os never appear here.  A plane (compiled or reference) is advanced to the next entry of the control
+calendar, or until it has to ask what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+import numpy as np
+import simpy
+from numpy.typing import NDArray
+
+from zsim.engine.txg import SyncWrites, TxgRules
+from zsim.engine.window import Window
+from zsim.scan.program import Program
+
+HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL = range(7)
+FINISHED = 5
+Steps = Generator[simpy.Event, Any, Any]
+
+
+class Plane(Protocol):
+    """What the control plane asks of a data plane."""
+
+    @property
+    def now(self) -> float: ...
+    def advance(self, until: float, budget: int = ...) -> int: ...
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None: ...
+    def positions(self) -> list[int]: ...
+    def stream(self, number: int, name: str) -> float: ...
+    def resume(self, pause_at: float) -> None: ...
+    def pause(self) -> None: ...
+    def submit_group(self, rows: NDArray[np.int64]) -> None: ...
+    def general(self, name: str) -> float: ...
+
+
+class Calendar:
+    """Times at which a control process other than the scan will act."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+
+    def add(self, time: float) -> None:
+        """Announce a control event at `time` [s]."""
+        self._times.append(time)
+
+    def next_time(self, now: float) -> float:
+        """Return the first announced time after `now` [s], infinity if there is none."""
+        return min((time for time in self._times if time > now), default=np.inf)
+
+
+class ScanControl:
+    """Runs scan phases txg by txg on a data plane.
+
+    Parameters
+    ----------
+    environment : simpy.Environment
+    plane : Plane
+    txg : TxgRules
+    writes : SyncWrites
+    progress : callable, optional
+        Called with the plane's time whenever the plane came back.
+    """
+
+    def __init__(
+        self,
+        environment: simpy.Environment,
+        plane: Plane,
+        txg: TxgRules,
+        writes: SyncWrites,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        self.environment, self.plane, self.txg, self.writes = environment, plane, txg, writes
+        self.calendar = Calendar()
+        self.progress = progress
+        self.txgs = 0
+
+    def decision(self) -> Steps:
+        """Advance the plane until it asks for a decision; return the reason."""
+        while True:
+            reason = self.plane.advance(self.calendar.next_time(self.plane.now))
+            yield self.environment.timeout(max(0.0, self.plane.now - self.environment.now))
+            if self.progress is not None:
+                self.progress(self.plane.now)
+            if reason not in (HORIZON, BUDGET):
+                return reason
+
+    def sync(self) -> Steps:
+        """Write what a txg writes at its end: MOS passes, then uberblocks."""
+        first = self.txgs == 0
+        self.txgs += 1
+        self.plane.pause()
+        for number, blocks in enumerate(self.txg.pass_blocks):
+            yield from self._group(self.writes.pass_rows(blocks))
+            if first and number == 0:
+                for read in self.writes.space_map_reads():
+                    yield from self._group(read)
+        changed = first and self.txg.first_labels
+        if changed:
+            yield from self._group(self.writes.configuration_rows())
+        yield from self._group(self.writes.label_rows())
+        if changed:
+            yield from self._group(self.writes.configuration_rows())
+
+    def _group(self, rows: NDArray[np.int64]) -> Steps:
+        self.plane.submit_group(rows)
+        yield from self._expect(GROUP)
+
+    def _expect(self, wanted: int) -> Steps:
+        while True:
+            reason = yield from self.decision()
+            if reason == wanted:
+                return
+            if reason == STALLED:
+                raise RuntimeError("the data plane has nothing left to do but the scan waits")
+
+    def scan_slice(self, seconds: float) -> Steps:
+        """Let the loaded streams run for a slice and drain; tell whether all of them are finished."""
+        self.plane.resume(self.plane.now + seconds)
+        yield from self._expect(DRAINED)
+        self.plane.pause()
+
+    def finished(self, streams: int) -> bool:
+        """Tell whether the first `streams` streams have come to their end."""
+        return all(self.plane.stream(number, "state") == FINISHED for number in range(streams))
+
+    def run_program(self, programs: list[Program], windows: list[Window]) -> Steps:
+        """Run programs to their end, txg by txg, each slice followed by the txg's own writes."""
+        self.plane.load_streams(programs, windows)
+        while True:
+            first = self.txgs == 0
+            yield from self.scan_slice(self.txg.first_slice_s if first else self.txg.slice_s)
+            done = self.finished(len(programs))
+            yield from self.sync()
+            if done:
+                return

@@ -1,0 +1,301 @@
+"""Drives and links: what happens to a command between the leaf queue and its completion.
+
+A drive takes its next command the moment the last one ends, from what it already holds: the host has not
+reacted yet (seen in every emulated-drive trace, and DiskSim's rule too).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zsim.drives.mechanics import (
+    KIND_FLASH,
+    POLICY_CLOOK,
+    POLICY_FCFS,
+    positioning,
+    service_parts,
+    zone_of,
+)
+from zsim.engine.memory import (
+    CACHE_DESTAGED,
+    CACHE_NONE,
+    CACHE_PENDING,
+    N_LEAVES,
+    N_LINKS,
+    N_SERVERS,
+    acknowledge_of,
+    commands_of,
+    drives_of,
+    event_commands_of,
+    event_times_of,
+    general_of,
+    held_of,
+    leaves_of,
+    links_of,
+    rates_of,
+)
+from zsim.jit import njit
+
+FOREVER = np.inf
+SHORT_FORWARD = 512 * 1024
+
+
+@njit
+def link_slot(table: Any, link: int) -> int:
+    """Return the event slot of a link."""
+    return int(table[N_LEAVES] * table[N_SERVERS] + link)
+
+
+@njit
+def cache_slot(table: Any, leaf: int) -> int:
+    """Return the event slot of a drive's write cache."""
+    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + leaf)
+
+
+@njit
+def positioning_cost(table: Any, leaf: int, command: Any, at: float) -> float:
+    """Return how long a drive needs to reach a command it holds [s]."""
+    drive = drives_of(table)[leaf]
+    rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
+    overhead = 0.0
+    if drive.overhead_overlaps == 0:
+        overhead = drive.write_overhead if command.write else drive.read_overhead
+    head = leaves_of(table)[leaf].head
+    seek, wait = positioning(drive, rate, head, at + overhead, command.offset, command.write != 0)
+    return seek + wait
+
+
+@njit
+def pick_held(table: Any, leaf: int, at: float) -> int:
+    """Return the place of the held command a drive serves next (FCFS, C-LOOK or SPTF with an age limit)."""
+    drive, state, held, commands = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf), commands_of(table)
+    count = min(state.held, drive.queue_depth)
+    if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
+        return 0
+    if at - commands[held[0]].arrived > drive.queue_max_age:
+        return 0
+    if drive.queue_policy == POLICY_CLOOK:
+        return _clook(table, leaf, count)
+    best, best_cost = 0, positioning_cost(table, leaf, commands[held[0]], at)
+    for place in range(1, count):
+        cost = positioning_cost(table, leaf, commands[held[place]], at)
+        if cost < best_cost:
+            best, best_cost = place, cost
+    return best
+
+
+@njit
+def _clook(table: Any, leaf: int, count: int) -> int:
+    held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
+    above, lowest = -1, 0
+    for place in range(count):
+        offset = commands[held[place]].offset
+        if offset >= head and (above < 0 or offset < commands[held[above]].offset):
+            above = place
+        if offset < commands[held[lowest]].offset:
+            lowest = place
+    return above if above >= 0 else lowest
+
+
+@njit
+def _overhead(drive: Any, command: Any, at: float) -> float:
+    overhead = drive.write_overhead if command.write else drive.read_overhead
+    if drive.overhead_overlaps != 0:
+        overhead = max(0.0, overhead - (at - command.arrived))
+    return float(overhead)
+
+
+@njit
+def _count_gap(state: Any, offset: int) -> None:
+    gap = offset - state.head
+    if gap == 0:
+        state.sequential += 1
+    if 0 <= gap <= SHORT_FORWARD:
+        state.forward += 1
+
+
+@njit
+def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
+    drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
+    number = held[place]
+    for step in range(place, state.held - 1):
+        held[step] = held[step + 1]
+    state.held -= 1
+    state.in_service += 1
+    command = commands_of(table)[number]
+    command.started = at
+    parts = service_parts(
+        drive,
+        rates_of(table, leaf),
+        state.head,
+        at,
+        _overhead(drive, command, at),
+        command.offset,
+        command.length,
+        command.write != 0,
+    )
+    duration = parts[0] + parts[1] + parts[2] + parts[3]
+    if state.link >= 0 and links_of(table)[state.link].command_based != 0:
+        duration += links_of(table)[state.link].per_command
+        links_of(table)[state.link].busy += duration
+    _count_gap(state, command.offset)
+    state.head = command.offset + command.length
+    state.overhead += parts[0]
+    state.seek += parts[1]
+    state.wait += parts[2]
+    state.transfer += parts[3]
+    state.busy += duration
+    slot = leaf * table[N_SERVERS] + server
+    event_times_of(table)[slot] = at + duration
+    event_commands_of(table)[slot] = number
+
+
+@njit
+def start_services(table: Any, leaf: int, at: float) -> None:
+    """Let every idle server of a drive take a command it holds."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    while state.held > 0 and state.in_service < drive.parallel:
+        if state.link >= 0:
+            link = links_of(table)[state.link]
+            if link.command_based != 0:
+                if link.occupied != 0:
+                    return
+                link.occupied = 1
+        times = event_times_of(table)
+        server = 0
+        while times[leaf * table[N_SERVERS] + server] != FOREVER:
+            server += 1
+        _serve(table, leaf, server, pick_held(table, leaf, at), at)
+
+
+@njit
+def release_command_based(table: Any, link_number: int, at: float) -> None:
+    """Hand a command-based link to the drive behind it whose oldest command has waited longest."""
+    links_of(table)[link_number].occupied = 0
+    leaves, commands = leaves_of(table), commands_of(table)
+    best, best_time = -1, 0.0
+    for leaf in range(table[N_LEAVES]):
+        state = leaves[leaf]
+        if state.link == link_number and state.held > 0 and state.in_service == 0:
+            arrived = commands[held_of(table, leaf)[0]].arrived
+            if best < 0 or arrived < best_time:
+                best, best_time = leaf, arrived
+    if best >= 0:
+        start_services(table, best, at)
+
+
+@njit
+def arrive(table: Any, number: int, at: float) -> None:
+    """Put a command into its drive; a write that fits the write-back cache is answered from there."""
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    command.arrived = at
+    held_of(table, leaf)[state.held] = number
+    state.held += 1
+    if command.write != 0 and drive.cache_bytes > 0 and state.cached + command.length <= drive.cache_bytes:
+        state.cached += command.length
+        command.cache = CACHE_PENDING
+        command.due = at + drive.write_overhead + command.length / drive.interface_rate
+        acknowledge_of(table, leaf)[state.acknowledging] = number
+        state.acknowledging += 1
+        slot = cache_slot(table, leaf)
+        event_times_of(table)[slot] = min(event_times_of(table)[slot], command.due)
+    start_services(table, leaf, at)
+
+
+@njit
+def answer_cached(table: Any, leaf: int) -> int:
+    """Return the cached write whose answer is due, and set the time of the next one."""
+    state, waiting, commands = leaves_of(table)[leaf], acknowledge_of(table, leaf), commands_of(table)
+    first = 0
+    for place in range(1, state.acknowledging):
+        if commands[waiting[place]].due < commands[waiting[first]].due:
+            first = place
+    number = waiting[first]
+    for step in range(first, state.acknowledging - 1):
+        waiting[step] = waiting[step + 1]
+    state.acknowledging -= 1
+    due = FOREVER
+    for place in range(state.acknowledging):
+        due = min(due, commands[waiting[place]].due)
+    event_times_of(table)[cache_slot(table, leaf)] = due
+    return int(number)
+
+
+@njit
+def join_link(table: Any, link_number: int, number: int, at: float) -> None:
+    """Queue a command's data for transfer over a shared link (first come, first served)."""
+    link, command = links_of(table)[link_number], commands_of(table)[number]
+    duration = link.per_command + command.length / link.rate
+    command.due = max(link.free_at, at) + duration
+    link.free_at = command.due
+    link.busy += duration
+    command.next = -1
+    if link.first < 0:
+        link.first = number
+        event_times_of(table)[link_slot(table, link_number)] = command.due
+    else:
+        commands_of(table)[link.last].next = number
+    link.last = number
+
+
+@njit
+def leave_link(table: Any, link_number: int) -> int:
+    """Return the command whose transfer over a link ends now, and set the time of the next one."""
+    link, commands = links_of(table)[link_number], commands_of(table)
+    number = link.first
+    link.first = commands[number].next
+    following = FOREVER if link.first < 0 else commands[link.first].due
+    event_times_of(table)[link_slot(table, link_number)] = following
+    return int(number)
+
+
+@njit
+def submit(table: Any, number: int, at: float) -> None:
+    """Send a command towards its drive: writes cross a shared link first."""
+    command = commands_of(table)[number]
+    state = leaves_of(table)[command.leaf]
+    command.submitted = at
+    command.cache = CACHE_NONE
+    if state.link >= 0 and command.write != 0 and links_of(table)[state.link].command_based == 0:
+        join_link(table, state.link, number, at)
+    else:
+        arrive(table, number, at)
+
+
+@njit
+def end_service(table: Any, slot: int) -> int:
+    """End the service in an event slot; return what is to be done with its command.
+
+    Returns the number of the command if the host sees it done now, -1 if nothing is to be done, and
+    -2 - number if a write that was answered long ago may be forgotten.
+
+    The drive goes on with what it holds before the host hears of the end.  A read behind a shared link still
+    has to cross it; a write answered from the cache just leaves the cache.
+    """
+    at = general_of(table)[0].now
+    servers = table[N_SERVERS]
+    leaf = slot // servers
+    number = event_commands_of(table)[slot]
+    event_times_of(table)[slot] = FOREVER
+    command, state = commands_of(table)[number], leaves_of(table)[leaf]
+    state.in_service -= 1
+    link = state.link
+    if link >= 0 and links_of(table)[link].command_based != 0:
+        release_command_based(table, link, at)
+    else:
+        start_services(table, leaf, at)
+    if command.cache == CACHE_NONE:
+        if link >= 0 and command.write == 0 and links_of(table)[link].command_based == 0:
+            join_link(table, link, number, at)
+            return -1
+        return int(number)
+    state.cached -= command.length
+    if command.cache == CACHE_PENDING:
+        command.cache = CACHE_DESTAGED
+        return -1
+    return -2 - int(number)
+

@@ -1,0 +1,299 @@
+"""The compiled data plane: advance all leaf queues, drives and links to the next control event.
+
+``advance(table, until, budget)`` changes the state in place and says why it came back.  Its result is the same to the bit
+for every way of slicing the time axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.engine.device import FOREVER, answer_cached, arrive, end_service, join_link, leave_link
+from zsim.engine.flow import (
+    client_done,
+    client_reads,
+    delay_end,
+    enqueue,
+    fetch_metadata,
+    finish_command,
+    forget_command,
+    run_prefetch,
+    start_block,
+    stream_slot,
+    want_metadata,
+)
+from zsim.engine.memory import (
+    CACHE_ANSWERED,
+    CACHE_DESTAGED,
+    EXIT_BUDGET,
+    EXIT_DRAINED,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_RECORD,
+    EXIT_REFILL,
+    EXIT_STALLED,
+    FLAG_NORMAL,
+    ITEM_MASK,
+    META_ABSENT,
+    META_PRESENT,
+    META_WANTED,
+    N_CLIENTS,
+    N_LEAVES,
+    N_LINKS,
+    N_RECORDS,
+    N_SERVERS,
+    N_STREAMS,
+    OP_ISSUE,
+    OP_PREFETCH,
+    OP_VISIT,
+    OWNER_GROUP,
+    PROGRAM_MASK,
+    STREAM_DELAY,
+    STREAM_FINISHED,
+    STREAM_METADATA,
+    STREAM_PAUSED,
+    STREAM_READY,
+    STREAM_WINDOW,
+    commands_of,
+    event_times_of,
+    general_of,
+    items_of,
+    links_of,
+    program_of,
+    streams_of,
+)
+from zsim.jit import njit
+
+
+@njit
+def step_issue(table: Any, stream_number: int, item_number: int) -> int:
+    """Try to issue one scan block; return the stream's state (ready: it was issued)."""
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    item = items_of(table)[item_number & table[ITEM_MASK]]
+    if general.now >= general.pause_at and stream.delayed == 0 and (general.pause_level0_only == 0 or item.level0 != 0):
+        return STREAM_PAUSED
+    if stream.inflight >= stream.limit or general.free_slots == 0:
+        return STREAM_WINDOW
+    if general.delay_ticks > 0 and stream.delayed == 0 and general.now - general.last_client <= general.idle_window:
+        stream.delayed = 1
+        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(general)
+        return STREAM_DELAY
+    stream.delayed = 0
+    start_block(table, stream_number, item_number)
+    return STREAM_READY
+
+
+@njit
+def step_visit(table: Any, stream_number: int, item_number: int) -> int:
+    """Visit a metadata block: it must be in memory first; return the stream's state."""
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    item = items_of(table)[item_number & table[ITEM_MASK]]
+    if item.metadata_state == META_PRESENT:
+        if stream.first_visit < 0.0:
+            stream.first_visit = general.now
+        stream.last_visit = general.now
+        if general.prefetch_recursive != 0:
+            want_metadata(table, item_number)
+            run_prefetch(table)
+        return STREAM_READY
+    if general.now >= general.pause_at and general.pause_level0_only == 0:
+        return STREAM_PAUSED
+    if item.metadata_state == META_ABSENT or item.metadata_state == META_WANTED:
+        fetch_metadata(table, item_number)
+        return STREAM_METADATA if item.metadata_state != META_PRESENT else STREAM_READY
+    return STREAM_METADATA
+
+
+@njit
+def run_stream(table: Any, stream_number: int) -> None:
+    """Let one scan stream go on until it has to wait for something."""
+    stream, program = streams_of(table)[stream_number], program_of(table)
+    while stream.state == STREAM_READY:
+        if stream.position >= stream.end:
+            stream.state = STREAM_FINISHED
+            return
+        operation = program[stream.position & table[PROGRAM_MASK]]
+        if operation.code == OP_ISSUE:
+            stream.state = step_issue(table, stream_number, operation.item)
+            if stream.state != STREAM_READY:
+                return
+        elif operation.code == OP_VISIT:
+            stream.state = step_visit(table, stream_number, operation.item)
+            if stream.state != STREAM_READY:
+                return
+        elif operation.code == OP_PREFETCH:
+            item = items_of(table)[operation.item & table[ITEM_MASK]]
+            if item.metadata_state == META_ABSENT:
+                fetch_metadata(table, operation.item)
+        stream.position += 1
+
+
+@njit
+def run_streams(table: Any) -> None:
+    """Let every scan stream go on as far as it can."""
+    general, streams, program = general_of(table)[0], streams_of(table), program_of(table)
+    if general.running == 0:
+        return
+    for number in range(table[N_STREAMS]):
+        stream = streams[number]
+        if stream.state == STREAM_METADATA:
+            operation = program[stream.position & table[PROGRAM_MASK]]
+            if items_of(table)[operation.item & table[ITEM_MASK]].metadata_state == META_PRESENT:
+                stream.state = STREAM_READY
+        if stream.state == STREAM_READY:
+            run_stream(table, number)
+
+
+@njit
+def is_drained(table: Any) -> bool:
+    """Tell whether every stream is paused or finished and nothing of the scan is in flight."""
+    general, streams = general_of(table)[0], streams_of(table)
+    if general.running == 0 or general.inflight_blocks > 0 or general.metadata_inflight > 0:
+        return False
+    for number in range(table[N_STREAMS]):
+        state = streams[number].state
+        if state != STREAM_PAUSED and state != STREAM_FINISHED:
+            return False
+    return True
+
+
+@njit
+def next_slot(table: Any, slots: int) -> int:
+    """Return the event slot whose time comes first (the lowest of equals)."""
+    times = event_times_of(table)
+    best, best_time = 0, times[0]
+    for slot in range(1, slots):
+        if times[slot] < best_time:
+            best, best_time = slot, times[slot]
+    return best
+
+
+@njit
+def handle_link(table: Any, link_number: int) -> None:
+    """End a transfer: reads reach the host, writes their drive, unless another link lies in between."""
+    number = leave_link(table, link_number)
+    parent = links_of(table)[link_number].parent
+    now = general_of(table)[0].now
+    if parent >= 0:
+        join_link(table, parent, number, now)
+    elif commands_of(table)[number].write != 0:
+        arrive(table, number, now)
+    else:
+        finish_command(table, number)
+        forget_command(table, number)
+
+
+@njit
+def handle(table: Any, slot: int) -> None:
+    """Handle the event of one slot."""
+    drives_end = table[N_LEAVES] * table[N_SERVERS]
+    if slot < drives_end:
+        number = end_service(table, slot)
+        if number >= 0:
+            finish_command(table, number)
+            forget_command(table, number)
+        elif number < -1:
+            forget_command(table, -2 - number)
+        return
+    if slot < drives_end + table[N_LINKS]:
+        handle_link(table, slot - drives_end)
+        return
+    slot -= drives_end + table[N_LINKS]
+    if slot < table[N_LEAVES]:
+        number = answer_cached(table, slot)
+        command = commands_of(table)[number]
+        destaged = command.cache == CACHE_DESTAGED
+        command.cache = CACHE_ANSWERED
+        finish_command(table, number)
+        if destaged:
+            forget_command(table, number)
+        return
+    slot -= table[N_LEAVES]
+    if slot < table[N_CLIENTS]:
+        client_reads(table, slot)
+        return
+    stream_number = slot - table[N_CLIENTS]
+    event_times_of(table)[stream_slot(table, stream_number)] = FOREVER
+    streams_of(table)[stream_number].state = STREAM_READY
+
+
+@njit
+def exit_reason(table: Any) -> int:
+    """Return the reason for which control is due now, or -1."""
+    general, streams = general_of(table)[0], streams_of(table)
+    if general.group_waiting != 0 and general.group_left == 0:
+        general.group_waiting = 0
+        return EXIT_GROUP
+    if is_drained(table):
+        return EXIT_DRAINED
+    if table[N_RECORDS] > 1 and general.records >= table[N_RECORDS] - 1:
+        return EXIT_RECORD
+    if general.refill >= 0 and streams[0].position >= general.refill:
+        return EXIT_REFILL
+    return -1
+
+
+@njit
+def advance(table: Any, until: float, budget: int) -> int:
+    """Advance to `until`, or to the first moment at which control has to decide.
+
+    Parameters
+    ----------
+    table : ndarray of int64
+        `Memory.table`.
+    until : float
+        Horizon [s]; events at the horizon itself are handled.
+    budget : int
+        Events after which to come back all the same (progress, interrupts).
+
+    Returns
+    -------
+    int
+        One of the EXIT constants.
+    """
+    general, times = general_of(table)[0], event_times_of(table)
+    drives_end = table[N_LEAVES] * table[N_SERVERS]
+    slots = drives_end + table[N_LINKS] + table[N_LEAVES] + table[N_CLIENTS] + table[N_STREAMS]
+    run_streams(table)
+    handled = 0
+    while True:
+        reason = exit_reason(table)
+        if reason >= 0:
+            return reason
+        if handled >= budget:
+            return EXIT_BUDGET
+        slot = next_slot(table, slots)
+        if times[slot] > until:
+            if times[slot] == FOREVER and until == FOREVER:
+                return EXIT_STALLED
+            general.now = until
+            return EXIT_HORIZON
+        general.now = times[slot]
+        handle(table, slot)
+        general.events += 1
+        handled += 1
+        run_streams(table)
+
+
+@njit
+def submit_group(table: Any, rows: Any) -> None:
+    """Queue a group of plain I/Os now; `advance` returns EXIT_GROUP when all are done.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n, 5)
+        Leaf, class, write, child offset [bytes], length [bytes].
+    """
+    general = general_of(table)[0]
+    general.group_left += len(rows)
+    general.group_waiting = 1
+    for number in range(len(rows)):
+        row = rows[number]
+        enqueue(table, row[0], row[1], row[2], row[3], row[4], OWNER_GROUP, 0, FLAG_NORMAL)
+
+
+@njit
+def start_clients(table: Any) -> None:
+    """Let every foreground client begin (each after a first think time)."""
+    for number in range(table[N_CLIENTS]):
+        client_done(table, number)

@@ -1,0 +1,552 @@
+"""Memory of the data plane: arrays of records behind one table of addresses.
+
+The compiled kernel takes a single argument, the `table`: a small array of addresses and sizes.  A view function
+turns an entry into an array without counting references, so an inner function that needs two of the
+thirty arrays pays for two.  `Memory` owns the arrays and keeps them alive.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray, from_dtype, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from zsim.drives.mechanics import DRIVE_DTYPE
+from zsim.drives.parameters import MAX_ZONES
+from zsim.jit import njit
+
+CLASSES = 6
+SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
+BUCKETS = 256
+
+EXIT_HORIZON, EXIT_GROUP, EXIT_DRAINED, EXIT_BUDGET, EXIT_STALLED, EXIT_RECORD, EXIT_REFILL, EXIT_FULL = range(8)
+OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
+OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
+STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
+KIND_RAIDZ, KIND_MIRROR, KIND_DRAID = range(3)
+MIRROR_BY_OFFSET, MIRROR_BY_PENDING, MIRROR_BY_LOAD = range(3)
+META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
+FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
+
+GENERAL_DTYPE = np.dtype(
+    [
+        ("now", "f8"),
+        ("events", "i8"),
+        ("children_queued", "i8"),
+        ("sequence", "i8"),
+        ("free_child", "i8"),
+        ("free_command", "i8"),
+        ("free_slot", "i8"),
+        ("free_slots", "i8"),
+        # Scan thread.
+        ("running", "i8"),
+        ("pause_at", "f8"),
+        ("pause_level0_only", "i8"),
+        ("delay_ticks", "i8"),
+        ("idle_window", "f8"),
+        ("tick", "f8"),
+        ("last_client", "f8"),
+        ("scrub", "i8"),
+        ("repair_class", "i8"),
+        ("scan_class", "i8"),
+        ("loaded", "i8"),
+        ("refill", "i8"),
+        # Metadata.
+        ("metadata_class", "i8"),
+        ("metadata_inflight", "i8"),
+        ("prefetch_bytes", "i8"),
+        ("prefetch_limit", "i8"),
+        ("prefetch_recursive", "i8"),
+        ("heap_size", "i8"),
+        # Groups, clients and what was seen.
+        ("group_left", "i8"),
+        ("group_waiting", "i8"),
+        ("records", "i8"),
+        ("first_scan", "f8"),
+        ("last_scan", "f8"),
+        ("inflight_blocks", "i8"),
+        ("idle_since", "f8"),
+        ("idle_total", "f8"),
+        ("client_reads", "i8"),
+        ("client_latency", "f8"),
+        ("window_wait", "f8"),
+        # Leaf-queue rules.
+        ("single_queue", "i8"),
+        ("time_buckets", "i8"),
+        ("bucket_seconds", "f8"),
+        ("round_robin", "i8"),
+        ("non_interactive", "i8"),
+        ("nia_credit", "i8"),
+        ("nia_delay", "i8"),
+        ("aggregation_limit", "i8"),
+        ("aggregation_limit_flash", "i8"),
+        ("read_gap", "i8"),
+        ("write_gap", "i8"),
+        ("max_pending", "i8"),
+        ("min_pending", "i8"),
+        ("ramp", "i8"),
+        ("mirror_rule", "i8"),
+        ("mirror_near", "i8"),
+        ("mirror_seek_cost", "i8"),
+        ("label_bytes", "i8"),
+    ]
+)
+LEAF_DTYPE = np.dtype(
+    [
+        ("head", "i8"),
+        ("last_offset", "i8"),
+        ("last_class", "i8"),
+        ("credit", "i8"),
+        ("interactive", "i8"),
+        ("pending", "i8"),
+        ("queued", "i8"),
+        ("in_service", "i8"),
+        ("held", "i8"),
+        ("cached", "i8"),
+        ("acknowledging", "i8"),
+        ("link", "i8"),
+        ("replaced_by", "i8"),
+        ("busy", "f8"),
+        ("overhead", "f8"),
+        ("seek", "f8"),
+        ("wait", "f8"),
+        ("transfer", "f8"),
+        ("response", "f8"),
+        ("reads", "i8"),
+        ("writes", "i8"),
+        ("read_bytes", "i8"),
+        ("write_bytes", "i8"),
+        ("scan_reads", "i8"),
+        ("scan_writes", "i8"),
+        ("scan_read_bytes", "i8"),
+        ("scan_write_bytes", "i8"),
+        ("sequential", "i8"),
+        ("forward", "i8"),
+        ("children", "i8"),
+    ]
+)
+CHILD_DTYPE = np.dtype(
+    [
+        ("offset", "i8"),
+        ("length", "i8"),
+        ("stamp", "i8"),
+        ("bucket", "i8"),
+        ("owner", "i4"),
+        ("next", "i4"),
+        ("kind", "i2"),
+        ("klass", "i2"),
+        ("flags", "i2"),
+        ("write", "i2"),
+    ]
+)
+COMMAND_DTYPE = np.dtype(
+    [
+        ("offset", "i8"),
+        ("length", "i8"),
+        ("submitted", "f8"),
+        ("arrived", "f8"),
+        ("started", "f8"),
+        ("due", "f8"),
+        ("first_child", "i4"),
+        ("next", "i4"),
+        ("leaf", "i4"),
+        ("aggregated", "i4"),
+        ("klass", "i2"),
+        ("write", "i2"),
+        ("scan", "i2"),
+        ("cache", "i2"),
+    ]
+)
+CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
+SLOT_DTYPE = np.dtype([("item", "i8"), ("reads", "i4"), ("writes", "i4"), ("stream", "i4"), ("next", "i4")])
+VDEV_DTYPE = np.dtype(
+    [
+        ("kind", "i8"),
+        ("children", "i8"),
+        ("parity", "i8"),
+        ("ashift", "i8"),
+        ("first_child", "i8"),
+        ("missing", "i8"),
+        ("data", "i8"),
+        ("spares", "i8"),
+        ("permutation", "i8"),
+        ("permutations", "i8"),
+    ]
+)
+STREAM_DTYPE = np.dtype(
+    [
+        ("position", "i8"),
+        ("end", "i8"),
+        ("state", "i8"),
+        ("inflight", "i8"),
+        ("limit", "i8"),
+        ("counts_blocks", "i8"),
+        ("wake", "f8"),
+        ("delayed", "i8"),
+        ("issued_blocks", "i8"),
+        ("issued_bytes", "i8"),
+        ("first_visit", "f8"),
+        ("last_visit", "f8"),
+    ]
+)
+LINK_DTYPE = np.dtype(
+    [
+        ("rate", "f8"),
+        ("per_command", "f8"),
+        ("command_based", "i8"),
+        ("parent", "i8"),
+        ("free_at", "f8"),
+        ("busy", "f8"),
+        ("occupied", "i8"),
+        ("first", "i8"),
+        ("last", "i8"),
+    ]
+)
+OPERATION_DTYPE = np.dtype([("item", "i8"), ("code", "i8")])
+ITEM_DTYPE = np.dtype(
+    [
+        ("offset", "i8"),
+        ("psize", "i8"),
+        ("copies", "i8"),
+        ("prefetch_first", "i8"),
+        ("prefetch_next", "i8"),
+        ("vdev", "i4"),
+        ("copy_count", "i4"),
+        ("metadata_left", "i4"),
+        ("level0", "i2"),
+        ("metadata_state", "i2"),
+    ]
+)
+COPY_DTYPE = np.dtype([("offset", "i8"), ("vdev", "i8")])
+CLIENT_DTYPE = np.dtype([("think", "f8"), ("started", "f8"), ("seed", "i8"), ("count", "i8"), ("left", "i8")])
+RECORD_DTYPE = np.dtype(
+    [
+        ("submitted", "f8"),
+        ("started", "f8"),
+        ("done", "f8"),
+        ("offset", "i8"),
+        ("length", "i8"),
+        ("leaf", "i4"),
+        ("klass", "i2"),
+        ("write", "i2"),
+        ("scan", "i2"),
+        ("aggregated", "i2"),
+        ("pad", "i4"),
+    ]
+)
+
+# Entries of the table: addresses first, sizes behind them.
+(
+    GENERAL,
+    LIMITS,
+    DRIVES,
+    RATES,
+    LEAVES,
+    CLASS_COUNTS,
+    BUCKET_COUNTS,
+    QUEUE,
+    BOUNDS,
+    CHILDREN,
+    COMMANDS,
+    HELD,
+    EVENT_TIME,
+    EVENT_COMMAND,
+    ACKNOWLEDGE,
+    LINKS,
+    VDEVS,
+    CHILD_LEAF,
+    PERMUTATIONS,
+    SLOTS,
+    STREAMS,
+    PROGRAM,
+    ITEMS,
+    COPIES,
+    HEAP,
+    CLIENTS,
+    CLIENT_ITEMS,
+    RECORDS,
+    N_LEAVES,
+    N_SERVERS,
+    N_LINKS,
+    N_CLIENTS,
+    N_STREAMS,
+    N_CLIENT_ITEMS,
+    N_RECORDS,
+    QUEUE_CAPACITY,
+    PROGRAM_MASK,
+    ITEM_MASK,
+    COPY_MASK,
+    TABLE_LENGTH,
+) = range(40)
+_HUGE = 1 << 40
+
+
+def _caster(dtype: Any) -> Any:
+    pointer = types.CPointer(from_dtype(np.dtype(dtype)))
+
+    @intrinsic  # type: ignore[misc]
+    def cast(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(pointer))
+
+        return pointer(types.int64), generate
+
+    return cast
+
+
+_as_general, _as_leaf, _as_drive = _caster(GENERAL_DTYPE), _caster(LEAF_DTYPE), _caster(DRIVE_DTYPE)
+_as_child, _as_command, _as_slot = _caster(CHILD_DTYPE), _caster(COMMAND_DTYPE), _caster(SLOT_DTYPE)
+_as_vdev, _as_stream, _as_link = _caster(VDEV_DTYPE), _caster(STREAM_DTYPE), _caster(LINK_DTYPE)
+_as_operation, _as_item, _as_copy = _caster(OPERATION_DTYPE), _caster(ITEM_DTYPE), _caster(COPY_DTYPE)
+_as_client, _as_record = _caster(CLIENT_DTYPE), _caster(RECORD_DTYPE)
+_as_int64, _as_int32, _as_float64 = _caster("i8"), _caster("i4"), _caster("f8")
+
+
+@njit
+def general_of(table: Any) -> Any:
+    """Return the general record (an array of one: a record itself would be returned as a copy)."""
+    return carray(_as_general(table[GENERAL]), (1,))
+
+
+@njit
+def limits_of(table: Any) -> Any:
+    """Return the minimum (first CLASSES entries) and maximum active I/Os by class."""
+    return carray(_as_int64(table[LIMITS]), (_HUGE,))
+
+
+@njit
+def drives_of(table: Any) -> Any:
+    """Return the drive records, one a leaf."""
+    return carray(_as_drive(table[DRIVES]), (_HUGE,))
+
+
+@njit
+def rates_of(table: Any, leaf: int) -> Any:
+    """Return the zone rates of one leaf [bytes/s]."""
+    return carray(_as_float64(table[RATES] + 8 * MAX_ZONES * leaf), (MAX_ZONES,))
+
+
+@njit
+def leaves_of(table: Any) -> Any:
+    """Return the leaf records."""
+    return carray(_as_leaf(table[LEAVES]), (_HUGE,))
+
+
+@njit
+def counts_of(table: Any, leaf: int) -> Any:
+    """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
+    return carray(_as_int64(table[CLASS_COUNTS] + 24 * CLASSES * leaf), (3 * CLASSES,))
+
+
+@njit
+def buckets_of(table: Any, leaf: int, klass: int) -> Any:
+    """Return the number of queued I/Os by arrival bucket of one leaf and class."""
+    return carray(_as_int32(table[BUCKET_COUNTS] + 4 * BUCKETS * (CLASSES * leaf + klass)), (BUCKETS,))
+
+
+@njit
+def queue_offsets_of(table: Any, row: int) -> Any:
+    """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
+    return carray(_as_int64(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row), (_HUGE,))
+
+
+@njit
+def queue_children_of(table: Any, row: int) -> Any:
+    """Return the child I/Os of one offset-ordered queue."""
+    capacity = table[QUEUE_CAPACITY]
+    return carray(_as_int64(table[QUEUE] + 16 * capacity * row + 8 * capacity), (_HUGE,))
+
+
+@njit
+def bounds_of(table: Any) -> Any:
+    """Return first and behind-the-last position of each queue row."""
+    return carray(_as_int64(table[BOUNDS]), (_HUGE,))
+
+
+@njit
+def children_of(table: Any) -> Any:
+    """Return the pool of child I/Os."""
+    return carray(_as_child(table[CHILDREN]), (_HUGE,))
+
+
+@njit
+def commands_of(table: Any) -> Any:
+    """Return the pool of drive commands."""
+    return carray(_as_command(table[COMMANDS]), (_HUGE,))
+
+
+@njit
+def held_of(table: Any, leaf: int) -> Any:
+    """Return the commands a drive holds, in order of arrival."""
+    return carray(_as_int32(table[HELD] + 4 * table[QUEUE_CAPACITY] * leaf), (_HUGE,))
+
+
+@njit
+def acknowledge_of(table: Any, leaf: int) -> Any:
+    """Return the cached writes of a drive that are not yet answered."""
+    return carray(_as_int32(table[ACKNOWLEDGE] + 4 * table[QUEUE_CAPACITY] * leaf), (_HUGE,))
+
+
+@njit
+def event_times_of(table: Any) -> Any:
+    """Return the time of the next event of every event slot."""
+    return carray(_as_float64(table[EVENT_TIME]), (_HUGE,))
+
+
+@njit
+def event_commands_of(table: Any) -> Any:
+    """Return the command in service of every drive server."""
+    return carray(_as_int32(table[EVENT_COMMAND]), (_HUGE,))
+
+
+@njit
+def links_of(table: Any) -> Any:
+    """Return the link records."""
+    return carray(_as_link(table[LINKS]), (_HUGE,))
+
+
+@njit
+def vdevs_of(table: Any) -> Any:
+    """Return the top-level vdev records."""
+    return carray(_as_vdev(table[VDEVS]), (_HUGE,))
+
+
+@njit
+def child_leaf_of(table: Any) -> Any:
+    """Return leaf to read (even entries) and leaf to repair (odd entries) of every vdev child."""
+    return carray(_as_int32(table[CHILD_LEAF]), (_HUGE,))
+
+
+@njit
+def permutations_of(table: Any) -> Any:
+    """Return the dRAID permutations, base row after base row."""
+    return carray(_as_int32(table[PERMUTATIONS]), (_HUGE,))
+
+
+@njit
+def slots_of(table: Any) -> Any:
+    """Return the scan blocks in flight."""
+    return carray(_as_slot(table[SLOTS]), (_HUGE,))
+
+
+@njit
+def streams_of(table: Any) -> Any:
+    """Return the streams of scan operations."""
+    return carray(_as_stream(table[STREAMS]), (_HUGE,))
+
+
+@njit
+def program_of(table: Any) -> Any:
+    """Return the ring of scan operations."""
+    return carray(_as_operation(table[PROGRAM]), (_HUGE,))
+
+
+@njit
+def items_of(table: Any) -> Any:
+    """Return the ring of blocks to scan."""
+    return carray(_as_item(table[ITEMS]), (_HUGE,))
+
+
+@njit
+def copies_of(table: Any) -> Any:
+    """Return the ring of further copies of blocks."""
+    return carray(_as_copy(table[COPIES]), (_HUGE,))
+
+
+@njit
+def heap_of(table: Any) -> Any:
+    """Return the heap of metadata wanted by the prefetch thread."""
+    return carray(_as_int64(table[HEAP]), (_HUGE,))
+
+
+@njit
+def clients_of(table: Any) -> Any:
+    """Return the foreground clients."""
+    return carray(_as_client(table[CLIENTS]), (_HUGE,))
+
+
+@njit
+def client_items_of(table: Any) -> Any:
+    """Return the items that clients read."""
+    return carray(_as_int64(table[CLIENT_ITEMS]), (_HUGE,))
+
+
+@njit
+def records_of(table: Any) -> Any:
+    """Return the buffer of finished commands."""
+    return carray(_as_record(table[RECORDS]), (_HUGE,))
+
+
+def power_of_two(count: int) -> int:
+    """Return the smallest power of two that is at least `count` and 1."""
+    return 1 << max(0, int(count - 1).bit_length())
+
+
+class Memory:
+    """Arrays of one data plane, and the table the kernel takes.
+
+    Parameters
+    ----------
+    sizes : dict of str to int
+        ``leaves, servers, links, clients, streams, client_items, records, queue, program, items, copies, vdevs,
+        vdev_children, permutations, slots, children, commands``; ring sizes are rounded up to powers of two.
+    """
+
+    def __init__(self, **sizes: int) -> None:
+        leaves, queue = sizes["leaves"], sizes["queue"]
+        rings = {name: power_of_two(sizes[name]) for name in ("program", "items", "copies")}
+        slots = leaves * sizes["servers"] + sizes["links"] + leaves + sizes["clients"] + sizes["streams"]
+        self.general = np.zeros(1, GENERAL_DTYPE)
+        self.limits = np.zeros((2, CLASSES), np.int64)
+        self.drives = np.zeros(leaves, DRIVE_DTYPE)
+        self.rates = np.zeros((leaves, MAX_ZONES))
+        self.leaves = np.zeros(leaves, LEAF_DTYPE)
+        self.class_counts = np.zeros((leaves, 3, CLASSES), np.int64)
+        self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
+        self.queue = np.zeros((2 * leaves, 2, queue), np.int64)
+        self.bounds = np.zeros((2 * leaves, 2), np.int64)
+        self.children = np.zeros(sizes["children"], CHILD_DTYPE)
+        self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
+        self.held = np.zeros((leaves, queue), np.int32)
+        self.event_time = np.full(slots, np.inf)
+        self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)
+        self.acknowledge = np.zeros((leaves, queue), np.int32)
+        self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
+        self.vdevs = np.zeros(sizes["vdevs"], VDEV_DTYPE)
+        self.child_leaf = np.full((sizes["vdev_children"], 2), -1, np.int32)
+        self.permutations = np.zeros(max(1, sizes["permutations"]), np.int32)
+        self.slots = np.zeros(sizes["slots"], SLOT_DTYPE)
+        self.streams = np.zeros(sizes["streams"], STREAM_DTYPE)
+        self.program = np.zeros(rings["program"], OPERATION_DTYPE)
+        self.items = np.zeros(rings["items"], ITEM_DTYPE)
+        self.copies = np.zeros(rings["copies"], COPY_DTYPE)
+        self.heap = np.zeros(rings["items"], np.int64)
+        self.clients = np.zeros(max(1, sizes["clients"]), CLIENT_DTYPE)
+        self.client_items = np.zeros(max(1, sizes["client_items"]), np.int64)
+        self.records = np.zeros(max(1, sizes["records"]), RECORD_DTYPE)
+        self.table = self._table(sizes, rings)
+        self._link_free_lists()
+
+    def _table(self, sizes: dict[str, int], rings: dict[str, int]) -> NDArray[np.int64]:
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        table = np.zeros(TABLE_LENGTH, np.int64)
+        table[: len(arrays)] = [array.ctypes.data for array in arrays]
+        names = ("leaves", "servers", "links", "clients", "streams", "client_items", "records", "queue")
+        table[N_LEAVES : N_LEAVES + len(names)] = [sizes[name] for name in names]
+        masks = ("program", "items", "copies")
+        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [rings[name] - 1 for name in masks]
+        return table
+
+    def _link_free_lists(self) -> None:
+        self.children["next"] = np.arange(1, len(self.children) + 1)
+        self.commands["next"] = np.arange(1, len(self.commands) + 1)
+        self.slots["next"] = np.arange(1, len(self.slots) + 1)
+        for array in (self.children, self.commands, self.slots):
+            array["next"][-1] = -1
+        self.general["free_slots"] = len(self.slots)
+        self.general["idle_since"] = -1.0
+        self.general["first_scan"] = -1.0
+        self.general["last_client"] = -1e18

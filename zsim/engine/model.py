@@ -1,0 +1,180 @@
+"""What a data plane is made of: leaves, links, top-level vdevs, queue rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from zsim.drives.parameters import DriveParameters
+
+LABEL_BYTES = 4 * 1024 * 1024
+MirrorRule = str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafModel:
+    """A leaf: its drive, the shared link in front of it, and the role it plays.
+
+    Attributes
+    ----------
+    drive : DriveParameters
+    link : int
+        Number of the shared link, -1 for a port of its own.
+    role : {"source", "target", "other"}
+    name : str
+    """
+
+    drive: DriveParameters
+    link: int = -1
+    role: str = "source"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkModel:
+    """A shared server in front of several drives.
+
+    Attributes
+    ----------
+    rate : float
+        [bytes/s]
+    per_command_s : float
+        Cost of each command [s].
+    command_based : bool
+        One drive at a time (command-based switching); else the data of commands share the rate.
+    parent : int
+        Link this one hangs from, -1: none.
+    """
+
+    rate: float
+    per_command_s: float = 0.0
+    command_based: bool = False
+    parent: int = -1
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VdevModel:
+    """A top-level vdev and the leaves behind its children.
+
+    Attributes
+    ----------
+    kind : {"raidz", "mirror", "draid"}
+    parity, ashift : int
+    read_leaf : tuple of int
+        Leaf that holds each child's data, -1 if it cannot be read.
+    write_leaf : tuple of int
+        Leaf to be repaired of each child, -1: none.
+    """
+
+    kind: str
+    parity: int
+    ashift: int
+    read_leaf: tuple[int, ...]
+    write_leaf: tuple[int, ...]
+
+    @property
+    def damaged(self) -> tuple[int, ...]:
+        """Children that are repaired."""
+        return tuple(child for child, leaf in enumerate(self.write_leaf) if leaf >= 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRules:
+    """Rules of the leaf vdev queue (OpenZFS vdev_queue.c), by release.
+
+    Attributes
+    ----------
+    single : bool
+        One queue with deadlines (ZFS v28); else classes.
+    time_buckets : bool
+        C-LOOK only inside the oldest 0.5 s arrival bucket (2.2+).
+    round_robin, non_interactive : bool
+        Class selection and throttle of 2.0.1+.
+    minimum, maximum : tuple of int
+        Active I/Os by class: sync read, sync write, async read, async write, scrub, rebuild.
+    """
+
+    single: bool = False
+    time_buckets: bool = True
+    bucket_seconds: float = 2**29 / 1e9
+    round_robin: bool = True
+    non_interactive: bool = True
+    nia_credit: int = 5
+    nia_delay: int = 5
+    minimum: tuple[int, ...] = (10, 10, 1, 2, 1, 1)
+    maximum: tuple[int, ...] = (10, 10, 3, 2, 3, 3)
+    aggregation_limit: int = 1 << 20
+    aggregation_limit_flash: int = 128 << 10
+    read_gap: int = 32 << 10
+    max_pending: int = 10
+    min_pending: int = 4
+    ramp: int = 2
+    mirror_rule: int = 2
+    mirror_near: int = 1 << 20
+    mirror_seek_cost: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRules:
+    """How the scan paces itself.
+
+    Attributes
+    ----------
+    scrub : bool
+        A scrub reads all copies on all sides and writes nothing.
+    scan_class, repair_class, metadata_class : int
+        I/O classes.
+    prefetch_recursive : bool
+        The prefetch thread follows what it fetched (0.8+).
+    prefetch_limit : int
+        Bytes of metadata in flight.
+    delay_ticks : int
+        Sleep before each block while clients are active (releases to 0.7).
+    idle_window_s : float
+        Clients count as active so long after their last I/O [s].
+    tick_s : float
+        Clock tick [s].
+    pause_level0_only : bool
+        Whether the scan can be paused at data blocks only (legacy).
+    """
+
+    scrub: bool = False
+    scan_class: int = 4
+    repair_class: int = 3
+    metadata_class: int = 4
+    prefetch_recursive: bool = True
+    prefetch_limit: int = 1 << 40
+    delay_ticks: int = 0
+    idle_window_s: float = 0.0
+    tick_s: float = 0.001
+    pause_level0_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientModel:
+    """Foreground readers: each reads a random block, thinks, reads again.
+
+    Attributes
+    ----------
+    count : int
+    think_s : float
+        Mean of the exponential think time [s].
+    seed : int
+    """
+
+    count: int = 0
+    think_s: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaneModel:
+    """All that a data plane needs besides the blocks."""
+
+    leaves: tuple[LeafModel, ...]
+    vdevs: tuple[VdevModel, ...]
+    links: tuple[LinkModel, ...] = ()
+    queue: QueueRules = field(default_factory=QueueRules)
+    scan: ScanRules = field(default_factory=ScanRules)
+    clients: ClientModel = field(default_factory=ClientModel)
+    label_bytes: int = LABEL_BYTES

@@ -1,0 +1,71 @@
+"""The project's exceptions: what the user can put right is said in one sentence, never as a traceback."""
+
+from __future__ import annotations
+
+
+class ZsimError(Exception):
+    """Base of every exception that zsim raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        What a command line program returns when this ends it.
+    """
+
+    exit_code: int = 2
+
+
+class InputError(ZsimError):
+    """Something the user gave cannot be used.
+
+    Parameters
+    ----------
+    field : str
+        Name of the flag, field or file as the user knows it, for example ``layout``.
+    value : object
+        What was given; `None` when it is missing.
+    allowed : str
+        What would be accepted, or why this is not: a clause without a full stop.
+    remedy : str
+        What to do instead, an imperative clause without a full stop; may be empty.
+
+    Examples
+    --------
+    >>> print(InputError("fill", "62", "a fraction lies between 0 and 1", "write 62% or 0.62"))
+    fill '62' cannot be used: a fraction lies between 0 and 1; write 62% or 0.62.
+    """
+
+    def __init__(self, field: str, value: object, allowed: str, remedy: str = "") -> None:
+        super().__init__(field, value, allowed, remedy)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        head = f"{self.field} is missing" if self.value is None else self._verdict()
+        reason = f"{head}: {self.allowed}"
+        sentence = _one_line(f"{reason}; {self.remedy}" if self.remedy else reason)
+        return sentence if sentence.endswith("?") else f"{sentence}."
+
+    def _verdict(self) -> str:
+        return f"{self.field} {shown(self.value)} cannot be used"
+
+
+class NotSimulatedYet(InputError):  # noqa: N818 - reads as what it says
+    """A sensible question that zsim has no mechanism for yet: refused rather than answered wrongly."""
+
+    def _verdict(self) -> str:
+        return f"{self.field} {shown(self.value)} is not simulated yet"
+
+
+def shown(value: object, limit: int = 160) -> str:
+    """Return `value` as it goes into a message: text in quotes, cut in the middle beyond `limit`."""
+    text = repr(value) if isinstance(value, str | bytes) else str(value)
+    half = (limit - 3) // 2
+    return text if len(text) <= limit else f"{text[:half]}...{text[-half:]}"
+
+
+def _one_line(text: str) -> str:
+    """Return `text` on one line, without a full stop at its end."""
+    return " ".join(text.split()).rstrip(".")

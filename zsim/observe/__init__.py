@@ -1,0 +1,1 @@
+"""observe: readers of what real systems print and record."""

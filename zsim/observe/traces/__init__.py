@@ -1,0 +1,1 @@
+"""Block traces: one reader (and writer) a format, all giving the same `trace.Trace`."""

@@ -1,0 +1,181 @@
+"""What every trace format comes down to: requests with a time, a place and a direction."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from zsim.drives.alone import MAX_OFFSET
+from zsim.errors import InputError
+
+SECTOR = 512
+"""Bytes of the block in which Linux and DiskSim count."""
+
+
+class Request(NamedTuple):
+    """One request of a trace.
+
+    Attributes
+    ----------
+    arrival : float
+        [s]
+    device : str
+        As the trace calls it.
+    is_write : bool
+    offset, length : int
+        [bytes]
+    """
+
+    arrival: float
+    device: str
+    is_write: bool
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Requests in order of arrival.
+
+    Attributes
+    ----------
+    arrival : ndarray of float64, shape (n_requests,), or None
+        Time since the first request [s]; None where the format tells no times.
+    offset, length : ndarray of int64, shape (n_requests,)
+        [bytes]
+    is_write : ndarray of bool, shape (n_requests,)
+    device : ndarray of int64, shape (n_requests,)
+        Place of each request's device in `devices`.
+    devices : tuple of str
+    """
+
+    arrival: NDArray[np.float64] | None
+    offset: NDArray[np.int64]
+    length: NDArray[np.int64]
+    is_write: NDArray[np.bool_]
+    device: NDArray[np.int64]
+    devices: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    @property
+    def end(self) -> int:
+        """Byte behind the last one that is touched."""
+        return int((self.offset + self.length).max())
+
+    def of_device(self, name: str | None) -> Trace:
+        """Return the requests of one device; with None, of the only one.
+
+        Raises
+        ------
+        InputError
+            When there is no such device, or none is named and there are several.
+        """
+        known = ", ".join(self.devices)
+        if name is None and len(self.devices) > 1:
+            raise InputError("--device", None, f"the trace has several devices: {known}", "name one")
+        if name is not None and name not in self.devices:
+            raise InputError("--device", name, f"the trace has: {known}", "name one of them")
+        chosen = self.devices.index(name) if name is not None else 0
+        return self._where(self.device == chosen, (self.devices[chosen],))
+
+    def _where(self, mask: NDArray[np.bool_], devices: tuple[str, ...]) -> Trace:
+        arrival = None if self.arrival is None else self.arrival[mask]
+        if arrival is not None:
+            arrival = arrival - arrival[0]
+        device = np.zeros(int(mask.sum()), dtype=np.int64)
+        return Trace(arrival, self.offset[mask], self.length[mask], self.is_write[mask], device, devices)
+
+    def requests(self) -> Iterator[Request]:
+        """Yield the requests one by one; a trace without times has 0 everywhere."""
+        for row in range(len(self)):
+            when = 0.0 if self.arrival is None else float(self.arrival[row])
+            name = self.devices[int(self.device[row])]
+            yield Request(when, name, bool(self.is_write[row]), int(self.offset[row]), int(self.length[row]))
+
+
+def trace_of(requests: Iterable[Request], source: str, *, timed: bool = True) -> Trace:
+    """Gather requests into a trace, in order of arrival.
+
+    Parameters
+    ----------
+    requests : iterable of Request
+    source : str
+        Name of the file, for messages.
+    timed : bool
+        Whether the arrivals mean anything.
+
+    Raises
+    ------
+    InputError
+        When there is no request, or one has an impossible extent or time.
+    """
+    rows = list(requests)
+    if not rows:
+        raise InputError("trace", source, "it holds no read or write", "check the format")
+    for number, row in enumerate(rows, start=1):
+        if (
+            row.length <= 0
+            or row.offset < 0
+            or row.offset + row.length > MAX_OFFSET
+            or not math.isfinite(row.arrival)
+        ):
+            extent = f"{row.length} bytes at {row.offset}"
+            reason = "a request has a time, a positive length, and an offset that is not negative"
+            raise InputError(f"{source}: request {number}", extent, reason, "check the format")
+    names = tuple(dict.fromkeys(row.device for row in rows))
+    arrival = np.array([row.arrival for row in rows])
+    order = np.argsort(arrival, kind="stable") if timed else np.arange(len(rows))
+    place = {name: index for index, name in enumerate(names)}
+    return Trace(
+        arrival[order] - arrival[order[0]] if timed else None,
+        np.array([row.offset for row in rows], dtype=np.int64)[order],
+        np.array([row.length for row in rows], dtype=np.int64)[order],
+        np.array([row.is_write for row in rows], dtype=np.bool_)[order],
+        np.array([place[row.device] for row in rows], dtype=np.int64)[order],
+        names,
+    )
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines that are neither empty nor comments; .gz and .zst are unpacked.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read to its end.
+    """
+    try:
+        with closing(_opened(path)) as stream:
+            for number, line in enumerate(stream, start=1):
+                text = line.strip()
+                if text and not text.startswith("#"):
+                    yield number, text
+    except (OSError, EOFError, UnicodeDecodeError, zstandard.ZstdError) as error:
+        reason = getattr(error, "strerror", None) or f"it cannot be read to its end ({type(error).__name__})"
+        raise InputError("trace", str(path), str(reason).lower(), "name a trace in text form") from error
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8")
+    if path.suffix == ".zst":
+        unpacked = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), closefd=True)
+        return io.TextIOWrapper(unpacked, encoding="utf-8")
+    return path.open(encoding="utf-8")
+
+
+def bad_line(path: Path, number: int, text: str, form: str) -> InputError:
+    """Return the error for a line that does not have the form of its format."""
+    return InputError(f"{path.name}, line {number}", text, f"a line reads: {form}", "check the format")

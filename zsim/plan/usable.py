@@ -1,0 +1,81 @@
+"""How much data a layout holds, and how many vdevs a wish needs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from zsim.errors import InputError
+from zsim.scenario.capacity import pool_size
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases import ReleaseProfile
+from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.arrays import draid_asizes, mirror_asizes, raidz_asizes
+
+
+def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
+    """Return the share of a vdev's raw space that full records leave for data, padding included.
+
+    Parameters
+    ----------
+    vdev : VdevSpec
+        A top-level vdev.
+    recordsize : int
+        [bytes], not compressed.
+    ashift : int
+        [log2(bytes)]
+
+    Notes
+    -----
+    ``zpool list`` counts a mirror once, so its share is 1 (less the rounding of records to sectors).
+    """
+    record = np.array([recordsize], dtype=np.int64)
+    if vdev.kind == "mirror":
+        asize = mirror_asizes(record, ashift)
+    elif vdev.kind == "raidz":
+        asize = raidz_asizes(record, ashift, vdev.children, vdev.parity)
+    else:
+        asize = draid_asizes(record, ashift, vdev.data, vdev.parity)
+    return recordsize / float(asize[0])
+
+
+def usable_bytes(resolved: ResolvedScenario) -> int:
+    """Return how much data a resolved scenario's pool holds in full records [bytes]."""
+    return _usable(resolved.layout, resolved)
+
+
+def _usable(layout: Layout, resolved: ResolvedScenario) -> int:
+    release: ReleaseProfile = resolved.release
+    total = 0.0
+    for vdev in layout.vdevs:
+        share = data_share(vdev, resolved.recordsize, resolved.ashift)
+        total += pool_size(Layout((vdev,)), resolved.drive_size, release) * share
+    return int(total)
+
+
+def repeated_for_drives(layout: Layout, drives: int) -> Layout:
+    """Return as many of a single vdev as `drives` drives allow.
+
+    Raises
+    ------
+    InputError
+        When the layout has more than one vdev, or needs more drives than there are.
+    """
+    count = drives // layout.leaves
+    if count < 1:
+        allowed = f"{layout} alone needs {layout.leaves} drives"
+        raise InputError("drives", drives, allowed, "give more drives or a narrower layout")
+    return layout.repeated(count)
+
+
+def repeated_for_usable(resolved: ResolvedScenario, wanted: int) -> Layout:
+    """Return as few of a resolved scenario's single vdev as hold `wanted` bytes of data.
+
+    Raises
+    ------
+    InputError
+        When the layout has more than one vdev, or too many would be needed.
+    """
+    one = _usable(resolved.layout, resolved)
+    return resolved.layout.repeated(max(1, math.ceil(wanted / one)))

@@ -1,0 +1,62 @@
+"""The block table: what lies where, born when.  Structure of arrays, one row a block pointer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_DVAS = 3
+LEVEL_OBJSET = -1
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTable:
+    """Block pointers of a pool in traversal order (an objset's root, then depth first, parents before children).
+
+    Embedded block pointers and holes have no row.  Objset 0 is the MOS.
+
+    Attributes
+    ----------
+    objset, object, blkid : ndarray of int64, shape (n,)
+    level : ndarray of int16, shape (n,)
+        0 data, >= 1 indirect, -1 the root block of an objset.
+    is_metadata : ndarray of bool, shape (n,)
+        False only for the level 0 blocks of files and volumes.
+    birth : ndarray of int64, shape (n,)
+        Birth txg.
+    psize, lsize : ndarray of int64, shape (n,)
+        [bytes]
+    dva_count : ndarray of int16, shape (n,)
+        Copies, 1 to 3.
+    dva_vdev : ndarray of int32, shape (n, 3)
+        Top-level vdev of each copy; -1 where there is none.
+    dva_offset, dva_asize : ndarray of int64, shape (n, 3)
+        Offset and allocated size in the top-level vdev's address space [bytes], labels left out.
+    """
+
+    objset: NDArray[np.int64]
+    object: NDArray[np.int64]
+    level: NDArray[np.int16]
+    blkid: NDArray[np.int64]
+    is_metadata: NDArray[np.bool_]
+    birth: NDArray[np.int64]
+    psize: NDArray[np.int64]
+    lsize: NDArray[np.int64]
+    dva_count: NDArray[np.int16]
+    dva_vdev: NDArray[np.int32]
+    dva_offset: NDArray[np.int64]
+    dva_asize: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.psize)
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> BlockTable:
+        """Return the table of the rows selected, in that order."""
+        return BlockTable(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Sum of asize over all copies [bytes], what `zpool list` calls ALLOC."""
+        return int(self.dva_asize.sum())

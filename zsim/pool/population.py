@@ -1,0 +1,431 @@
+"""Run a recipe: the population of blocks it leaves on the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.errors import InputError, ZsimError
+from zsim.pool import metaslabs, rows, writing
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.recipe import (
+    FileSizes,
+    Fill,
+    KeepSnapshots,
+    MetadataSizes,
+    Overwrite,
+    PoolRecipe,
+    RecordClass,
+    Remove,
+    Snapshot,
+    Step,
+)
+
+FIRST_TXG = 4
+FIRST_OBJSET = 54
+SNAPSHOT_OBJSETS = 1 << 20
+KINDS = {"mirror": metaslabs.MIRROR, "raidz": metaslabs.RAIDZ, "draid": metaslabs.DRAID}
+
+I64 = NDArray[np.int64]
+
+
+class HistoryError(ZsimError):
+    """A history cannot run to its end, for example because the pool is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """All files a history may write: dataset, object, records, logical size of a record, class."""
+
+    dataset: I64
+    item: I64
+    records: I64
+    lsize: I64
+    kind: I64
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
+    """Build the population a recipe leaves.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        Pool, allocator, writes.
+    seed : int
+        Same recipe and seed, same blocks.
+
+    Returns
+    -------
+    BlockTable
+        In traversal order, all metadata included.
+
+    Raises
+    ------
+    HistoryError
+        When the pool cannot hold what the recipe writes.
+    """
+    generator = np.random.default_rng(seed)
+    files = draw_files(recipe, generator)
+    space = make_space(recipe, len(files), int(files.records.sum()))
+    state = make_state(recipe, files, seed)
+    writing.run_step(space, state, writing.OP_FOUND, 0.0, 1, 1)
+    for step in recipe.steps:
+        writing.run_step(space, state, *_operation(step))
+        _check(state, recipe)
+    return _table(recipe, space, state)
+
+
+def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
+    """Draw more files than the history can write, in the order they will be written."""
+    count = _files_needed(recipe)
+    weights = np.array([record.share for record in recipe.records])
+    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
+    factor = np.array([record.size_factor for record in recipe.records])[kind]
+    recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
+    size = np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0)
+    single = size < recordsize
+    whole = np.ceil(size / 512).astype(np.int64) * 512
+    records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
+    lsize = np.where(single, whole, recordsize)
+    number = np.arange(count, dtype=np.int64)
+    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind.astype(np.int64))
+
+
+def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Draw file sizes [bytes]."""
+    if sizes.shape == "uniform":
+        drawn = generator.uniform(sizes.low, sizes.high, count)
+    elif sizes.shape == "lognormal":
+        drawn = generator.lognormal(np.log(sizes.mean) - sizes.sigma**2 / 2, sizes.sigma, count)
+    else:
+        drawn = np.full(count, float(sizes.mean))
+    return np.clip(drawn, sizes.low, sizes.high)
+
+
+def mean_file_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a file [bytes]."""
+    sizes = recipe.files
+    mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
+    weights = np.array([record.share for record in recipe.records])
+    factors = np.array([record.size_factor for record in recipe.records])
+    return float(mean * (weights * factors).sum() / weights.sum())
+
+
+def expansion(recipe: PoolRecipe) -> float:
+    """Return asize / lsize of the data: compression, parity and padding, mean over the mix."""
+    total = 0.0
+    weight = 0.0
+    for record in recipe.records:
+        share = record.share * record.size_factor
+        total += share * _record_expansion(recipe, record)
+        weight += share
+    return total / weight
+
+
+def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
+    vdev = recipe.vdevs[0]
+    sector = 1 << vdev.ashift
+    ratio = sum(value * chance for value, chance in record.ratios)
+    sectors = max(1, -(-int(record.recordsize * ratio) // sector))
+    if vdev.spec.kind == "mirror":
+        units = sectors
+    else:
+        stripes = -(-sectors // vdev.spec.data)
+        units = stripes
+        if vdev.spec.kind == "raidz":
+            units = -(-(sectors + vdev.spec.parity * stripes) // (vdev.spec.parity + 1))
+    return units * vdev.unit / record.recordsize
+
+
+def _written_fraction(steps: Sequence[Step]) -> float:
+    """Return the new data a history writes, as a share of the space (overwrites left out)."""
+    written = level = 0.0
+    for step in steps:
+        if isinstance(step, Fill):
+            written += max(step.fraction - level, 0.0)
+            level = max(level, step.fraction)
+        elif isinstance(step, Remove):
+            level *= 1.0 - step.fraction
+        elif isinstance(step, KeepSnapshots):
+            level = 0.0
+    return written
+
+
+def _files_needed(recipe: PoolRecipe) -> int:
+    expected = _written_fraction(recipe.steps) * recipe.space / expansion(recipe) / mean_file_bytes(recipe)
+    spread = {"fixed": 0.0, "uniform": 0.6, "lognormal": 1.0 + recipe.files.sigma}[recipe.files.shape]
+    return int(expected * 1.1 + 6.0 * (1.0 + spread) * np.sqrt(expected) + 16)
+
+
+def make_space(recipe: PoolRecipe, files: int, records: int) -> metaslabs.Space:
+    """Return the empty metaslabs of a pool."""
+    vdevs = _vdev_records(recipe)
+    slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["count"])
+    slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]
+    slabs = np.zeros(len(slab_vdev), dtype=metaslabs.SLAB)
+    slabs["vdev"] = slab_vdev
+    slabs["units"] = slab_bytes // vdevs["unit"][slab_vdev]
+    slabs["tail"] = slab_bytes % vdevs["unit"][slab_vdev]
+    slabs["free"] = slabs["units"]
+    slabs["segments"] = 1
+    slabs["active"] = -1
+    slabs["owner"] = -1
+    room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
+    segments = np.empty((2, len(slabs), room), dtype=np.int64)
+    segments[0, :, 0] = 0
+    segments[1, :, 0] = slabs["units"]
+    allocators = recipe.style.allocators
+    space = metaslabs.Space(
+        rules=recipe.style.rules(),
+        vdevs=vdevs,
+        slabs=slabs,
+        allocators=np.zeros(allocators, dtype=metaslabs.ALLOCATOR),
+        columns=np.zeros((len(slabs), 2, metaslabs.BUCKETS), dtype=np.int64),
+        segments=segments,
+        owners=np.full((allocators, len(vdevs), 3), -1, dtype=np.int64),
+        log=np.empty(8 * (records + 4 * files) + 65536, dtype=metaslabs.LOG),
+        marks=np.zeros(metaslabs.LOG_SLOTS, dtype=np.int64),
+    )
+    metaslabs.weigh_all(space)
+    return space
+
+
+def _vdev_records(recipe: PoolRecipe) -> Any:
+    vdevs = np.zeros(len(recipe.vdevs), dtype=metaslabs.VDEV)
+    for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
+        row["kind"] = KINDS[vdev.spec.kind]
+        row["sector"] = 1 << vdev.ashift
+        row["data"] = vdev.spec.data
+        row["parity"] = vdev.spec.parity
+        row["unit"] = vdev.unit
+        row["first"] = sum(other.slab_count for other in recipe.vdevs[:k])
+        row["count"] = vdev.slab_count
+        row["aliquot"] = _aliquot(recipe, k)
+        row["space"] = vdev.slab_bytes * vdev.slab_count
+    return vdevs
+
+
+def _aliquot(recipe: PoolRecipe, k: int) -> int:
+    spec = recipe.vdevs[k].spec
+    children = spec.children - spec.spares
+    count = children if recipe.style.aliquot_counts_parity else children - spec.parity
+    return recipe.style.aliquot * max(1, count)
+
+
+def make_state(recipe: PoolRecipe, files: Files, seed: int) -> writing.State:
+    """Lay out the slots of all file trees."""
+    metadata = recipe.metadata
+    records, slots = _file_records(files, metadata)
+    datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
+    now = _now(recipe, seed)
+    now["mos_first"] = slots
+    slots += 2 + metadata.mos_dnode_blocks + metadata.mos_objects
+    keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
+    return writing.State(
+        now=now,
+        slots=np.zeros(slots, dtype=writing.SLOT),
+        files=records,
+        datasets=datasets,
+        lists=np.empty(slots, dtype=writing.LIST),
+        kept=np.empty(4 * slots + 4096 if keeps else 1, dtype=writing.KEPT),
+        ratios=_ratio_tables(recipe.records),
+        snapshots=np.zeros(len(recipe.steps) + 1, dtype=np.int64),
+    )
+
+
+def _now(recipe: PoolRecipe, seed: int) -> Any:
+    metadata = recipe.metadata
+    now = np.zeros(1, dtype=writing.NOW)
+    now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
+    now["txg"] = now["first_txg"] = FIRST_TXG
+    now["mos"] = -1
+    now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 3
+    now["meta_pointers"] = 1
+    now["coin_bits"] = 30
+    now["pointers"] = metadata.pointers
+    now["sector"] = 1 << min(vdev.ashift for vdev in recipe.vdevs)
+    now["txg_bytes"] = recipe.txg_bytes
+    now["txg_step"] = recipe.txg_step
+    now["indirect_fixed"] = metadata.indirect_fixed
+    now["indirect_each"] = metadata.indirect_each
+    now["dnode_psize"] = metadata.dnode_block
+    now["root_psize"] = metadata.objset_root
+    now["sync_threads"] = recipe.style.sync_threads
+    now["mos_dnodes"] = metadata.mos_dnode_blocks
+    now["mos_objects"] = metadata.mos_objects
+    now["mos_each_txg"] = metadata.mos_each_txg
+    now["space_maps"] = not recipe.style.log_space_maps
+    now["meta_levels"] = meta_dnode_levels(metadata.pointers)
+    return now
+
+
+def meta_dnode_levels(pointers: int) -> int:
+    """Return the levels of a meta-dnode, sized for 2**48 objects (dmu_objset.c:dmu_objset_create_impl)."""
+    levels = 1
+    while 3 * pointers ** (levels - 1) < (1 << 48) // writing.DNODES_PER_BLOCK:
+        levels += 1
+    return levels
+
+
+def _ratio_tables(records: Sequence[RecordClass]) -> NDArray[np.float64]:
+    widest = max(len(record.ratios) for record in records)
+    table = np.ones((2, len(records), widest))
+    table[1] = 2.0
+    for row, record in enumerate(records):
+        chances = np.cumsum([chance for _, chance in record.ratios])
+        table[0, row, : len(chances)] = [value for value, _ in record.ratios]
+        table[1, row, : len(chances) - 1] = chances[:-1] / chances[-1]
+    return table
+
+
+def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
+    """Return the FILE records and the number of slots they take: data, then each level of indirect blocks."""
+    records = np.zeros(len(files), dtype=writing.FILE)
+    width = files.records.copy()
+    widths = np.zeros((len(files), writing.MAX_LEVELS), dtype=np.int64)
+    for level in range(1, writing.MAX_LEVELS):
+        deeper = width > metadata.dnode_pointers
+        width = np.where(deeper, -(-width // metadata.pointers), 0)
+        records["levels"][deeper] = level
+        widths[:, level] = width
+    total = files.records + widths.sum(axis=1)
+    first = np.concatenate([[0], np.cumsum(total)[:-1]]).astype(np.int64)
+    before = np.cumsum(np.concatenate([files.records[:, None], widths[:, 1:]], axis=1), axis=1)
+    records["first"] = first
+    records["indirect"][:, 0] = first
+    records["indirect"][:, 1:] = first[:, None] + before[:, :-1]
+    records["dataset"] = files.dataset
+    records["item"] = files.item
+    records["records"] = files.records
+    records["lsize"] = files.lsize
+    records["kind"] = files.kind
+    records["head"] = -1
+    return records, int(total.sum())
+
+
+def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Any, int]:
+    levels = meta_dnode_levels(metadata.pointers)
+    last = int(files.item.max()) if len(files) else 0
+    widths = [last // writing.DNODES_PER_BLOCK + 1]
+    while len(widths) < levels:
+        widths.append(-(-widths[-1] // metadata.pointers))
+    offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    records = np.zeros(datasets, dtype=writing.DATASET)
+    records["root"] = slots + np.arange(datasets, dtype=np.int64) * (int(offsets[-1]) + 1)
+    records["snapshot"] = -1
+    records["meta"][:, :levels] = records["root"][:, None] + 1 + offsets[:-1]
+    return records, slots + datasets * (int(offsets[-1]) + 1)
+
+
+def _operation(step: Step) -> tuple[int, float, int, int]:
+    """Return a step as the compiled history takes it."""
+    if isinstance(step, Fill):
+        return writing.OP_FILL, step.fraction, 1, 1
+    if isinstance(step, Overwrite):
+        return writing.OP_OVERWRITE, step.fraction, step.shortest, step.longest
+    if isinstance(step, Remove):
+        return writing.OP_FREE, step.fraction, 1, 1
+    if isinstance(step, Snapshot):
+        return writing.OP_SNAPSHOT, 0.0, 1, 1
+    return writing.OP_DROP_SNAPSHOT, float(step.count), 1, 1
+
+
+def _check(state: writing.State, recipe: PoolRecipe) -> None:
+    failed = int(state.now[0]["failed"])
+    if failed == writing.FAILED_FULL:
+        used = state.now[0]["used"] / recipe.space
+        raise HistoryError(
+            f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower fill "
+            "or less fragmentation."
+        )
+    if failed:
+        raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
+
+
+def _table(recipe: PoolRecipe, space: metaslabs.Space, state: writing.State) -> BlockTable:
+    names, chosen = _rows(state, recipe.datasets)
+    live = chosen >= 0
+    slots = np.where(live, chosen, state.kept["slot"][np.where(live, 0, -1 - chosen)])
+    names = names[slots]
+
+    def column(name: str) -> I64:
+        values = state.slots[name][slots].astype(np.int64)
+        values[~live] = state.kept[name][-1 - chosen[~live]]
+        return values
+
+    count = len(chosen)
+    vdev = np.empty((count, MAX_DVAS), dtype=np.int64)
+    offset = np.empty((count, MAX_DVAS), dtype=np.int64)
+    asize = np.empty((count, MAX_DVAS), dtype=np.int64)
+    rows.locate_all(space, state, chosen, slab_starts(recipe), vdev, offset, asize)
+    birth = column("birth")
+    return BlockTable(
+        objset=_objsets(state, names["dataset"], birth),
+        object=names["item"].copy(),
+        level=names["level"].astype(np.int16),
+        blkid=names["blkid"].copy(),
+        is_metadata=names["data"] == 0,
+        birth=birth,
+        psize=column("psize"),
+        lsize=names["lsize"].astype(np.int64),
+        dva_count=column("copies").astype(np.int16),
+        dva_vdev=vdev.astype(np.int32),
+        dva_offset=offset,
+        dva_asize=asize,
+    )
+
+
+def _rows(state: writing.State, datasets: int) -> tuple[Any, I64]:
+    """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
+    names = np.zeros(len(state.slots), dtype=rows.NAME)
+    names["order"] = -1
+    written = np.arange(int(state.now[0]["next_file"]), dtype=np.int64)
+    dataset = state.files["dataset"][written]
+    order = np.argsort(dataset, kind="stable")
+    bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
+    named = rows.name_all(state, names, written[order], bounds)
+    by_order = np.empty(named, dtype=np.int64)
+    reached = np.flatnonzero(names["order"] >= 0)
+    by_order[names["order"][reached]] = reached
+    live = by_order[state.slots["copies"][by_order] > 0]
+    if state.now[0]["snapshots"] == 0:
+        return names, live
+    kept = state.kept[: int(state.now[0]["kept"])]
+    slot = np.concatenate([live, kept["slot"]])
+    birth = np.concatenate([state.slots["birth"][live], kept["birth"]])
+    objset = _objsets(state, names["dataset"][slot], birth)
+    both = np.concatenate([live, -1 - np.arange(len(kept), dtype=np.int64)])
+    return names, both[np.lexsort((names["order"][slot], objset))]
+
+
+def _objsets(state: writing.State, dataset: NDArray[np.int64], birth: NDArray[Any]) -> I64:
+    """Return the objset a block is visited in: the oldest snapshot that holds it, else the live dataset."""
+    count = int(state.now[0]["snapshots"])
+    head = np.where(dataset < 0, 0, FIRST_OBJSET + dataset).astype(np.int64)
+    if count == 0:
+        return head
+    interval = np.searchsorted(state.snapshots[:count], birth)
+    snapshot = SNAPSHOT_OBJSETS + interval * (int(dataset.max()) + 1) + dataset
+    return np.where((dataset >= 0) & (interval < count), snapshot, head)
+
+
+def slab_starts(recipe: PoolRecipe) -> I64:
+    """Return the address of each metaslab in its top-level vdev [bytes], numbered over the pool."""
+    starts = [np.arange(vdev.slab_count, dtype=np.int64) * vdev.slab_bytes for vdev in recipe.vdevs]
+    aligned = [-(-start // vdev.unit) * vdev.unit for start, vdev in zip(starts, recipe.vdevs, strict=True)]
+    plain = [a if v.spec.kind == "draid" else s for a, s, v in zip(aligned, starts, recipe.vdevs, strict=True)]
+    return np.concatenate(plain)
+
+
+def check_fraction(field: str, value: float) -> float:
+    """Return `value`, refusing what is no fraction."""
+    if not 0.0 <= value <= 1.0:
+        raise InputError(field, value, "a fraction lies between 0 and 1", "write 62% or 0.62")
+    return value

@@ -1,0 +1,1 @@
+"""Scenario to Prediction: ensemble, interval, bottleneck, breakdown, and the answer in words."""

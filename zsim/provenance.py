@@ -1,0 +1,78 @@
+"""Where a result comes from: enough to compute it again, or to see why another machine's differs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.scenario import catalogue
+from zsim.scenario.catalogue import ModelKind
+
+SCHEMA_VERSION = 1
+"""Version of the form in which predictions are written."""
+
+LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
+KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+
+
+def provenance(
+    scenario: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    models: Iterable[tuple[ModelKind, str]] = (),
+) -> dict[str, Any]:
+    """Return what a result depends on besides its input data.
+
+    Parameters
+    ----------
+    scenario : Mapping, optional
+        What was stated, as `Scenario.stated` gives it.
+    seed : int, optional
+        Seed of everything random.
+    models : iterable of (kind, name)
+        Models used, for example ``("drives", "hd103uj")``.
+
+    Returns
+    -------
+    dict
+        Plain data for JSON: versions, platform, seed, SHA-256 of the model files, hash of the kernels' source
+        text, version of this form, the scenario.
+
+    Raises
+    ------
+    InputError
+        When a model does not exist.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "zsim": version("zsim"),
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in LIBRARIES},
+        "platform": {"system": platform.system(), "machine": platform.machine()},
+        "seed": seed,
+        "models": {f"{kind}/{name}": catalogue.model_hash(kind, name) for kind, name in models},
+        "kernels": kernel_text_hash(),
+        "scenario": None if scenario is None else dict(scenario),
+    }
+
+
+def version(distribution: str) -> str | None:
+    """Return the version of an installed distribution without importing it; None when it is not installed."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def kernel_text_hash() -> str:
+    """Return the hash of the source text of every room that holds compiled code, first 16 digits."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent
+    for room in KERNEL_ROOMS:
+        for path in sorted((package / room).glob("*.py")):
+            digest.update(f"{room}/{path.name}".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

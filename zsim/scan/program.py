@@ -1,0 +1,299 @@
+"""The scan's order as data: which metadata is read, which block is issued, in which order.
+
+`traversal_program` turns a block table into the depth-first walk of `dsl_scan` (post-order: a block is issued after
+its subtree); `issue_orders` gives the orders of the sorted scan's issue phase.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.jit import njit
+from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
+from zsim.vdevs.raidz import raidz_needs_child
+
+# Codes of zsim.engine.memory; the scan room lies left of the engine and may not import it.
+OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2
+RANK_META_DNODE, RANK_OBJSET = 500, 1000
+NO_ITEM = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedVdev:
+    """What the scan has to know of one top-level vdev.
+
+    Attributes
+    ----------
+    kind : {"raidz", "mirror", "draid"}
+    children, parity, ashift : int
+    damaged : tuple of int
+        Children to be repaired; empty for a healthy vdev.
+    """
+
+    kind: str
+    children: int
+    parity: int
+    ashift: int
+    damaged: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScanItems:
+    """Blocks the scan can visit or issue, as the engines take them.
+
+    Attributes
+    ----------
+    vdev, offset, psize : ndarray of int64, shape (n,)
+        The copy that is read.
+    level0 : ndarray of bool, shape (n,)
+    copies : ndarray of int64, shape (n,)
+        First row in `copy_vdev` and `copy_offset`.
+    copy_count : ndarray of int64, shape (n,)
+        How many further copies are repaired with this block.
+    copy_vdev, copy_offset : ndarray of int64
+    prefetch_first, prefetch_next : ndarray of int64, shape (n,)
+        Tree of metadata: first item below, next item beside; -1 none.
+    in_memory : ndarray of bool, shape (n,)
+        Metadata that needs no read.
+    """
+
+    vdev: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    psize: NDArray[np.int64]
+    level0: NDArray[np.bool_]
+    copies: NDArray[np.int64]
+    copy_count: NDArray[np.int64]
+    copy_vdev: NDArray[np.int64]
+    copy_offset: NDArray[np.int64]
+    prefetch_first: NDArray[np.int64]
+    prefetch_next: NDArray[np.int64]
+    in_memory: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.vdev)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A sequence of scan operations.
+
+    Attributes
+    ----------
+    code : ndarray of int64, shape (n,)
+        OP_ISSUE, OP_VISIT or OP_PREFETCH.
+    item : ndarray of int64, shape (n,)
+    """
+
+    code: NDArray[np.int64]
+    item: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which blocks the traversal itself reads: indirect blocks, objset roots, dnode blocks."""
+    dnodes = (blocks.object == 0) & (blocks.level == 0)
+    result: NDArray[np.bool_] = (blocks.level != 0) | dnodes
+    return result
+
+
+def held_in_memory(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which traversed blocks are in the ARC when the scan starts.
+
+    Import and mount have read the MOS, and of every dataset the objset's root, the indirect blocks of its meta-dnode and
+    the first dnode block (seen in all runs of real OpenZFS with a cold cache).
+    """
+    meta_dnode = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
+    result: NDArray[np.bool_] = (blocks.objset == 0) | (blocks.level == LEVEL_OBJSET) | meta_dnode
+    return result & is_traversed(blocks)
+
+
+def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test: bool) -> NDArray[np.bool_]:
+    """Tell which blocks a resilver has to read (OpenZFS dsl_scan.c:dsl_scan_need_resilver).
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    vdevs : tuple of DamagedVdev
+        Top-level vdevs by number.
+    column_test : bool
+        Whether RAID-Z blocks that do not touch a damaged child are skipped (0.7.0 and later).
+    """
+    result = np.zeros(len(blocks), dtype=bool)
+    for number, vdev in enumerate(vdevs):
+        if not vdev.damaged:
+            continue
+        for copy in range(MAX_DVAS):
+            rows = np.flatnonzero(blocks.dva_vdev[:, copy] == number)
+            if vdev.kind == "raidz" and column_test:
+                offsets, psizes = blocks.dva_offset[rows, copy], blocks.psize[rows]
+                result[rows] |= _touches(
+                    offsets, psizes, vdev.ashift, vdev.children, vdev.parity, np.array(vdev.damaged, np.int64)
+                )
+            else:
+                result[rows] = True
+    return result
+
+
+@njit
+def _touches(
+    offsets: NDArray[np.int64],
+    psizes: NDArray[np.int64],
+    ashift: int,
+    width: int,
+    parity: int,
+    damaged: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    result = np.zeros(len(offsets), dtype=np.bool_)
+    for row in range(len(offsets)):
+        for child in damaged:
+            if raidz_needs_child(offsets[row], psizes[row], ashift, width, parity, child):
+                result[row] = True
+    return result
+
+
+def preferred_copy(blocks: BlockTable, seed: int) -> NDArray[np.int64]:
+    """Return which copy of each block a scan reads.
+
+    A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init and
+    vdev_mirror_dva_select).
+    """
+    generator = np.random.Generator(np.random.Philox(key=seed))
+    drawn = (generator.random(len(blocks)) * blocks.dva_count).astype(np.int64)
+    for earlier in (0, 1):
+        same = blocks.dva_vdev[np.arange(len(blocks)), drawn] == blocks.dva_vdev[:, earlier]
+        drawn = np.where(same & (drawn > earlier), earlier, drawn)
+    return drawn
+
+
+@njit
+def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.int64]:
+    ranks = np.empty(len(objects), np.int64)
+    for row in range(len(objects)):
+        if levels[row] == LEVEL_OBJSET:
+            ranks[row] = RANK_OBJSET
+        elif objects[row] == 0:
+            ranks[row] = RANK_META_DNODE + levels[row]
+        else:
+            ranks[row] = levels[row]
+    return ranks
+
+
+@njit
+def metadata_tree(
+    ranks: NDArray[np.int64], traversed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for every row its first traversed child and its next traversed sibling (-1: none)."""
+    count = len(ranks)
+    first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    last_child = np.full(count, -1, np.int64)
+    stack, depth = np.empty(count + 1, np.int64), 0
+    for row in range(count):
+        while depth > 0 and ranks[stack[depth - 1]] <= ranks[row]:
+            depth -= 1
+        if not traversed[row]:
+            continue
+        if depth > 0:
+            parent = stack[depth - 1]
+            if last_child[parent] < 0:
+                first[parent] = row
+            else:
+                following[last_child[parent]] = row
+            last_child[parent] = row
+        stack[depth] = row
+        depth += 1
+    return first, following
+
+
+@njit
+def _walk(
+    ranks: NDArray[np.int64],
+    traversed: NDArray[np.bool_],
+    wanted: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    following: NDArray[np.int64],
+    prefetch: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    count = len(ranks)
+    code, item = np.empty(3 * count, np.int64), np.empty(3 * count, np.int64)
+    stack, depth, length = np.empty(count + 1, np.int64), 0, 0
+    for row in range(count + 1):
+        while depth > 0 and (row == count or ranks[stack[depth - 1]] <= ranks[row]):
+            depth -= 1
+            if wanted[stack[depth]]:
+                code[length], item[length] = OP_ISSUE, stack[depth]
+                length += 1
+        if row == count:
+            break
+        if not traversed[row]:
+            if wanted[row]:
+                code[length], item[length] = OP_ISSUE, row
+                length += 1
+            continue
+        code[length], item[length] = OP_VISIT, row
+        length += 1
+        child = first[row] if prefetch else -1
+        while child >= 0:
+            code[length], item[length] = OP_PREFETCH, child
+            length += 1
+            child = following[child]
+        stack[depth] = row
+        depth += 1
+    return code[:length], item[:length]
+
+
+def scan_items(blocks: BlockTable, *, seed: int) -> ScanItems:
+    """Return the scan items of a block table, one a block in table order."""
+    copy = preferred_copy(blocks, seed)
+    rows = np.arange(len(blocks))
+    traversed = is_traversed(blocks)
+    first, following = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
+    others = (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None]) & (
+        np.arange(MAX_DVAS)[None, :] != copy[:, None]
+    )
+    count = others.sum(axis=1).astype(np.int64)
+    return ScanItems(
+        vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
+        offset=blocks.dva_offset[rows, copy],
+        psize=blocks.psize,
+        level0=(blocks.level == 0),
+        copies=np.concatenate(([0], np.cumsum(count)[:-1])).astype(np.int64),
+        copy_count=count,
+        copy_vdev=blocks.dva_vdev[others].astype(np.int64),
+        copy_offset=blocks.dva_offset[others],
+        prefetch_first=first,
+        prefetch_next=following,
+        in_memory=held_in_memory(blocks),
+    )
+
+
+def traversal_program(
+    blocks: BlockTable, items: ScanItems, wanted: NDArray[np.bool_], *, prefetch: bool
+) -> Program:
+    """Return the walk of the legacy scan (or of the metadata phase, with nothing `wanted`).
+
+    Parameters
+    ----------
+    blocks : BlockTable
+        In traversal order.
+    items : ScanItems
+        Of the same blocks.
+    wanted : ndarray of bool, shape (n,)
+        Blocks that need I/O.
+    prefetch : bool
+        Whether a block's metadata children are prefetched when it is visited (releases to 0.7).
+
+    Notes
+    -----
+    Source: OpenZFS 0.6.5 to 2.4 dsl_scan.c:dsl_scan_visitbp, dsl_scan_recurse: depth first, the callback of a block
+    after its subtree.
+    """
+    ranks = _ranks(blocks.object, blocks.level)
+    code, item = _walk(
+        ranks, is_traversed(blocks), wanted, items.prefetch_first, items.prefetch_next, prefetch
+    )
+    return Program(code, item)

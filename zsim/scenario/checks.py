@@ -1,0 +1,114 @@
+"""What cannot be true together in one scenario, said before anything is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zsim.errors import InputError
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
+
+if TYPE_CHECKING:
+    from zsim.scenario.model import Scenario
+
+MIN_RECORD = 512
+OLD_MAX_RECORD = 128 << 10
+MAX_RECORD = 16 << 20
+
+
+def check_scenario(scenario: Scenario) -> None:
+    """Refuse a scenario whose statements contradict each other.
+
+    Raises
+    ------
+    InputError
+        Naming the field that has to change.
+    """
+    layout = scenario.pool_layout
+    release = load_release(scenario.release or DEFAULT_RELEASE)
+    _check_fill(scenario)
+    _check_records(scenario, release)
+    _check_order(scenario, release)
+    _check_operation(scenario, layout, release)
+    _check_replacement(scenario, layout)
+    _check_ports(scenario, layout)
+    if scenario.tunables:
+        release.with_tunables(scenario.tunables)
+    if scenario.begins is None and any(load.hours for load in scenario.load or ()):
+        raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
+
+
+def _check_fill(scenario: Scenario) -> None:
+    if scenario.fill is not None and scenario.alloc is not None:
+        raise InputError("alloc", scenario.alloc, "fill is given too", "give one of the two")
+
+
+def _check_records(scenario: Scenario, release: ReleaseProfile) -> None:
+    size = scenario.recordsize
+    if size is None:
+        return
+    limit = OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
+    if not MIN_RECORD <= size <= limit or size & (size - 1):
+        allowed = f"in {release.name} it is a power of two from 512 to {limit >> 10}K"
+        raise InputError("recordsize", size, allowed, "write 128K")
+
+
+def _check_order(scenario: Scenario, release: ReleaseProfile) -> None:
+    if scenario.order == "sorted" and release.scan == "legacy":
+        allowed = f"{release.name} knows only the legacy order"
+        raise InputError("order", "sorted", allowed, "take openzfs-0.8 or later")
+    legacy = (scenario.tunables or {}).get("zfs_scan_legacy")
+    if scenario.order == "sorted" and legacy in (1, "1", "on", "true"):
+        raise InputError("order", "sorted", "zfs_scan_legacy=1 contradicts it", "leave one of them out")
+
+
+def _check_operation(scenario: Scenario, layout: Layout, release: ReleaseProfile) -> None:
+    if any(vdev.kind == "draid" for vdev in layout.vdevs) and not release.draid:
+        raise InputError("layout", str(layout), f"{release.name} has no dRAID", "take openzfs-2.1 or later")
+    if scenario.operation != "rebuild":
+        return
+    if any(vdev.kind == "raidz" for vdev in layout.vdevs):
+        allowed = "RAID-Z has no sequential rebuild, only mirrors and dRAID have"
+        raise InputError("operation", "rebuild", allowed, "take resilver")
+    kinds = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
+    if release.rebuild == "none" or any(vdev.kind not in kinds for vdev in layout.vdevs):
+        allowed = f"{release.name} has no sequential rebuild for {layout}"
+        raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
+
+
+def _check_replacement(scenario: Scenario, layout: Layout) -> None:
+    if scenario.operation == "scrub":
+        for name in ("replace", "old_drive", "target", "new_drive", "new_drive_size"):
+            if getattr(scenario, name) is not None:
+                raise InputError(name, getattr(scenario, name), "a scrub replaces nothing", "leave it out")
+        return
+    vdev = layout.vdevs[0]
+    count = scenario.replace or 1
+    if scenario.target == "distributed-spare":
+        _check_spare(scenario, vdev, count)
+    limit = vdev.children if scenario.old_drive == "online" else vdev.tolerance
+    if count > limit:
+        allowed = f"of {vdev} at most {limit} can be replaced at once"
+        hint = "set old_drive to online if the old ones still work" if scenario.old_drive != "online" else ""
+        raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
+
+
+def _check_spare(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
+    if vdev.kind != "draid" or not vdev.spares:
+        allowed = f"{vdev} has no distributed spare"
+        raise InputError("target", "distributed-spare", allowed, "write the layout as draid2:8d:41c:2s")
+    if count > vdev.spares:
+        raise InputError("replace", count, f"{vdev} has {vdev.spares} distributed spares", "replace fewer")
+    if scenario.new_drive or scenario.new_drive_size:
+        raise InputError("new_drive", scenario.new_drive, "a distributed spare is no drive", "leave it out")
+
+
+def _check_ports(scenario: Scenario, layout: Layout) -> None:
+    seen: dict[int, str] = {}
+    new = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
+    for port in scenario.ports or ():
+        for leaf in port.leaves(layout.leaves, new):
+            if leaf in seen:
+                allowed = f"drive {leaf} is behind {seen[leaf]} already"
+                raise InputError("port", str(port), allowed, "name each drive once")
+            seen[leaf] = str(port)

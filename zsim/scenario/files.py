@@ -1,0 +1,116 @@
+"""Scenario files: TOML in and out, and ``KEY=VALUE`` overrides."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.errors import InputError
+from zsim.files import replace_file
+from zsim.scenario.catalogue import load_toml
+from zsim.units import format_bytes_exactly, format_drive_size_exactly
+
+_WRITTEN: dict[str, Callable[[int], str]] = {
+    "alloc": format_bytes_exactly,
+    "recordsize": format_bytes_exactly,
+    "memory": format_bytes_exactly,
+    "size": format_bytes_exactly,
+    "drive_size": format_drive_size_exactly,
+    "new_drive_size": format_drive_size_exactly,
+}
+
+
+def read_scenario(path: Path) -> dict[str, Any]:
+    """Return the content of a scenario file.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read or is not TOML.
+    """
+    return load_toml(path, "scenario")
+
+
+def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """Return `data` with ``KEY=VALUE`` settings applied.
+
+    Parameters
+    ----------
+    data : Mapping
+        Content of a scenario file.
+    settings : iterable of str
+        ``fill=0.7``, ``drive_size=8TB``, ``tunables.zfs_vdev_scrub_max_active=5``; hyphens in a field's name
+        are as good as underscores.  The value is read as TOML where it is (``[1, 2]``, ``true``), else as
+        text; an empty value or ``none`` makes the field "not stated".  ``fill`` puts ``alloc`` aside and
+        the other way round.
+
+    Raises
+    ------
+    InputError
+        When a setting is not KEY=VALUE.
+    """
+    result = {key: dict(value) if isinstance(value, Mapping) else value for key, value in data.items()}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise InputError("override", setting, "it is not KEY=VALUE", "write fill=0.7")
+        _set(result, key, _value(text.strip()), setting)
+    return result
+
+
+def _set(result: dict[str, Any], key: str, value: Any, setting: str) -> None:
+    name, dot, inner = key.partition(".")
+    name = name.replace("-", "_")
+    if name in ("fill", "alloc"):
+        result.pop("alloc" if name == "fill" else "fill", None)
+    if not dot:
+        result[name] = value
+        return
+    table = result.setdefault(name, {})
+    if not isinstance(table, dict):
+        raise InputError("override", setting, f"{name} has no named values", f"write {name}=VALUE")
+    if value is None:
+        table.pop(inner, None)
+    else:
+        table[inner] = value
+
+
+def _value(text: str) -> Any:
+    """Return the value of an override: TOML if it is, else text."""
+    if not text or text.lower() == "none":
+        return None
+    try:
+        return tomllib.loads(f"value = {text}")["value"] if "\n" not in text else text
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def scenario_toml(stated: Mapping[str, Any]) -> str:
+    """Return the stated fields of a scenario as TOML."""
+    import tomlkit  # noqa: PLC0415 - reading a scenario does not need it
+
+    document = tomlkit.document()
+    document.update(_written(stated))
+    return tomlkit.dumps(document)
+
+
+def write_scenario(path: Path, stated: Mapping[str, Any]) -> None:
+    """Write the stated fields of a scenario as a TOML file, whole or not at all."""
+    replace_file(path, scenario_toml(stated).encode())
+
+
+def _written(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `data` with sizes as text, and tables after plain values, as TOML wants it."""
+    plain: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            tables[key] = _written(value)
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            tables[key] = [_written({k: v for k, v in each.items() if v is not None}) for each in value]
+        else:
+            plain[key] = _WRITTEN[key](value) if key in _WRITTEN and isinstance(value, int) else value
+    return plain | tables

@@ -1,0 +1,283 @@
+"""Parts of a scenario with a structure of their own: ports, foreground load, hours of the week."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+
+from zsim.errors import InputError
+from zsim.scenario.types import Bytes, Seconds
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAY_SECONDS = 86400
+WEEK_SECONDS = 7 * DAY_SECONDS
+
+_HOURS = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))?\s+)?(\d{1,2})(?::(\d\d))?\s*-\s*(\d{1,2})(?::(\d\d))?")
+_MOMENT = re.compile(r"([a-z]{3})\s+(\d{1,2}):(\d\d)")
+_DRIVES = re.compile(r"new|\d{1,4}(?:-\d{1,4})?")
+_PORT_FORM = "write port-multiplier-cbs:1,2 or port-multiplier-cbs:0-3,new"
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """Hours of some days of the week.
+
+    Attributes
+    ----------
+    first_day, last_day : int
+        0 Monday to 6 Sunday, both included.
+    start_s, end_s : int
+        Time of the day [s].
+
+    Examples
+    --------
+    >>> hours = Hours.parse("mon-fri 08:00-18:00")
+    >>> hours.contains(9 * 3600), hours.contains(5 * 86400 + 9 * 3600)
+    (True, False)
+    """
+
+    first_day: int
+    last_day: int
+    start_s: int
+    end_s: int
+
+    @classmethod
+    def parse(cls, text: str, field: str = "hours") -> Hours:
+        """Read ``mon-fri 08:00-18:00``, ``sat 9-12`` or, for every day, ``08:00-18:00``.
+
+        Raises
+        ------
+        InputError
+            When it is something else, or ends before it begins.
+        """
+        remedy = "write mon-fri 08:00-18:00 or 08:00-18:00"
+        match = _HOURS.fullmatch(str(text).strip().lower())
+        days = [day for day in match.groups()[:2] if day] if match else []
+        if match is None or not set(days) <= set(DAYS):
+            raise InputError(field, text, "it is no span of hours", remedy)
+        first = DAYS.index(days[0]) if days else 0
+        last = DAYS.index(days[-1]) if days else 6
+        start, end = (int(match[i]) * 3600 + int(match[i + 1] or 0) * 60 for i in (3, 5))
+        if last < first or not 0 <= start < end <= DAY_SECONDS:
+            raise InputError(field, text, "it ends before it begins or lasts beyond 24:00", remedy)
+        return cls(first, last, start, end)
+
+    def contains(self, week_s: float) -> bool:
+        """Tell whether a moment lies in these hours.
+
+        Parameters
+        ----------
+        week_s : float
+            Time since Monday 00:00 [s]; weeks repeat.
+        """
+        day, second = divmod(week_s % WEEK_SECONDS, DAY_SECONDS)
+        return self.first_day <= day <= self.last_day and self.start_s <= second < self.end_s
+
+    def __str__(self) -> str:
+        days = "" if (self.first_day, self.last_day) == (0, 6) else _day_names(self.first_day, self.last_day)
+        return f"{days}{_clock(self.start_s)}-{_clock(self.end_s)}"
+
+
+def parse_moment(text: object, field: str = "begins") -> int:
+    """Read a moment of the week: ``fri 13:41``.
+
+    Returns
+    -------
+    int
+        Time since Monday 00:00 [s].
+
+    Raises
+    ------
+    InputError
+        When it is something else.
+    """
+    if isinstance(text, int) and 0 <= text < WEEK_SECONDS:
+        return text
+    match = _MOMENT.fullmatch(str(text).strip().lower())
+    if match is None or match[1] not in DAYS or int(match[2]) > 23 or int(match[3]) > 59:
+        raise InputError(field, text, "it is no moment of the week", "write fri 13:41")
+    return DAYS.index(match[1]) * DAY_SECONDS + int(match[2]) * 3600 + int(match[3]) * 60
+
+
+def format_moment(week_s: int) -> str:
+    """Print a moment of the week as `parse_moment` reads it."""
+    day, second = divmod(week_s, DAY_SECONDS)
+    return f"{DAYS[day]} {_clock(second)}"
+
+
+HoursField = Annotated[
+    Hours,
+    BeforeValidator(lambda value: value if isinstance(value, Hours) else Hours.parse(value)),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["mon-fri 08:00-18:00"]}),
+]
+Moment = Annotated[
+    int,
+    BeforeValidator(lambda value: value if value is None else parse_moment(value)),
+    PlainSerializer(lambda value: value if value is None else format_moment(value)),
+    WithJsonSchema({"type": "string", "examples": ["fri 13:41"]}),
+]
+
+
+class Port(BaseModel):
+    """Some drives behind one shared link: a port multiplier, an expander, an enclosure.
+
+    Text form: ``NAME:DRIVES``, for example ``port-multiplier-cbs:1,2`` or ``sas-expander:0-23,new``.
+
+    Attributes
+    ----------
+    enclosure : str
+        Name of a model of ``models/enclosures``.
+    drives : tuple of int or "new"
+        Drives of the pool, counted from 0 in the order of the layout; ``new`` means the drives that replace.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enclosure: str = Field(description="model of the shared link, of models/enclosures")
+    drives: tuple[int | Literal["new"], ...] = Field(
+        min_length=1,
+        description="drives behind it, counted from 0 in the order of the layout; new: the new ones",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            enclosure, colon, drives = value.rpartition(":")
+            if not colon or not enclosure.strip():
+                raise InputError("port", value, "it is not NAME:DRIVES", _PORT_FORM)
+            return {"enclosure": enclosure.strip(), "drives": parse_drives(drives)}
+        if isinstance(value, dict) and isinstance(value.get("drives"), str):
+            return {**value, "drives": parse_drives(value["drives"])}
+        return value
+
+    def leaves(self, count: int, new: int) -> tuple[int, ...]:
+        """Return the indices of the drives behind the link.
+
+        Parameters
+        ----------
+        count : int
+            Drives of the layout.
+        new : int
+            New drives; they have the indices from `count` on.
+
+        Raises
+        ------
+        InputError
+            When a drive does not exist.
+        """
+        found: list[int] = []
+        for drive in self.drives:
+            found += range(count, count + new) if drive == "new" else [drive]
+        for drive in found:
+            if not 0 <= drive < count + new:
+                allowed = f"the drives of this layout are 0 to {count - 1} and new"
+                raise InputError("port", str(self), allowed, "count drives from 0 in the order of the layout")
+        return tuple(dict.fromkeys(found))
+
+    def __str__(self) -> str:
+        return f"{self.enclosure}:{','.join(str(drive) for drive in self.drives)}"
+
+
+def parse_drives(text: str) -> tuple[int | Literal["new"], ...]:
+    """Read a list of drives: ``1,2``, ``0-3,new``.
+
+    Raises
+    ------
+    InputError
+        When it is something else.
+    """
+    drives: list[int | Literal["new"]] = []
+    for item in (each.strip().lower() for each in text.split(",")):
+        if not _DRIVES.fullmatch(item):
+            raise InputError("port", text, f"{item!r} is no drive", _PORT_FORM)
+        if item == "new":
+            drives.append("new")
+            continue
+        first, _, last = item.partition("-")
+        if int(last or first) < int(first):
+            raise InputError("port", text, f"{item!r} runs backwards", _PORT_FORM)
+        drives += range(int(first), int(last or first) + 1)
+    return tuple(drives)
+
+
+class Load(BaseModel):
+    """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
+
+    Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``.
+
+    Attributes
+    ----------
+    kind : {"random-read", "sequential-read", "sync-write", "async-write"}
+        What the clients do.
+    rate : float
+        Requests per second, Poisson arrivals [1/s].
+    threads : int
+        Instead of a rate: clients that ask again `think` after each answer.
+    think : float
+        Mean of the exponential pause of a thread [s].
+    size : int
+        Size of a request [bytes].
+    hours : Hours
+        When the load is on; always, if not given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["random-read", "sequential-read", "sync-write", "async-write"] = Field(
+        description="what the clients do"
+    )
+    rate: float | None = Field(None, gt=0, le=1e9, allow_inf_nan=False, description="requests per second")
+    threads: int | None = Field(None, ge=1, le=10_000, description="instead of a rate: clients that wait")
+    think: Seconds | None = Field(None, description="mean pause of a thread between answer and next request")
+    size: Bytes | None = Field(None, description="size of a request; the record size if not given")
+    hours: HoursField | None = Field(None, description="when the load is on, such as mon-fri 08:00-18:00")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        kind, *settings = (each.strip() for each in value.split(","))
+        data: dict[str, Any] = {"kind": kind}
+        for setting in settings:
+            key, equals, text = setting.partition("=")
+            if not equals or not text.strip():
+                raise InputError(
+                    "load", value, f"{setting!r} is not KEY=VALUE", "write random-read,rate=50,size=64K"
+                )
+            data[key.strip()] = text.strip()
+        return data
+
+    @model_validator(mode="after")
+    def _open_or_closed(self) -> Load:
+        if (self.rate is None) == (self.threads is None):
+            allowed = "a load has either rate or threads"
+            raise InputError(
+                "load", self.kind, allowed, "write random-read,rate=50 or random-read,threads=4,think=1ms"
+            )
+        if self.think is not None and self.threads is None:
+            raise InputError("load", self.kind, "think goes with threads", "give threads instead of rate")
+        if self.size is not None and not 512 <= self.size <= 1 << 30:
+            raise InputError("load size", self.size, "a request has 512 bytes to 1 GiB", "write size=64K")
+        return self
+
+
+def _clock(second: int) -> str:
+    return f"{second // 3600:02d}:{second % 3600 // 60:02d}"
+
+
+def _day_names(first: int, last: int) -> str:
+    return f"{DAYS[first]} " if first == last else f"{DAYS[first]}-{DAYS[last]} "

@@ -1,0 +1,1 @@
+"""Predictions held against measurements, case by case, each claim with a stated tolerance."""

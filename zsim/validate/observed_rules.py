@@ -1,0 +1,408 @@
+"""From a reported resilver, scrub or rebuild to a scenario: by rule alone, the same rules for every row.
+
+A row (columns as in the README of the observed rows) states less than a scenario can.  What it states is
+taken; what it does not is left to the distributions of `zsim.predict`, save for the rules below.  No duration
+and no rate of a row is looked at.
+
+layout
+    Words in brackets are left out; "(to 3-way)" and "grown to 3-way" make the mirror one wider; ``draid*`` is
+    draid2 (the row says that parity does not matter); no width or no layout: refused.
+vdevs
+    ``n_vdevs``; 1 where it is not known.
+operation
+    ``kind``; sequential is a rebuild; a resilver after a short absence (the row speaks of a dirty time log):
+    refused.
+replace
+    ``replaced_drives``, 1 where it is not known; more than the redundancy allows: the old drives are online.
+alloc
+    Of a resilver: ``resilvered_bytes`` per new drive, times drives and vdevs (parity is in it); else
+    ``alloc_bytes``; else ``fill_fraction``; a rebuild of dRAID without any: full.
+drive
+    The first model named that the catalogue has in that capacity (one that is marked as the target goes to
+    ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series; a hard disk
+    of no known series is not stated.
+drive_size
+    ``drive_bytes``; where the pool's size is that of clearly smaller drives, those are the old ones and
+    ``drive_bytes`` the new one's; else the smallest usual capacity that gives the pool's size, or that the
+    data fills to 80 % at most.
+release
+    The version named; else by platform, order of the scan, and date.  dRAID: openzfs-2.1 at least.
+order
+    Legacy, where the release would sort.
+load
+    heavy: 20 random reads a second and drive; light: 1; none: none; unknown: not stated.
+tunables
+    ``name=value`` or ``name value``, the last of each name, where the release has it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zsim.drives.catalogue import DriveModel, load_drive
+from zsim.errors import InputError, NotSimulatedYet
+from zsim.scenario.capacity import pool_size
+from zsim.scenario.catalogue import DEFAULT_DRIVE
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases import load_release
+
+Row = Mapping[str, Any]
+
+USUAL_BYTES = tuple(
+    int(size * 1e12)
+    for size in (
+        0.08, 0.12, 0.16, 0.25, 0.32, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24,
+    )
+)  # fmt: skip
+COMFORTABLE_FILL = 0.8
+FULL = 0.98
+CLEARLY_LARGER = 1.5
+READS_OF_LOAD = {"heavy": 20.0, "light": 1.0}
+"""Random reads a second and drive."""
+SLOW_SPINDLE = re.compile(r"WD\d+E[A-Z]{3}|ST\d+(VN00\d|VN000|DM00[04]|LM\d+)|Green|\bSlim\b", re.IGNORECASE)
+"""Series of about 5400 rpm: WD Green, Red and Elements (letter E), Seagate NAS and Desktop from 4 TB on."""
+MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
+VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
+SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the rules make of a row.
+
+    Attributes
+    ----------
+    fields : dict
+        Of the scenario.
+    category : str
+        The class the row is scored in: SMR, SSD, loaded, legacy, sorted, rebuild or unknown.
+    bytes_per_drive : float or None
+        Of the rule of thumb [bytes]; None where the row does not tell.
+    average_rate : float or None
+        Of the drive that the rules give, over its whole surface [bytes/s].
+    """
+
+    fields: dict[str, Any]
+    category: str
+    bytes_per_drive: float | None
+    average_rate: float | None
+
+
+def reading_of(row: Row) -> Reading:
+    """Return the scenario of a row.
+
+    Parameters
+    ----------
+    row : Mapping
+        One line of the observed rows.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    InputError
+        When the row does not state what no rule can supply.
+    """
+    operation = operation_of(row)
+    layout = layout_of(row)
+    release = release_of(row)
+    if layout.vdevs[0].kind == "draid" and not load_release(release).draid:
+        release = "openzfs-2.1"
+    fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
+    data = space_of(row, layout, operation)
+    size = drive_bytes_of(row, layout, release, data)
+    fields |= data | drives_of(row, size) | surroundings_of(row, layout, release)
+    if operation != "scrub":
+        fields |= replacement_of(row, layout)
+    if layout.vdevs[0].spares:
+        fields["target"] = "distributed-spare"
+    return Reading(fields, category_of(row), bytes_per_drive(row, layout, data, size), average_rate(fields))
+
+
+def text_of(row: Row, *keys: str) -> str:
+    """Return several columns as one text."""
+    return " | ".join(str(row[key]) for key in keys if row.get(key))
+
+
+def operation_of(row: Row) -> str:
+    """Return resilver, scrub or rebuild."""
+    kind = str(row.get("kind"))
+    if kind == "scrub":
+        return "scrub"
+    if kind not in ("resilver", "draid_rebuild"):
+        raise InputError("kind", kind, "a row is a resilver, a scrub or a draid_rebuild")
+    sequential = row.get("scan_algorithm") == "sequential" or kind == "draid_rebuild"
+    if re.search(r"dirty[- ]time[- ]log|short absence", text_of(row, "notes")):
+        raise NotSimulatedYet("operation", kind, "the drive came back after a short absence")
+    return "rebuild" if sequential else "resilver"
+
+
+def layout_of(row: Row) -> Layout:
+    """Return the layout of the pool.
+
+    Raises
+    ------
+    InputError
+        When the row names none, or no width.
+    """
+    stated = row.get("vdev")
+    if not stated:
+        raise InputError("vdev", None, "no rule can guess a layout")
+    text = str(stated)
+    bare = re.sub(r"\(.*?\)", "", text).strip().replace("draid*", "draid2")
+    counted = re.search(r"\((\d+) drives, (\d+) spares?\)", text)
+    if counted and ":" not in bare:
+        bare = f"{bare}:{counted[1]}c:{counted[2]}s"
+    vdevs = list(Layout.parse(bare).vdevs)
+    if re.search(r"to 3-way", text):
+        vdevs[-1] = VdevSpec.mirror(3)
+    layout = Layout(tuple(vdevs))
+    count = int(row.get("n_vdevs") or len(vdevs))
+    return layout if count == len(vdevs) or len(vdevs) > 1 else layout.repeated(count)
+
+
+def replacement_of(row: Row, layout: Layout) -> dict[str, Any]:
+    """Return how many drives are new, and that the old ones are online where else data would be lost."""
+    count = int(row.get("replaced_drives") or 1)
+    lost = count > min(vdev.tolerance for vdev in layout.vdevs)
+    return {"replace": count, **({"old_drive": "online"} if lost else {})}
+
+
+def release_of(row: Row) -> str:
+    """Return the release: the version named, or by platform, order of the scan, and date."""
+    named = text_of(row, "zfs_version", "platform")
+    legacy = row.get("scan_algorithm") == "legacy"
+    version = VERSION.search(re.sub(r"<\s*0\.8|Alpha.*", "", str(row.get("zfs_version") or "")) + " " + named)
+    if re.search(r"Solaris", named):
+        return "solaris-11.1" if legacy else "solaris-11.2"
+    if re.search(r"OpenIndiana", named):
+        return "freebsd-9.1"
+    if re.search(r"FreeBSD|FreeNAS|CORE|GELI", named):
+        return free_bsd_release(row, legacy)
+    if version and (version[1] < "0.8") == legacy:
+        return {"0.6": "zol-0.6.5", "0.7": "zol-0.7"}.get(version[1], f"openzfs-{version[1]}")
+    return release_by_date(date_of(row), legacy)
+
+
+def free_bsd_release(row: Row, legacy: bool) -> str:
+    """Return the profile of a FreeBSD: of 9 while it scans in legacy order, else the OpenZFS of its time."""
+    if legacy:
+        return "freebsd-9.1" if (date_of(row) or "2014") < "2013-10" else "freebsd-9.2"
+    platform = text_of(row, "platform")
+    if re.search(r"1[34]\.|FreeBSD 1[34]|13\.0-U|CORE", platform):
+        return "openzfs-2.1"
+    return "openzfs-0.8" if (date_of(row) or "2019") < "2021-04" else "openzfs-2.1"
+
+
+def release_by_date(date: str | None, legacy: bool) -> str:
+    """Return the release that most Linux systems ran at a date (ISO 8601, or its beginning)."""
+    if legacy:
+        return "zol-0.7" if date is not None and date >= "2017-08" else "zol-0.6.5"
+    if date is None:
+        return "openzfs-2.1"
+    steps = (
+        ("2020-12", "0.8"),
+        ("2021-08", "2.0"),
+        ("2023-11", "2.1"),
+        ("2025-02", "2.2"),
+        ("2026-01", "2.3"),
+    )
+    return "openzfs-" + next((version for end, version in steps if date < end), "2.3")
+
+
+def date_of(row: Row) -> str | None:
+    """Return the date of a row, or the year at the end of its id; None where neither tells."""
+    if row.get("date"):
+        return str(row["date"])
+    year = re.search(r"20[012]\d(-\d\d)?", str(row.get("id")))
+    return year[0] if year else None
+
+
+def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
+    """Return ``alloc`` or ``fill``, or nothing where the row does not tell."""
+    written = row.get("resilvered_bytes")
+    if operation != "scrub" and written and layout.vdevs[0].kind != "draid":
+        share = written / max(1, int(row.get("replaced_drives") or 1))
+        vdev = repaired_vdev(layout)
+        width = vdev.children if vdev.kind == "raidz" else 1
+        if len(set(layout.vdevs)) == 1:
+            return {"alloc": round(share * width * len(layout.vdevs))}
+    if row.get("alloc_bytes"):
+        return {"alloc": int(row["alloc_bytes"])}
+    if row.get("fill_fraction"):
+        return {"fill": float(row["fill_fraction"])}
+    return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+
+
+def repaired_vdev(layout: Layout) -> VdevSpec:
+    """Return the vdev that is repaired: the widest (the one grown), else the first."""
+    return max(layout.vdevs, key=lambda vdev: vdev.children)
+
+
+def drive_bytes_of(row: Row, layout: Layout, release: str, data: Mapping[str, Any]) -> int | None:
+    """Return the capacity of a drive [bytes]; None where neither it nor the data is known."""
+    alloc = data.get("alloc")
+    profile = load_release(release)
+
+    def holds(size: int, share: float) -> bool:
+        return alloc is None or alloc <= share * pool_size(layout, size, profile)
+
+    stated, listed = row.get("drive_bytes"), row.get("pool_size_bytes")
+    fitting = (size for size in USUAL_BYTES if pool_size(layout, size, profile) >= 0.97 * (listed or 0))
+    least = next(fitting, None) if listed else None
+    if stated and holds(int(stated), 1.0) and (least is None or stated < CLEARLY_LARGER * least):
+        return int(stated)
+    if least is not None and holds(least, 1.0):
+        return least
+    if alloc is None:
+        return None
+    return next((size for size in USUAL_BYTES if holds(size, COMFORTABLE_FILL)), USUAL_BYTES[-1])
+
+
+def drives_of(row: Row, size: int | None) -> dict[str, Any]:
+    """Return the drives of the scenario, by model where the catalogue has it, else by kind."""
+    text = text_of(row, "drive_model")
+    target = re.search(r"target ([^;,)]*)", text)
+    model = catalogue_drive(text.replace(target[0], "") if target else text, size)
+    generic = generic_drive(row)
+    fields: dict[str, Any] = {}
+    if model is not None:
+        fields = {"drive": model.name}
+    elif generic is not None:
+        fields = {"drive": generic}
+    if size is not None and model is None:
+        fields["drive_size"] = size
+    if operation_of(row) == "scrub":
+        return fields
+    if target:
+        fields |= new_drive_of(target[1], size)
+    stated = row.get("drive_bytes")
+    if size is not None and stated and stated >= CLEARLY_LARGER * size and "new_drive" not in fields:
+        fields |= larger_new_drive(row, int(stated))
+    return fields
+
+
+def larger_new_drive(row: Row, size: int) -> dict[str, Any]:
+    """Return the new drive where ``drive_bytes`` is its capacity and not that of the pool's drives."""
+    kind = "generic-5400rpm-smr" if is_shingled(row) else generic_drive(row) or DEFAULT_DRIVE
+    return {"new_drive": kind, "new_drive_size": size}
+
+
+def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
+    """Return the new drive if the catalogue has the model that is named as the target."""
+    for token in MODEL.findall(text):
+        try:
+            model = load_drive(token)
+        except InputError:
+            continue
+        if size is None or model.capacity_bytes >= size:
+            return {"new_drive": model.name, "new_drive_size": model.capacity_bytes}
+    return {}
+
+
+def catalogue_drive(text: str, size: int | None) -> DriveModel | None:
+    """Return the first drive named that the catalogue has in this capacity; None where there is none."""
+    for match in MODEL.finditer(text):
+        try:
+            model = load_drive(match[0])
+        except InputError:
+            continue
+        if size is None or math.isclose(model.capacity_bytes, size, rel_tol=0.02):
+            return model
+    return None
+
+
+def generic_drive(row: Row) -> str | None:
+    """Return the generic drive of a row by recording, kind and series; None for a disk of unknown speed."""
+    kind = text_of(row, "drive_type")
+    if "NVMe" in kind:
+        return "generic-nvme-ssd"
+    if "SSD" in kind:
+        return "generic-sata-ssd"
+    if is_shingled(row) and not re.search(r"source[^;]* CMR|SMR target|\blegs? SMR", kind):
+        return "generic-5400rpm-smr"
+    models = text_of(row, "drive_model")
+    if not row.get("rpm") and not MODEL.search(models):
+        return None
+    slow = row["rpm"] < 6500 if row.get("rpm") else SLOW_SPINDLE.search(models) is not None
+    return "generic-5400rpm-cmr" if slow else "generic-7200rpm-cmr"
+
+
+def is_shingled(row: Row) -> bool:
+    """Tell whether the row speaks of shingled drives; they only matter to the simulation where written."""
+    return "SMR" in text_of(row, "drive_type")
+
+
+def surroundings_of(row: Row, layout: Layout, release: str) -> dict[str, Any]:
+    """Return fragmentation, order, load and tunables, as far as the row states them."""
+    fields: dict[str, Any] = {}
+    profile = load_release(release)
+    if row.get("frag_percent") is not None:
+        fields["frag"] = row["frag_percent"] / 100
+    if row.get("scan_algorithm") == "legacy" and profile.scan != "legacy":
+        fields["order"] = "legacy"
+    load = load_words(row)
+    if load in READS_OF_LOAD:
+        fields["load"] = [{"kind": "random-read", "rate": READS_OF_LOAD[load] * layout.leaves}]
+    elif load == "none":
+        fields["load"] = []
+    settings = {}
+    for name, value in SETTING.findall(text_of(row, "tunables")):
+        try:
+            profile.with_tunables({name: int(value)})
+        except InputError:
+            continue
+        settings[name] = int(value)
+    return fields | ({"tunables": settings} if settings else {})
+
+
+def load_words(row: Row) -> str:
+    """Return the first word of what the row says of the load: heavy, light, none or unknown."""
+    found = re.match(r"[a-z]+", str(row.get("concurrent_load") or "unknown"))
+    return found[0] if found else "unknown"
+
+
+def category_of(row: Row) -> str:
+    """Return the class that a row is scored in."""
+    if is_shingled(row):
+        return "SMR"
+    if "SSD" in text_of(row, "drive_type"):
+        return "SSD"
+    if load_words(row) == "heavy":
+        return "loaded"
+    algorithm = row.get("scan_algorithm")
+    return "rebuild" if algorithm == "sequential" else str(algorithm or "unknown")
+
+
+def bytes_per_drive(row: Row, layout: Layout, data: Mapping[str, Any], size: int | None) -> float | None:
+    """Return what a planner would take as the bytes on one drive [bytes]; None where it is not told."""
+    written = row.get("resilvered_bytes")
+    if written:
+        return float(written) / max(1, int(row.get("replaced_drives") or 1))
+    if "alloc" in data:
+        vdev = layout.vdevs[0]
+        width = 1 if vdev.kind == "mirror" else vdev.children
+        return float(data["alloc"]) / len(layout.vdevs) / width
+    return None if size is None or "fill" not in data else float(size) * float(data["fill"])
+
+
+def average_rate(fields: Mapping[str, Any]) -> float | None:
+    """Return the mean rate of the scenario's (new) drive over its surface [bytes/s]; None if not stated."""
+    name, size = fields.get("drive", DEFAULT_DRIVE), fields.get("drive_size")
+    if "new_drive" in fields:
+        name, size = fields["new_drive"], fields["new_drive_size"]
+    model = load_drive(name)
+    if size is None and model.is_generic:
+        return None
+    size = model.capacity_bytes if size is None else int(size)
+    flash = model.flash()
+    if flash is not None:
+        return float(flash.read_rate if fields["operation"] == "scrub" else flash.write_rate)
+    rates = (model.with_capacity(size) if model.is_generic else model).parameters().zone_rates
+    return len(rates) / math.fsum(1.0 / rate for rate in rates)

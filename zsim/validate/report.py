@@ -1,0 +1,134 @@
+"""The outcome of a validation as a rich renderable, as Markdown and as one HTML page; no dates, no paths."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zsim.errors import InputError
+from zsim.files import replace_file
+from zsim.validate import words
+from zsim.validate.frame import Claim
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+TITLE = "Validation"
+INTRODUCTION = (
+    "Predictions beside what was observed. The error is predicted / observed - 1; a claim passes if its size"
+    " is within the tolerance stated with the case. `zsim validate` prints this table,"
+    " `zsim validate --report FILE` writes this page."
+)
+
+
+def renderable(claims: Sequence[Claim], summary: Mapping[str, Any]) -> Group:
+    """Return the tables and sentences as a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.predict.words import rich_table
+
+    parts: list[Any] = [claims_table(claims)]
+    parts += [Text(f"  {line}", style="dim") for line in words.reasons(claims)]
+    parts += [Text(""), rich_table(words.kinds_grid(summary))]
+    if summary["classes"]:
+        parts += [Text(""), rich_table(words.classes_grid(summary))]
+    parts += [Text(""), *(Text(line) for line in words.score_sentences(summary))]
+    parts.append(Text(words.headline(summary), style=words.VERDICTS["fail" if summary["fail"] else "pass"]))
+    return Group(*parts)
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """Return the table of the claims, verdicts in colour, the name of a case only where it changes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = words.claims_grid(claims)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, head in enumerate(grid.head):
+        table.add_column(head, justify="right" if place in grid.numeric else "left", overflow="fold")
+    previous = ""
+    for cells in grid.rows:
+        shown = "" if cells[0] == previous else cells[0]
+        table.add_row(shown, *cells[1:-1], Text(cells[-1], style=words.VERDICTS[cells[-1]]))
+        previous = cells[0]
+    return table
+
+
+def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
+    """Return the report as Markdown."""
+    from zsim.report.tables import markdown
+
+    parts = [f"# {TITLE}\n", f"{INTRODUCTION}\n", f"**{words.headline(summary)}**\n"]
+    parts += [f"{line}\n" for line in words.score_sentences(summary)]
+    parts += ["## By kind\n", markdown(words.kinds_grid(summary))]
+    if summary["classes"]:
+        parts += ["## By class\n", markdown(words.classes_grid(summary))]
+    parts += ["## Claims\n", markdown(words.claims_grid(claims))]
+    notes = words.reasons(claims)
+    if notes:
+        parts += ["## Notes\n", "\n".join(f"- {note}" for note in notes) + "\n"]
+    return "\n".join(parts)
+
+
+def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
+    """Return the report as one HTML page."""
+    from zsim.report.page import page
+    from zsim.report.tables import html_table
+
+    sentences = [INTRODUCTION, words.headline(summary), *words.score_sentences(summary)]
+    fragments = [f"<h1>{TITLE}</h1>", *(f"<p>{html.escape(line)}</p>" for line in sentences)]
+    fragments += ["<h2>By kind</h2>", html_table(words.kinds_grid(summary))]
+    if summary["classes"]:
+        fragments += ["<h2>By class</h2>", html_table(words.classes_grid(summary))]
+    fragments += ["<h2>Claims</h2>", html_table(words.claims_grid(claims)), *_plot(claims)]
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.reasons(claims))
+    return page(TITLE, [*fragments, f"<h2>Notes</h2><ul>{notes}</ul>" if notes else ""])
+
+
+def _plot(claims: Sequence[Claim]) -> list[str]:
+    from zsim.report.page import inline_svg
+    from zsim.validate.drawing import figure
+
+    drawn = figure(claims)
+    return [] if drawn is None else [f"<figure>{inline_svg(drawn)}</figure>"]
+
+
+def save(path: str | Path, claims: Sequence[Claim], summary: Mapping[str, Any]) -> None:
+    """Write the report; the ending (.md or .html) decides the format.  A .md gets its plot as .svg beside it.
+
+    Raises
+    ------
+    InputError
+        If the ending is neither, or the directory does not exist.
+    """
+    check_ending(path)
+    target = Path(path)
+    if target.suffix == ".html":
+        replace_file(target, as_html(claims, summary).encode())
+        return
+    text = as_markdown(claims, summary)
+    plot = _save_plot(target.with_suffix(".svg"), claims)
+    replace_file(target, (text + (f"\n![Predicted over observed]({plot.name})\n" if plot else "")).encode())
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse a report file whose ending is neither .md nor .html, before anything is run."""
+    if Path(path).suffix not in (".md", ".html"):
+        raise InputError(
+            "--report", str(path), "a report is Markdown or HTML", "end the name in .md or .html"
+        )
+
+
+def _save_plot(path: Path, claims: Sequence[Claim]) -> Path | None:
+    from zsim.predict.drawing import render
+    from zsim.validate.drawing import figure
+
+    drawn = figure(claims)
+    if drawn is None:
+        return None
+    replace_file(path, render(drawn, "svg"))
+    return path

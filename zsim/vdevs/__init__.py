@@ -1,0 +1,1 @@
+"""vdevs: block to child I/Os, for RAID-Z, mirror and dRAID."""

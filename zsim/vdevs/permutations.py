@@ -1,0 +1,88 @@
+"""The child permutations of a dRAID, as its on-disk format fixes them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+
+from zsim.scenario.catalogue import load_toml, models_directory
+from zsim.vdevs.draid import Permutations
+
+FIRST_SEED = 0xD7A1D5EED
+MASK = (1 << 64) - 1
+
+
+def permutation_count(children: int) -> int:
+    """Return how many base permutations a dRAID has (OpenZFS vdev_draid.c:draid_maps)."""
+    return 256 if children <= 31 else 512
+
+
+@functools.cache
+def known_seeds() -> dict[int, int]:
+    """Return the seeds of the on-disk format that models/draid/seeds.toml has, by number of children."""
+    seeds = load_toml(models_directory() / "draid" / "seeds.toml")["seeds"]
+    return {int(children): int(row["seed"], 16) for children, row in seeds.items()}
+
+
+def permutations_are_exact(children: int) -> bool:
+    """Tell whether `draid_permutations` gives the children in the very order of a real pool.
+
+    Where it does not, the order is another random one of the same kind: which drives share a group differs,
+    how evenly the load spreads hardly does (the format's seeds were picked for evenness, ours are not).
+    """
+    return children in known_seeds()
+
+
+@functools.cache
+def draid_permutations(children: int) -> Permutations:
+    """Return the base permutations of a dRAID of so many children.
+
+    Parameters
+    ----------
+    children : int
+        2 to 255.
+
+    Returns
+    -------
+    ndarray of int64, shape (permutations, children)
+        Read-only; row after row, each the Fisher-Yates shuffle of the one before.
+
+    Notes
+    -----
+    OpenZFS module/zfs/vdev_draid.c:vdev_draid_generate_perms with xoroshiro128++ (Blackman and Vigna, public
+    domain) seeded by a constant and by the map's seed for the number of children.
+    """
+    random = xoroshiro128pp(FIRST_SEED, known_seeds().get(children, splitmix64(children)))
+    row = list(range(children))
+    rows = np.empty((permutation_count(children), children), dtype=np.int64)
+    for index in range(len(rows)):
+        for last in range(children - 1, 0, -1):
+            other = next(random) % (last + 1)
+            row[last], row[other] = row[other], row[last]
+        rows[index] = row
+    rows.setflags(write=False)
+    return rows
+
+
+def xoroshiro128pp(state_0: int, state_1: int) -> Iterator[int]:
+    """Yield the numbers of xoroshiro128++ (Blackman, Vigna: Scrambled linear generators, ACM TOMS 2021)."""
+    while True:
+        yield rotate_left((state_0 + state_1) & MASK, 17) + state_0 & MASK
+        state_1 ^= state_0
+        state_0 = rotate_left(state_0, 49) ^ state_1 ^ (state_1 << 21 & MASK)
+        state_1 = rotate_left(state_1, 28)
+
+
+def rotate_left(word: int, bits: int) -> int:
+    """Return a 64-bit word turned left by `bits`."""
+    return (word << bits | word >> (64 - bits)) & MASK
+
+
+def splitmix64(number: int) -> int:
+    """Return a 64-bit hash of a number (Steele, Lea, Flood, OOPSLA 2014), the seed where we lack one."""
+    word = (number * 0x9E3779B97F4A7C15) & MASK
+    word = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) & MASK
+    word = ((word ^ word >> 27) * 0x94D049BB133111EB) & MASK
+    return word ^ word >> 31
