@@ -297,6 +297,10 @@ def writes_done(table: Any, slot_number: int) -> None:
     stream.inflight -= 1 if stream.counts_blocks else items_of(table)[slot.item & table[ITEM_MASK]].psize
     if stream.state == STREAM_WINDOW:
         stream.state = STREAM_READY
+    if general.free_slots == 0:
+        for number in range(table[N_STREAMS]):
+            if streams_of(table)[number].state == STREAM_WINDOW:
+                streams_of(table)[number].state = STREAM_READY
     general.inflight_blocks -= 1
     general.last_scan = general.now
     if general.inflight_blocks == 0:

@@ -1,4 +1,4 @@
-"""ASCII traces of DiskSim: ``arrival[ms] device block blocks flags``, the flags hexadecimal, bit 0 for a read."""
+"""DiskSim ASCII traces: ``arrival[ms] device block blocks flags``; flags in hexadecimal, bit 0 for a read."""
 
 from __future__ import annotations
 

@@ -1,0 +1,334 @@
+"""``zsim drives``: list, show, plot and fit drive models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.cli.common import notice, print_json, show
+from zsim.errors import InputError
+
+if TYPE_CHECKING:
+    from zsim.drives.fitting import Fit
+    from zsim.drives.model import DriveModel
+
+PLOT_ENDINGS = (".svg", ".png", ".pdf")
+
+
+@click.group("drives")
+def command() -> None:
+    """List, show, plot and fit drive models.
+
+    Capacities and rates are in powers of 1000, as on the label of a drive.
+    """
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def list_command(as_json: bool) -> None:
+    """List the drives of the catalogue."""
+    run_drives_list(as_json)
+
+
+@command.command("show")
+@click.argument("name", metavar="NAME")
+@click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
+    """Show a drive: its numbers with their sources, and what follows from them."""
+    run_drives_show(name, as_json, drive_size)
+
+
+@command.command("plot")
+@click.argument("name", metavar="NAME")
+@click.option("-o", "--output", metavar="FILE", help="FILE.svg, .png or .pdf; by default NAME.svg.")
+def plot_command(name: str, output: str | None) -> None:
+    """Draw the zone profile, the seek curve and the random reads per second by queue depth."""
+    run_drives_plot(name, output)
+
+
+@command.command("fit")
+@click.option("--drive", "base", metavar="NAME", default="generic-7200rpm-cmr", show_default=True,
+              help="The model to start from.")  # fmt: skip
+@click.option(
+    "--drive-size", metavar="SIZE", help="Capacity, where the model to start from is a generic one."
+)
+@click.option("--fio", "fio_files", metavar="FILE", multiple=True,
+              help="fio's JSON output or bandwidth log, of reads.  May be repeated.")  # fmt: skip
+@click.option("--dd", "dd_files", metavar="FILE", multiple=True,
+              help="CSV with the columns offset and rate, one row a sequential read.  May be repeated.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def fit_command(
+    base: str,
+    drive_size: str | None,
+    fio_files: tuple[str, ...],
+    dd_files: tuple[str, ...],
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Fit a drive model to your own measurements, and say what they determine."""
+    run_drives_fit(base, drive_size, fio_files, dd_files, output, as_json)
+
+
+def run_drives_list(as_json: bool) -> None:
+    """Print the catalogue."""
+    from zsim.drives.catalogue import list_drives, load_drive
+
+    drives = [load_drive(name) for name in list_drives()]
+    if as_json:
+        print_json({"drives": [_listed(drive) for drive in drives]})
+        return
+    from zsim.predict.words import Grid, rich_table
+    from zsim.units import format_drive_size, format_rate
+
+    rows = tuple(
+        (
+            drive.name,
+            drive.model,
+            format_drive_size(drive.capacity_bytes),
+            drive.recording,
+            format_rate(_outer(drive)),
+            drive.quantities[_rate_key(drive)].kind,
+        )
+        for drive in drives
+    )
+    head = ("name", "model", "capacity", "recording", "outer rate", "known by")
+    show(rich_table(Grid(head, rows, frozenset({2, 4}))))
+
+
+def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> None:
+    """Print one drive: parameters, sources, derived figures, observations beside the model."""
+    drive = _sized(name, drive_size)
+    derived = derived_figures(drive)
+    if as_json:
+        print_json(
+            {
+                **_listed(drive),
+                "parameters": _entries(drive),
+                "observed": _observed(drive),
+                "derived": derived,
+            }
+        )
+        return
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+
+    rows = tuple(
+        (key, f"{q.value:g} {q.unit}", q.kind, f"{q.uncertainty:.0%}" if q.uncertainty else "", q.source)
+        for key, q in drive.quantities.items()
+    )
+    parts: list[Any] = [
+        Text(f"{drive.vendor} {drive.model} ({drive.drive_class}, {drive.recording})", style="bold"),
+        *([Text(drive.note)] if drive.note else []),
+        rich_table(Grid(("parameter", "value", "kind", "+-", "source"), rows, frozenset({1, 3}))),
+        Text("\nWhat follows", style="bold"),
+        *(Text(line) for line in derived_lines(drive, derived)),
+    ]
+    show(Group(*parts, *_observed_parts(drive)))
+
+
+def run_drives_plot(name: str, output: str | None) -> None:
+    """Draw one drive into a file."""
+    from zsim.drives.catalogue import load_drive
+    from zsim.files import check_ending, check_writable
+
+    drive = load_drive(name)
+    path = output or f"{drive.name}.svg"
+    check_ending(path, PLOT_ENDINGS)
+    check_writable(path)
+    from zsim.report.drive_figure import drive_figure, save
+
+    save(drive_figure(drive), path)
+    notice(f"{path} written")
+
+
+def run_drives_fit(
+    base: str,
+    drive_size: str | None,
+    fio_files: tuple[str, ...],
+    dd_files: tuple[str, ...],
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Fit a drive, print the factors, and write the model when asked to."""
+    from zsim.drives.files import save_drive
+    from zsim.drives.fitting import fit_drive
+    from zsim.files import check_ending, check_writable
+    from zsim.observe.drive_samples import dd_samples, fio_samples
+
+    if output is not None:
+        check_ending(output, (".toml",))
+        check_writable(output)
+    if not fio_files and not dd_files:
+        raise InputError("--fio, --dd", None, "a fit needs measurements", "give one of them")
+    drive = _sized(base, drive_size)
+    samples = [each for path in fio_files for each in fio_samples(path, drive.capacity_bytes)]
+    samples += [each for path in dd_files for each in dd_samples(path, drive.capacity_bytes)]
+    fit = fit_drive(drive, samples, Path(output).stem if output else "fitted")
+    if output is not None:
+        save_drive(fit.drive, output)
+    if as_json:
+        print_json(fit_entry(fit))
+    else:
+        show_fit(fit, drive)
+    if output is not None:
+        notice(f"{output} written; use it as --drive {output}")
+
+
+def fit_entry(fit: Fit) -> dict[str, Any]:
+    """Return a fit as JSON prints it; an infinite condition number is null."""
+    from dataclasses import asdict
+    from math import isfinite
+
+    return {
+        "factors": [asdict(factor) for factor in fit.factors],
+        "condition": fit.condition if isfinite(fit.condition) else None,
+        "residual": fit.residual,
+        "samples": fit.samples,
+        "parameters": _entries(fit.drive),
+    }
+
+
+def show_fit(fit: Fit, base: DriveModel) -> None:
+    """Print a fit for a person."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+
+    rows = tuple(
+        (
+            f.name,
+            f"{f.value:.3f}",
+            f"{f.standard_error:.3f}",
+            "by the samples" if f.identified else f"by {base.name}",
+        )
+        for f in fit.factors
+    )
+    grid = Grid(("factor on", "value", "standard error", "decided"), rows, frozenset({1, 2}))
+    sentences = [
+        f"{fit.samples} samples, residual {fit.residual:.1%} (root mean square of the logarithm).",
+        f"Condition number of the samples: {fit.condition:.3g}."
+        + (" The factors they touch cannot be told apart by them." if fit.condition > 1e3 else ""),
+    ]
+    show(Group(rich_table(grid), *(Text(line) for line in sentences)))
+
+
+def derived_figures(drive: DriveModel) -> dict[str, Any]:
+    """Return random reads per second by queue depth, rates by place and the time to read the whole drive."""
+    from zsim.drives.alone import seconds_to_read_all
+    from zsim.drives.derived import iops_by_depth, rate_profile
+
+    parameters = drive.parameters()
+    x, rates = rate_profile(parameters, 10)
+    return {
+        "random_read_iops_by_depth": {
+            str(size): {str(depth): iops for depth, iops in iops_by_depth(parameters, size).items()}
+            for size in (4096, 131072)
+        },
+        "rate_by_place": [{"at": float(a), "bytes_per_s": float(b)} for a, b in zip(x, rates, strict=True)],
+        "seconds_to_read_all": seconds_to_read_all(parameters),
+    }
+
+
+def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
+    """Return the derived figures in words."""
+    from zsim.units import format_duration, format_rate
+
+    lines = []
+    for size, name in (("4096", "4K"), ("131072", "128K")):
+        by_depth = derived["random_read_iops_by_depth"][size]
+        figures = ", ".join(f"{iops:,.0f} at {depth}" for depth, iops in by_depth.items())
+        lines.append(f"random {name} reads per second by queue depth: {figures}")
+    places = derived["rate_by_place"]
+    if drive.kind == "mechanical":
+        figures = ", ".join(f"{format_rate(p['bytes_per_s'])} at {p['at']:.0%}" for p in places[::3])
+        lines.append(f"sequential rate by place: {figures}")
+    lines.append(f"reading all of it: {format_duration(derived['seconds_to_read_all'])}")
+    return lines
+
+
+def _observed_parts(drive: DriveModel) -> list[Any]:
+    """Return what was measured of the drive beside what the model gives."""
+    if not drive.observed:
+        return []
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+
+    rows = tuple(
+        (key, f"{q.value:g} {q.unit}", _modelled(drive, key), q.kind, q.source)
+        for key, q in drive.observed.items()
+    )
+    head = ("figure", "observed", "model", "kind", "source")
+    return [
+        Text("\nObserved, and what the model gives", style="bold"),
+        rich_table(Grid(head, rows, frozenset({1, 2}))),
+    ]
+
+
+def _modelled(drive: DriveModel, key: str) -> str:
+    """Return the model's own figure for an observation, empty where there is none."""
+    from zsim.drives.alone import seconds_to_read_all
+    from zsim.drives.derived import random_service
+
+    parameters = drive.parameters()
+    if drive.kind == "flash":
+        return ""
+    if key == "mean_rate":
+        return f"{drive.capacity_bytes / seconds_to_read_all(parameters) / 1e6:.1f} MB/s"
+    if key == "access_time":
+        return f"{random_service(parameters, 4096) * 1e3:.1f} ms"
+    if key == "self_test":
+        return f"{seconds_to_read_all(parameters) / 60:.0f} min"
+    return ""
+
+
+def _sized(name: str, drive_size: str | None) -> DriveModel:
+    from zsim.drives.catalogue import load_drive
+    from zsim.units import parse_drive_size
+
+    drive = load_drive(name)
+    return drive if drive_size is None else drive.with_capacity(parse_drive_size(drive_size, "--drive-size"))
+
+
+def _listed(drive: DriveModel) -> dict[str, Any]:
+    return {
+        "name": drive.name,
+        "vendor": drive.vendor,
+        "model": drive.model,
+        "class": drive.drive_class,
+        "kind": drive.kind,
+        "recording": drive.recording,
+        "capacity_bytes": drive.capacity_bytes,
+        "outer_rate_bytes_per_s": _outer(drive),
+        "outer_rate_kind": drive.quantities[_rate_key(drive)].kind,
+        "aliases": list(drive.aliases),
+        "note": drive.note,
+    }
+
+
+def _rate_key(drive: DriveModel) -> str:
+    return "read_rate" if drive.kind == "flash" else "outer_rate"
+
+
+def _outer(drive: DriveModel) -> float:
+    return drive.quantities[_rate_key(drive)].si
+
+
+def _entries(drive: DriveModel) -> dict[str, Any]:
+    return {key: _entry(quantity) for key, quantity in drive.quantities.items()}
+
+
+def _observed(drive: DriveModel) -> dict[str, Any]:
+    return {key: _entry(quantity) for key, quantity in drive.observed.items()}
+
+
+def _entry(quantity: Any) -> dict[str, Any]:
+    names = ("value", "unit", "kind", "source", "uncertainty", "note")
+    return {name: getattr(quantity, name) for name in names}

@@ -1,0 +1,103 @@
+"""``zsim replay``: a block trace through a drive model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from zsim.cli.common import notice, print_json, show, whole_number
+
+if TYPE_CHECKING:
+    from zsim.observe.replay import Replay
+
+
+@click.command("replay")
+@click.argument("trace", metavar="TRACE")
+@click.option(
+    "--drive", metavar="NAME", default="generic-7200rpm-cmr", show_default=True, help="The drive model."
+)
+@click.option("--drive-size", metavar="SIZE", help="Capacity, where the drive is a generic one.")
+@click.option(
+    "--format", "form", metavar="NAME", help="fio, blkparse, msr or disksim; by default recognised."
+)
+@click.option("--device", metavar="NAME", help="The device of the trace to replay, where it has several.")
+@click.option("--depth", metavar="N", help="Keep N requests outstanding in place of the trace's times.")
+@click.option("-o", "--output", metavar="FILE", help="Write every request: FILE.csv or FILE.parquet.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def command(
+    trace: str,
+    drive: str,
+    drive_size: str | None,
+    form: str | None,
+    device: str | None,
+    depth: str | None,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Run a block trace through a drive model.
+
+    TRACE is a trace of fio (write_iolog, version 2 or 3), blkparse, the MSR Cambridge collection or DiskSim;
+    .gz and .zst are unpacked.
+    """
+    run_replay(trace, drive, drive_size, form, device, depth, output, as_json)
+
+
+def run_replay(
+    trace: str,
+    drive: str,
+    drive_size: str | None = None,
+    form: str | None = None,
+    device: str | None = None,
+    depth: str | None = None,
+    output: str | None = None,
+    as_json: bool = False,
+) -> None:
+    """Replay a trace and print what became of it."""
+    from zsim.drives.catalogue import load_drive
+    from zsim.files import check_writable
+    from zsim.observe.replay import check_output, replay
+    from zsim.observe.traces.reading import read_trace
+    from zsim.units import parse_drive_size
+
+    outstanding = whole_number(depth, "--depth", 1)
+    model = load_drive(drive)
+    if drive_size is not None:
+        model = model.with_capacity(parse_drive_size(drive_size, "--drive-size"))
+    if output is not None:
+        check_output(output)
+        check_writable(output)
+    done = replay(read_trace(trace, form).of_device(device), model.parameters(), depth=outstanding)
+    if output is not None:
+        done.save(output)
+    if as_json:
+        print_json({"drive": model.name, **done.summary()})
+    else:
+        show_replay(done, model.name)
+    if output is not None:
+        notice(f"{output} written")
+
+
+def show_replay(done: Replay, drive: str) -> None:
+    """Print a replay for a person."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+    from zsim.units import format_duration, format_rate
+
+    figures = done.summary()
+    names = ("mean", "p50", "p90", "p99", "p99.9", "max")
+    rows = tuple(
+        (label, *(format_duration(figures[key][name]) for name in names))
+        for label, key in (("service", "service_s"), ("response", "response_s"))
+    )
+    lines = (
+        f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) on {drive} "
+        f"in {format_duration(figures['elapsed_s'])}.",
+        f"{figures['requests_per_s']:,.1f} requests per second, {format_rate(figures['bytes_per_s'])}; "
+        f"the drive is busy {figures['utilisation']:.1%} of the time.",
+        f"{figures['sequential_share']:.1%} of the requests go on where the one before ended.",
+    )
+    grid = rich_table(Grid(("", *names), rows, frozenset(range(1, 7))))
+    show(Group(*(Text(line) for line in lines), grid))

@@ -1,0 +1,117 @@
+"""The sorted scan's queues: what a visited block becomes, in which order it is issued, and what memory it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.scan.program import OP_ISSUE, Program
+
+SIO_BYTES, DVA_BYTES = 120, 16
+
+
+@dataclass(frozen=True, slots=True)
+class ScanQueue:
+    """Entries of the scan queues, one for each DVA of each block that needs I/O, in the order visited.
+
+    Attributes
+    ----------
+    item : ndarray of int64, shape (n,)
+        Block (row of the block table).
+    vdev : ndarray of int64, shape (n,)
+        Top-level vdev on whose queue the entry stands.
+    offset, asize : ndarray of int64, shape (n,)
+        Place of this DVA [bytes].
+    record_bytes : ndarray of int64, shape (n,)
+        Memory the entry takes [bytes].
+    """
+
+    item: NDArray[np.int64]
+    vdev: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    asize: NDArray[np.int64]
+    record_bytes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: NDArray[np.int64]) -> ScanQueue:
+        """Return the entries selected, in that order."""
+        return ScanQueue(*(getattr(self, name)[rows] for name in self.__slots__))
+
+
+def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
+    """Return the queue entries of the blocks `visited`, in that order.
+
+    A block with n DVAs is queued n times, and every entry carries all its DVAs (OpenZFS dsl_scan.c:dsl_scan_enqueue,
+    bp2sio): so the read of one copy repairs the others, n times.
+    """
+    rows = np.repeat(visited, blocks.dva_count[visited])
+    starts = np.cumsum(blocks.dva_count[visited]) - blocks.dva_count[visited]
+    copy = np.arange(len(rows)) - np.repeat(starts, blocks.dva_count[visited])
+    return ScanQueue(
+        item=rows.astype(np.int64),
+        vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
+        offset=blocks.dva_offset[rows, copy],
+        asize=blocks.dva_asize[rows, copy],
+        record_bytes=SIO_BYTES + DVA_BYTES * blocks.dva_count[rows].astype(np.int64),
+    )
+
+
+def copies_as_items(blocks: BlockTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return row and copy number of every DVA of every block (a scrub reads them one by one)."""
+    present = np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None]
+    rows, copies = np.nonzero(present)
+    return rows.astype(np.int64), copies.astype(np.int64)
+
+
+def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
+    """Return the entries of one top-level vdev in LBA order (checkpoint and final drain)."""
+    rows = np.flatnonzero(queue.vdev == vdev)
+    return rows[np.argsort(queue.offset[rows], kind="stable")]
+
+
+def extent_order(
+    queue: ScanQueue, vdev: int, *, max_gap: int, fill_weight: int, coarse: bool
+) -> NDArray[np.int64]:
+    """Return the entries of one top-level vdev by extent, best score first (memory clearing).
+
+    Parameters
+    ----------
+    queue : ScanQueue
+    vdev : int
+    max_gap : int
+        Neighbours at most so far apart form one extent [bytes] (zfs_scan_max_ext_gap).
+    fill_weight : int
+        zfs_scan_fill_weight.
+    coarse : bool
+        Only the power of two of the score counts, ties by address (2.1.6 and later).
+
+    Notes
+    -----
+    score = fill + weight * fill * fill / size; OpenZFS dsl_scan.c:ext_size_value, scan_io_queue_fetch_ext.
+    """
+    rows = address_order(queue, vdev)
+    if len(rows) == 0:
+        return rows
+    start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
+    extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > max_gap)))
+    fill = np.bincount(extent, weights=queue.asize[rows]).astype(np.int64)
+    first = np.searchsorted(extent, np.arange(len(fill)))
+    last = np.searchsorted(extent, np.arange(len(fill)), side="right") - 1
+    size = end[last] - start[first]
+    score = fill + fill_weight * (fill * 100 // size) * fill // 100
+    if coarse:
+        score = np.left_shift(1, np.floor(np.log2(score)).astype(np.int64))
+    best_first = np.lexsort((start[first], -score))
+    rank = np.empty(len(fill), np.int64)
+    rank[best_first] = np.arange(len(fill))
+    return rows[np.argsort(rank[extent], kind="stable")]
+
+
+def issue_program(queue: ScanQueue, rows: NDArray[np.int64]) -> Program:
+    """Return the program that issues queue entries in the order given."""
+    return Program(np.full(len(rows), OP_ISSUE, np.int64), queue.item[rows])
