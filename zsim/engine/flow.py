@@ -6,6 +6,7 @@ from math import floor, log
 from typing import Any
 
 from zsim.engine.device import FOREVER, submit
+from zsim.engine.draws import mixed
 from zsim.engine.memory import (
     ASYNC_WRITE,
     BUCKETS,
@@ -451,15 +452,6 @@ def metadata_arrived(table: Any, item_number: int) -> None:
     if general.prefetch_recursive != 0:
         want_metadata(table, item_number)
         run_prefetch(table)
-
-
-@njit
-def mixed(seed: int, counter: int) -> float:
-    """Return a uniform number in (0, 1) from a counter-based generator (SplitMix64's mixing of seed and counter)."""
-    value = (seed + (counter + 1) * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-    return ((value ^ (value >> 31)) >> 11) * (1.0 / 9007199254740992.0) + 5e-17
 
 
 @njit

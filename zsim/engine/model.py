@@ -64,6 +64,8 @@ class VdevModel:
         Leaf that holds each child's data, -1 if it cannot be read.
     write_leaf : tuple of int
         Leaf to be repaired of each child, -1: none.
+    data, spares : int
+        Data columns of a group and distributed spares; dRAID only.
     """
 
     kind: str
@@ -71,6 +73,8 @@ class VdevModel:
     ashift: int
     read_leaf: tuple[int, ...]
     write_leaf: tuple[int, ...]
+    data: int = 0
+    spares: int = 0
 
     @property
     def damaged(self) -> tuple[int, ...]:

@@ -13,21 +13,35 @@ are two sorted arrays (starts, ends); used-up segments stay behind empty until t
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from zsim.jit import njit
+from zsim.pool.memory import (
+    BUCKETS,
+    I64,
+    LOG_SIZE,
+    LOG_SLOTS,
+    SLABS,
+    VDEVS,
+    allocators_of,
+    cursors_of,
+    ends_of,
+    histogram_of,
+    log_of,
+    marks_of,
+    owners_of,
+    rules_of,
+    slabs_of,
+    starts_of,
+    vdevs_of,
+)
 
-I64 = NDArray[np.int64]
+from zsim.pool.styles import STICKY_FRAG, STICKY_UNTIL_FRAGMENTED
 
 NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
 MIRROR, RAIDZ, DRAID = 0, 1, 2
 
-STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED = 0, 1, 2
 
-BUCKETS = 48
 SWITCH_THRESHOLD = 2  # zfs_metaslab_switch_threshold
 MIN_SEARCH_COUNT = 100  # metaslab_min_search_count
 FRAG_ACTIVE_LIMIT = 70  # zfs_metaslab_fragmentation_threshold
@@ -35,104 +49,12 @@ COUNT_BITS = 40
 CLAIM_BIT = 1 << 60
 NEVER = 1 << 60
 DEFER_TXGS = 2
-LOG_SLOTS = DEFER_TXGS + 2
 START_BITS = 30
 LENGTH_BITS = 16
 # Free-segment size bucket -> fragmentation %, from 512 bytes up (metaslab.c: zfs_frag_table, to 2.3).
 FRAG_TABLE = np.array(
     [100, 100, 98, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0, 0, 0, 0, 0, 0], dtype=np.int64
 )
-
-
-RULES = np.dtype(
-    [
-        ("segment_weight", "i8"),
-        ("lba_weight", "i8"),
-        ("sticky", "i8"),
-        ("frag_factor", "i8"),
-        ("window", "i8"),
-        ("best_fit_below", "i8"),
-        ("best_fit_free_percent", "i8"),
-        ("size_floor", "i8"),
-        ("fill_empty", "i8"),
-        ("separate", "i8"),
-        ("distance", "i8"),
-        ("allocators", "i8"),
-        ("serial", "i8"),
-        ("txg", "i8"),
-        ("log_head", "i8"),
-        ("log_tail", "i8"),
-    ],
-    align=True,
-)
-VDEV = np.dtype(
-    [
-        ("kind", "i8"),
-        ("sector", "i8"),
-        ("data", "i8"),
-        ("parity", "i8"),
-        ("unit", "i8"),
-        ("first", "i8"),
-        ("count", "i8"),
-        ("aliquot", "i8"),
-        ("bias", "i8"),
-        ("used", "i8"),
-        ("space", "i8"),
-    ],
-    align=True,
-)
-SLAB = np.dtype(
-    [
-        ("vdev", "i8"),
-        ("units", "i8"),
-        ("tail", "i8"),
-        ("free", "i8"),
-        ("pending", "i8"),
-        ("segments", "i8"),
-        ("empty", "i8"),
-        ("weight", "i8"),
-        ("active", "i8"),
-        ("role", "i8"),
-        ("owner", "i8"),
-        ("changed", "i8"),
-        ("tried", "i8"),
-    ],
-    align=True,
-)
-ALLOCATOR = np.dtype([("rotor", "i8"), ("used", "i8")])
-LOG = np.dtype([("slab", "i8"), ("start", "i8"), ("units", "i8")])
-
-
-class Space(NamedTuple):
-    """State of all metaslabs of a pool; the arrays are changed in place.
-
-    Attributes
-    ----------
-    rules : ndarray of RULES, shape (1,)
-        The release's switches, and the clock of the deferred frees.
-    vdevs, slabs, allocators : ndarray of VDEV, SLAB, ALLOCATOR
-        Metaslabs are numbered over the whole pool.
-    columns : ndarray of int64, shape (metaslabs, 2, 48)
-        By power of two: the cursor of this alignment, and the number of free segments of this size.
-    segments : ndarray of int64, shape (2, metaslabs, room)
-        Starts and ends of the free segments [units].
-    owners : ndarray of int64, shape (allocators, vdevs, 3)
-        The active metaslab of an allocator in each role, -1 when there is none.
-    log : ndarray of LOG, shape (room,)
-        Ring of the frees that are not usable yet.
-    marks : ndarray of int64, shape (4,)
-        Positions in the ring at which the last txgs ended.
-    """
-
-    rules: Any
-    vdevs: Any
-    slabs: Any
-    allocators: Any
-    columns: I64
-    segments: I64
-    owners: I64
-    log: Any
-    marks: I64
 
 
 @njit
@@ -142,60 +64,60 @@ def bucket(size: int) -> int:
 
 
 @njit
-def segment_bytes(space: Space, slab: int, start: int, end: int) -> int:
+def segment_bytes(pool: I64, slab: int, start: int, end: int) -> int:
     """Return the length of a free segment [bytes]; the last one owns the metaslab's odd tail."""
-    size: int = (end - start) * space.vdevs[space.slabs[slab].vdev].unit
-    if end == space.slabs[slab].units:
-        size += space.slabs[slab].tail
+    size: int = (end - start) * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    if end == slabs_of(pool)[slab].units:
+        size += slabs_of(pool)[slab].tail
     return size
 
 
 @njit
-def count_segment(space: Space, slab: int, start: int, end: int) -> None:
+def count_segment(pool: I64, slab: int, start: int, end: int) -> None:
     """Enter a free segment into the metaslab's histogram."""
     if end > start:
-        space.columns[slab, 1, bucket(segment_bytes(space, slab, start, end))] += 1
+        histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] += 1
 
 
 @njit
-def top_bucket(space: Space, slab: int) -> int:
+def top_bucket(pool: I64, slab: int) -> int:
     """Return the highest non-empty bucket of the histogram, -1 when nothing is free."""
     for index in range(BUCKETS - 1, -1, -1):
-        if space.columns[slab, 1, index] > 0:
+        if histogram_of(pool, slab)[index] > 0:
             return index
     return -1
 
 
 @njit
-def largest_segment(space: Space, slab: int) -> int:
+def largest_segment(pool: I64, slab: int) -> int:
     """Return the length of the largest free segment [bytes]."""
     best = 0
-    for k in range(space.slabs[slab].segments):
-        start, end = space.segments[0, slab, k], space.segments[1, slab, k]
+    for k in range(slabs_of(pool)[slab].segments):
+        start, end = starts_of(pool, slab)[k], ends_of(pool, slab)[k]
         if end > start:
-            best = max(best, segment_bytes(space, slab, start, end))
+            best = max(best, segment_bytes(pool, slab, start, end))
     return best
 
 
 @njit
-def holds(space: Space, slab: int, size: int) -> bool:
+def holds(pool: I64, slab: int, size: int) -> bool:
     """Tell whether some free segment has at least `size` bytes (metaslab_should_allocate)."""
-    top = top_bucket(space, slab)
+    top = top_bucket(pool, slab)
     if top < 0:
         return False
     if size <= (1 << top):
         return True
-    return bucket(size) <= top and largest_segment(space, slab) >= size
+    return bucket(size) <= top and largest_segment(pool, slab) >= size
 
 
 @njit
-def first_from(space: Space, slab: int, position: int) -> int:
+def first_from(pool: I64, slab: int, position: int) -> int:
     """Return the index of the first free segment that ends after `position`."""
     low = 0
-    high = space.slabs[slab].segments
+    high = slabs_of(pool)[slab].segments
     while low < high:
         middle = (low + high) >> 1
-        if space.segments[1, slab, middle] <= position:
+        if ends_of(pool, slab)[middle] <= position:
             low = middle + 1
         else:
             high = middle
@@ -203,15 +125,15 @@ def first_from(space: Space, slab: int, position: int) -> int:
 
 
 @njit
-def pick_forward(space: Space, slab: int, first_index: int, units: int) -> int:
+def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
     """First fit from a segment on, as far as the search window reaches; -1 when nothing is found."""
-    window = space.rules[0].window
-    reach = window // space.vdevs[space.slabs[slab].vdev].unit
+    window = rules_of(pool)[0].window
+    reach = window // vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     searched = 0
     first = -1
-    for k in range(first_index, space.slabs[slab].segments):
-        start = space.segments[0, slab, k]
-        end = space.segments[1, slab, k]
+    for k in range(first_index, slabs_of(pool)[slab].segments):
+        start = starts_of(pool, slab)[k]
+        end = ends_of(pool, slab)[k]
         if end == start:
             continue
         if first < 0:
@@ -225,17 +147,17 @@ def pick_forward(space: Space, slab: int, first_index: int, units: int) -> int:
 
 
 @njit
-def pick_by_size(space: Space, slab: int, units: int) -> int:
+def pick_by_size(pool: I64, slab: int, units: int) -> int:
     """Best fit: the smallest free segment that holds `units`, lowest address first; -1 when there is none.
 
     Segments below the floor of the size tree count only when nothing above it is free.
     """
-    unit = space.vdevs[space.slabs[slab].vdev].unit
-    floor = (space.rules[0].size_floor + unit - 1) // unit
+    unit = vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    floor = (rules_of(pool)[0].size_floor + unit - 1) // unit
     best, best_length = -1, NEVER
     small, small_length = -1, NEVER
-    for k in range(space.slabs[slab].segments):
-        length = space.segments[1, slab, k] - space.segments[0, slab, k]
+    for k in range(slabs_of(pool)[slab].segments):
+        length = ends_of(pool, slab)[k] - starts_of(pool, slab)[k]
         if length < units or length == 0:
             continue
         if length >= floor and length < best_length:
@@ -246,67 +168,71 @@ def pick_by_size(space: Space, slab: int, units: int) -> int:
 
 
 @njit
-def squeeze(space: Space, slab: int) -> None:
+def squeeze(pool: I64, slab: int) -> None:
     """Drop the used-up segments."""
     kept = 0
-    for k in range(space.slabs[slab].segments):
-        if space.segments[1, slab, k] > space.segments[0, slab, k]:
-            space.segments[0, slab, kept] = space.segments[0, slab, k]
-            space.segments[1, slab, kept] = space.segments[1, slab, k]
+    for k in range(slabs_of(pool)[slab].segments):
+        if ends_of(pool, slab)[k] > starts_of(pool, slab)[k]:
+            starts_of(pool, slab)[kept] = starts_of(pool, slab)[k]
+            ends_of(pool, slab)[kept] = ends_of(pool, slab)[k]
             kept += 1
-    space.slabs[slab].segments = kept
-    space.slabs[slab].empty = 0
+    slabs_of(pool)[slab].segments = kept
+    slabs_of(pool)[slab].empty = 0
 
 
 @njit
-def pick_segment(space: Space, slab: int, units: int, column: int) -> int:
+def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
     """Choose a free segment for a block (metaslab_df_alloc); -1 when none is large enough."""
-    top = top_bucket(space, slab)
-    free = space.slabs[slab].free * 100 // space.slabs[slab].units
-    tight = top < 0 or (1 << (top + 1)) <= space.rules[0].best_fit_below or free < space.rules[0].best_fit_free_percent
+    top = top_bucket(pool, slab)
+    free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
+    tight = (
+        top < 0
+        or (1 << (top + 1)) <= rules_of(pool)[0].best_fit_below
+        or free < rules_of(pool)[0].best_fit_free_percent
+    )
     if not tight:
-        first = first_from(space, slab, space.columns[slab, 0, column])
-        k = pick_forward(space, slab, first, units)
-        if k < 0 and space.rules[0].window == 0 and first > 0:
-            k = pick_forward(space, slab, first - first, units)
+        first = first_from(pool, slab, cursors_of(pool, slab)[column])
+        k = pick_forward(pool, slab, first, units)
+        if k < 0 and rules_of(pool)[0].window == 0 and first > 0:
+            k = pick_forward(pool, slab, first - first, units)
         if k >= 0:
             return k
-    return pick_by_size(space, slab, units)
+    return pick_by_size(pool, slab, units)
 
 
 @njit
-def take_units(space: Space, slab: int, units: int) -> int:
+def take_units(pool: I64, slab: int, units: int) -> int:
     """Allocate from one metaslab; return the start within it, or -1."""
-    size = units * space.vdevs[space.slabs[slab].vdev].unit
+    size = units * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     column = bucket(size & -size)
-    k = pick_segment(space, slab, units, column)
+    k = pick_segment(pool, slab, units, column)
     if k < 0:
         return -1
-    start: int = space.segments[0, slab, k]
-    end = space.segments[1, slab, k]
-    space.columns[slab, 1, bucket(segment_bytes(space, slab, start, end))] -= 1
-    count_segment(space, slab, start + units, end)
-    space.segments[0, slab, k] = start + units
+    start: int = starts_of(pool, slab)[k]
+    end = ends_of(pool, slab)[k]
+    histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] -= 1
+    count_segment(pool, slab, start + units, end)
+    starts_of(pool, slab)[k] = start + units
     if start + units == end:
-        space.slabs[slab].empty += 1
-        if space.slabs[slab].empty > 64:
-            squeeze(space, slab)
-    space.columns[slab, 0, column] = start + units
-    space.slabs[slab].free -= units
-    space.vdevs[space.slabs[slab].vdev].used += size
-    space.slabs[slab].changed = 1
+        slabs_of(pool)[slab].empty += 1
+        if slabs_of(pool)[slab].empty > 64:
+            squeeze(pool, slab)
+    cursors_of(pool, slab)[column] = start + units
+    slabs_of(pool)[slab].free -= units
+    vdevs_of(pool)[slabs_of(pool)[slab].vdev].used += size
+    slabs_of(pool)[slab].changed = 1
     return start
 
 
 @njit
-def fragmentation_of(space: Space, slab: int) -> int:
+def fragmentation_of(pool: I64, slab: int) -> int:
     """Return FRAG of one metaslab [%]: the mean of the table over its free space, weighted by bytes."""
     total = 0.0
     weighted = 0.0
-    for k in range(space.slabs[slab].segments):
-        start, end = space.segments[0, slab, k], space.segments[1, slab, k]
+    for k in range(slabs_of(pool)[slab].segments):
+        start, end = starts_of(pool, slab)[k], ends_of(pool, slab)[k]
         if end > start:
-            size = segment_bytes(space, slab, start, end)
+            size = segment_bytes(pool, slab, start, end)
             row = min(max(bucket(size) - 9, 0), FRAG_TABLE.size - 1)
             total += size
             weighted += float(size) * FRAG_TABLE[row]
@@ -314,260 +240,264 @@ def fragmentation_of(space: Space, slab: int) -> int:
 
 
 @njit
-def space_weight(space: Space, slab: int) -> int:
+def space_weight(pool: I64, slab: int) -> int:
     """Return the weight by free space, outer tracks preferred (metaslab_space_weight)."""
-    vdev = space.slabs[slab].vdev
-    free = (space.slabs[slab].free + space.slabs[slab].pending) * space.vdevs[vdev].unit
-    if space.rules[0].frag_factor and free > 0:
-        frag = fragmentation_of(space, slab)
+    vdev = slabs_of(pool)[slab].vdev
+    free = (slabs_of(pool)[slab].free + slabs_of(pool)[slab].pending) * vdevs_of(pool)[vdev].unit
+    if rules_of(pool)[0].frag_factor and free > 0:
+        frag = fragmentation_of(pool, slab)
         free = max(free * (100 - (frag - 1)) // 100, 1)
-    if space.rules[0].lba_weight:
-        free = 2 * free - ((slab - space.vdevs[vdev].first) * free) // space.vdevs[vdev].count
+    if rules_of(pool)[0].lba_weight:
+        free = 2 * free - ((slab - vdevs_of(pool)[vdev].first) * free) // vdevs_of(pool)[vdev].count
     return free
 
 
 @njit
-def weight_now(space: Space, slab: int) -> int:
+def weight_now(pool: I64, slab: int) -> int:
     """Return the weight of a metaslab from its present free segments."""
-    if not space.rules[0].segment_weight:
-        return space_weight(space, slab)
-    top = top_bucket(space, slab)
-    return 0 if top < 0 else (top << COUNT_BITS) + space.columns[slab, 1, top]
+    if not rules_of(pool)[0].segment_weight:
+        return space_weight(pool, slab)
+    top = top_bucket(pool, slab)
+    return 0 if top < 0 else (top << COUNT_BITS) + histogram_of(pool, slab)[top]
 
 
 @njit
-def passivate(space: Space, slab: int, weight: int) -> None:
+def passivate(pool: I64, slab: int, weight: int) -> None:
     """Take a metaslab from its allocator."""
-    role = space.slabs[slab].role
+    role = slabs_of(pool)[slab].role
     if role in (PRIMARY, SECONDARY):
-        space.owners[space.slabs[slab].owner, space.slabs[slab].vdev, role] = -1
-    space.slabs[slab].role = NONE
-    space.slabs[slab].owner = -1
-    space.slabs[slab].active = -1
-    space.slabs[slab].weight = weight
+        owners_of(pool)[
+            (slabs_of(pool)[slab].owner * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role
+        ] = -1
+    slabs_of(pool)[slab].role = NONE
+    slabs_of(pool)[slab].owner = -1
+    slabs_of(pool)[slab].active = -1
+    slabs_of(pool)[slab].weight = weight
 
 
 @njit
-def activate(space: Space, slab: int, role: int, allocator: int) -> None:
+def activate(pool: I64, slab: int, role: int, allocator: int) -> None:
     """Give a metaslab to an allocator."""
     if role != CLAIM:
-        space.owners[allocator, space.slabs[slab].vdev, role] = slab
-        space.slabs[slab].owner = allocator
-    space.slabs[slab].role = role
-    space.slabs[slab].active = space.slabs[slab].weight >> COUNT_BITS
+        owners_of(pool)[(allocator * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role] = slab
+        slabs_of(pool)[slab].owner = allocator
+    slabs_of(pool)[slab].role = role
+    slabs_of(pool)[slab].active = slabs_of(pool)[slab].weight >> COUNT_BITS
 
 
 @njit
-def may_passivate(space: Space, slab: int) -> None:
+def may_passivate(pool: I64, slab: int) -> None:
     """Leave a metaslab whose largest segments have shrunk by the switch threshold since its activation."""
-    if not space.rules[0].segment_weight or space.slabs[slab].role == NONE:
+    if not rules_of(pool)[0].segment_weight or slabs_of(pool)[slab].role == NONE:
         return
-    top = top_bucket(space, slab)
-    if top > space.slabs[slab].active - SWITCH_THRESHOLD:
+    top = top_bucket(pool, slab)
+    if top > slabs_of(pool)[slab].active - SWITCH_THRESHOLD:
         return
-    if space.rules[0].fill_empty and top >= 0:
-        free = space.slabs[slab].free * space.vdevs[space.slabs[slab].vdev].unit
+    if rules_of(pool)[0].fill_empty and top >= 0:
+        free = slabs_of(pool)[slab].free * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
         most = free * 15 // 16
-        if (1 << (top + 1)) > most and largest_segment(space, slab) > most:
+        if (1 << (top + 1)) > most and largest_segment(pool, slab) > most:
             return
-    passivate(space, slab, weight_now(space, slab))
+    passivate(pool, slab, weight_now(pool, slab))
 
 
 @njit
-def far_enough(space: Space, slab: int, copies: int, copy_slab: I64, distance: int) -> bool:
+def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int) -> bool:
     """Tell whether a further copy may go here: not into (modern) or near (to 0.7) the others' metaslabs.
 
     `distance` is in thousandths of a metaslab.
     """
     for i in range(copies):
-        if space.slabs[copy_slab[i]].vdev != space.slabs[slab].vdev:
+        if slabs_of(pool)[copy_slab[i]].vdev != slabs_of(pool)[slab].vdev:
             continue
-        empty = space.slabs[slab].free == space.slabs[slab].units
-        needed = distance + (distance >> 1 if empty and not space.rules[0].separate else 0)
+        empty = slabs_of(pool)[slab].free == slabs_of(pool)[slab].units
+        needed = distance + (distance >> 1 if empty and not rules_of(pool)[0].separate else 0)
         if abs(slab - copy_slab[i]) * 1000 < needed:
             return False
     return True
 
 
 @njit
-def rank(space: Space, slab: int) -> int:
+def rank(pool: I64, slab: int) -> int:
     """Return the class a metaslab sorts in when one is looked for."""
-    role = space.slabs[slab].role
-    if space.rules[0].separate:
+    role = slabs_of(pool)[slab].role
+    if rules_of(pool)[0].separate:
         return 0 if role == PRIMARY else (-1 if role == SECONDARY else 1)
     return role
 
 
 @njit
 def find_slab(
-    space: Space, vdev: int, role: int, size: int, copies: int, copy_slab: I64, distance: int, serial: int
+    pool: I64, vdev: int, role: int, size: int, copies: int, copy_slab: I64, distance: int, serial: int
 ) -> int:
     """Return the best metaslab not tried yet for this block (find_valid_metaslab), -1 when there is none."""
     best = -1
     best_rank = -9
     best_weight = -1
-    first = space.vdevs[vdev].first
-    for slab in range(first, first + space.vdevs[vdev].count):
-        if space.slabs[slab].tried == serial:
+    first = vdevs_of(pool)[vdev].first
+    for slab in range(first, first + vdevs_of(pool)[vdev].count):
+        if slabs_of(pool)[slab].tried == serial:
             continue
-        level = rank(space, slab)
-        weight = space.slabs[slab].weight + (CLAIM_BIT if space.slabs[slab].role == CLAIM else 0)
+        level = rank(pool, slab)
+        weight = slabs_of(pool)[slab].weight + (CLAIM_BIT if slabs_of(pool)[slab].role == CLAIM else 0)
         if level < best_rank or (level == best_rank and weight <= best_weight):
             continue
-        owned = space.rules[0].separate and space.slabs[slab].owner >= 0
-        if role != PRIMARY and not owned and not far_enough(space, slab, copies, copy_slab, distance):
+        owned = rules_of(pool)[0].separate and slabs_of(pool)[slab].owner >= 0
+        if role != PRIMARY and not owned and not far_enough(pool, slab, copies, copy_slab, distance):
             continue
-        if not holds(space, slab, size):
+        if not holds(pool, slab, size):
             continue
         best, best_rank, best_weight = slab, level, weight
     return best
 
 
 @njit
-def role_of_copy(space: Space, vdev: int, copies: int, copy_slab: I64) -> int:
+def role_of_copy(pool: I64, vdev: int, copies: int, copy_slab: I64) -> int:
     """Return the role of the metaslab wanted: the first copy on this vdev, the second, or a further one."""
     same = 0
     for i in range(copies):
-        if space.slabs[copy_slab[i]].vdev == vdev:
+        if slabs_of(pool)[copy_slab[i]].vdev == vdev:
             same += 1
     if same == 0:
         return PRIMARY
-    return SECONDARY if same == 1 or not space.rules[0].separate else CLAIM
+    return SECONDARY if same == 1 or not rules_of(pool)[0].separate else CLAIM
 
 
 @njit
-def current_slab(space: Space, vdev: int, role: int, allocator: int) -> int:
+def current_slab(pool: I64, vdev: int, role: int, allocator: int) -> int:
     """Return the allocator's active metaslab for this role, -1 when it has none."""
-    if role == CLAIM or (role == SECONDARY and not space.rules[0].separate):
+    if role == CLAIM or (role == SECONDARY and not rules_of(pool)[0].separate):
         return -1
-    return int(space.owners[allocator, vdev, role])
+    return int(owners_of(pool)[(allocator * pool[VDEVS] + vdev) * 3 + role])
 
 
 @njit
 def allocate_in_group(
-    space: Space, vdev: int, units: int, copies: int, copy_slab: I64, allocator: int, distance: int
+    pool: I64, vdev: int, units: int, copies: int, copy_slab: I64, allocator: int, distance: int
 ) -> tuple[int, int]:
     """Allocate on one top-level vdev; return (metaslab, start) or (-1, -1)."""
-    size = units * space.vdevs[vdev].unit
-    role = role_of_copy(space, vdev, copies, copy_slab)
-    if space.vdevs[vdev].count < 3 * space.rules[0].allocators:
+    size = units * vdevs_of(pool)[vdev].unit
+    role = role_of_copy(pool, vdev, copies, copy_slab)
+    if vdevs_of(pool)[vdev].count < 3 * rules_of(pool)[0].allocators:
         allocator = 0
-    space.rules[0].serial += 1
-    serial = space.rules[0].serial
+    rules_of(pool)[0].serial += 1
+    serial = rules_of(pool)[0].serial
     while True:
-        slab = current_slab(space, vdev, role, allocator)
+        slab = current_slab(pool, vdev, role, allocator)
         if slab < 0:
-            slab = find_slab(space, vdev, role, size, copies, copy_slab, distance, serial)
+            slab = find_slab(pool, vdev, role, size, copies, copy_slab, distance, serial)
         if slab < 0:
             return -1, -1
-        held = space.slabs[slab].role
-        steals = held == CLAIM if space.rules[0].separate else held == SECONDARY
+        held = slabs_of(pool)[slab].role
+        steals = held == CLAIM if rules_of(pool)[0].separate else held == SECONDARY
         if steals and role == PRIMARY:
-            passivate(space, slab, weight_now(space, slab))
+            passivate(pool, slab, weight_now(pool, slab))
             continue
         if held == NONE:
-            activate(space, slab, role, allocator)
-        start = take_units(space, slab, units) if holds(space, slab, size) else -1
+            activate(pool, slab, role, allocator)
+        start = take_units(pool, slab, units) if holds(pool, slab, size) else -1
         if start >= 0:
-            may_passivate(space, slab)
+            may_passivate(pool, slab)
             return slab, start
-        passivate(space, slab, weight_now(space, slab))
-        space.slabs[slab].tried = serial
+        passivate(pool, slab, weight_now(pool, slab))
+        slabs_of(pool)[slab].tried = serial
 
 
 @njit
-def units_needed(space: Space, vdev: int, psize: int) -> int:
+def units_needed(pool: I64, vdev: int, psize: int) -> int:
     """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included.
 
     OpenZFS vdev_raidz.c:vdev_raidz_psize_to_asize, vdev_draid.c:vdev_draid_psize_to_asize.
     """
-    sector = space.vdevs[vdev].sector
+    sector = vdevs_of(pool)[vdev].sector
     sectors: int = (psize + sector - 1) // sector
-    kind = space.vdevs[vdev].kind
+    kind = vdevs_of(pool)[vdev].kind
     if kind == MIRROR:
         return sectors
-    rows = (sectors + space.vdevs[vdev].data - 1) // space.vdevs[vdev].data
+    rows = (sectors + vdevs_of(pool)[vdev].data - 1) // vdevs_of(pool)[vdev].data
     if kind == DRAID:
         return rows
-    parity = space.vdevs[vdev].parity
+    parity = vdevs_of(pool)[vdev].parity
     return (sectors + parity * rows + parity) // (parity + 1)
 
 
 @njit
-def pool_space(space: Space) -> int:
+def pool_space(pool: I64) -> int:
     """Return the space of all metaslabs [bytes]."""
     total = 0
-    for vdev in range(space.vdevs.size):
-        total += space.vdevs[vdev].space
+    for vdev in range(pool[VDEVS]):
+        total += vdevs_of(pool)[vdev].space
     return total
 
 
 @njit
-def pool_used(space: Space) -> int:
+def pool_used(pool: I64) -> int:
     """Return what is allocated, deferred frees included [bytes]."""
     total = 0
-    for vdev in range(space.vdevs.size):
-        total += space.vdevs[vdev].used
+    for vdev in range(pool[VDEVS]):
+        total += vdevs_of(pool)[vdev].used
     return total
 
 
 @njit
-def changed_slabs(space: Space) -> int:
+def changed_slabs(pool: I64) -> int:
     """Return how many metaslabs this txg has changed."""
     count = 0
-    for slab in range(space.slabs.size):
-        count += space.slabs[slab].changed
+    for slab in range(pool[SLABS]):
+        count += slabs_of(pool)[slab].changed
     return count
 
 
 @njit
-def advance_rotor(space: Space, vdev: int, allocator: int, size: int) -> None:
+def advance_rotor(pool: I64, vdev: int, allocator: int, size: int) -> None:
     """Move to the next top-level vdev after the aliquot, biased to the emptier ones (metaslab_alloc_dva)."""
-    vdevs = space.vdevs.size
-    if space.allocators[allocator].used == 0:
-        free = space.vdevs[vdev].space - space.vdevs[vdev].used
-        total = pool_space(space) - pool_used(space)
+    vdevs = pool[VDEVS]
+    if allocators_of(pool)[allocator].used == 0:
+        free = vdevs_of(pool)[vdev].space - vdevs_of(pool)[vdev].used
+        total = pool_space(pool) - pool_used(pool)
         ratio = free * vdevs * 100 // (total + 1)
-        space.vdevs[vdev].bias = (ratio - 100) * space.vdevs[vdev].aliquot // 100
-    space.allocators[allocator].used += size
-    if space.allocators[allocator].used >= space.vdevs[vdev].aliquot + space.vdevs[vdev].bias:
-        space.allocators[allocator].rotor = (vdev + 1) % vdevs
-        space.allocators[allocator].used = 0
+        vdevs_of(pool)[vdev].bias = (ratio - 100) * vdevs_of(pool)[vdev].aliquot // 100
+    allocators_of(pool)[allocator].used += size
+    if allocators_of(pool)[allocator].used >= vdevs_of(pool)[vdev].aliquot + vdevs_of(pool)[vdev].bias:
+        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
+        allocators_of(pool)[allocator].used = 0
 
 
 @njit
 def allocate_copy(
-    space: Space, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int, distance: int
+    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int, distance: int
 ) -> bool:
     """Allocate the next copy of a block on some top-level vdev; False when none has room at this distance."""
-    vdevs = space.vdevs.size
-    first = space.allocators[allocator].rotor
+    vdevs = pool[VDEVS]
+    first = allocators_of(pool)[allocator].rotor
     if copies > 0:
-        first = (space.slabs[copy_slab[copies - 1]].vdev + 1) % vdevs
+        first = (slabs_of(pool)[copy_slab[copies - 1]].vdev + 1) % vdevs
     for step in range(vdevs):
         vdev = (first + step) % vdevs
-        units = units_needed(space, vdev, psize)
-        apart = distance * space.vdevs[vdev].count if distance > 1 else distance
-        slab, start = allocate_in_group(space, vdev, units, copies, copy_slab, allocator, apart)
+        units = units_needed(pool, vdev, psize)
+        apart = distance * vdevs_of(pool)[vdev].count if distance > 1 else distance
+        slab, start = allocate_in_group(pool, vdev, units, copies, copy_slab, allocator, apart)
         if slab >= 0:
             copy_slab[copies] = slab
             copy_start[copies] = start
-            advance_rotor(space, vdev, allocator, units * space.vdevs[vdev].unit)
+            advance_rotor(pool, vdev, allocator, units * vdevs_of(pool)[vdev].unit)
             return True
-        space.allocators[allocator].rotor = (vdev + 1) % vdevs
-        space.allocators[allocator].used = 0
+        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
+        allocators_of(pool)[allocator].used = 0
     return False
 
 
 @njit
-def allocate_block(space: Space, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int) -> bool:
+def allocate_block(
+    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int
+) -> bool:
     """Allocate all copies of a block into `copy_slab`, `copy_start`; False when the pool has no room.
 
     To 0.7 copies on one vdev keep an eighth of it apart, then a sixteenth ...; later: different metaslabs.
     """
     for copy in range(copies):
-        distance = space.rules[0].distance
-        while not allocate_copy(space, psize, copy, copy_slab, copy_start, allocator, distance):
+        distance = rules_of(pool)[0].distance
+        while not allocate_copy(pool, psize, copy, copy_slab, copy_start, allocator, distance):
             if distance == 0:
                 return False
             distance = distance // 2 if distance > 8 else 0
@@ -575,23 +505,24 @@ def allocate_block(space: Space, psize: int, copies: int, copy_slab: I64, copy_s
 
 
 @njit
-def log_free(space: Space, slab: int, start: int, units: int) -> None:
+def log_free(pool: I64, slab: int, start: int, units: int) -> None:
     """Note a freed range; it comes back `DEFER_TXGS` txgs after this one has synced."""
-    head = space.rules[0].log_head
-    space.log[head].slab = slab
-    space.log[head].start = start
-    space.log[head].units = units
-    space.rules[0].log_head = (head + 1) % space.log.size
-    space.slabs[slab].pending += units
-    space.slabs[slab].changed = 1
+    head = rules_of(pool)[0].log_head
+    log_of(pool)[head].slab = slab
+    log_of(pool)[head].start = start
+    log_of(pool)[head].units = units
+    rules_of(pool)[0].log_head = (head + 1) % pool[LOG_SIZE]
+    slabs_of(pool)[slab].pending += units
+    slabs_of(pool)[slab].changed = 1
 
 
 @njit
-def recount(space: Space, slab: int) -> None:
+def recount(pool: I64, slab: int) -> None:
     """Rebuild the histogram of a metaslab."""
-    space.columns[slab, 1, :] = 0
-    for k in range(space.slabs[slab].segments):
-        count_segment(space, slab, space.segments[0, slab, k], space.segments[1, slab, k])
+    for index in range(BUCKETS):
+        histogram_of(pool, slab)[index] = 0
+    for k in range(slabs_of(pool)[slab].segments):
+        count_segment(pool, slab, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
 
 
 @njit
@@ -606,10 +537,10 @@ def append_range(starts: I64, ends: I64, count: int, start: int, end: int) -> in
 
 
 @njit
-def merge_free(space: Space, slab: int, keys: I64, low: int, high: int) -> None:
+def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
     """Return the freed ranges ``keys[low:high]``, sorted, to the free segments of a metaslab."""
-    squeeze(space, slab)
-    old = space.slabs[slab].segments
+    squeeze(pool, slab)
+    old = slabs_of(pool)[slab].segments
     starts = np.empty(old + high - low, dtype=np.int64)
     ends = np.empty(old + high - low, dtype=np.int64)
     count = old - old  # not a constant: numba would compile the callee twice
@@ -617,39 +548,40 @@ def merge_free(space: Space, slab: int, keys: I64, low: int, high: int) -> None:
     for i in range(low, high):
         start = (keys[i] >> LENGTH_BITS) & ((1 << START_BITS) - 1)
         units = keys[i] & ((1 << LENGTH_BITS) - 1)
-        while k < old and space.segments[0, slab, k] < start:
-            count = append_range(starts, ends, count, space.segments[0, slab, k], space.segments[1, slab, k])
+        while k < old and starts_of(pool, slab)[k] < start:
+            count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
             k += 1
         count = append_range(starts, ends, count, start, start + units)
-        space.slabs[slab].free += units
-        space.slabs[slab].pending -= units
-        vdev = space.slabs[slab].vdev
-        space.vdevs[vdev].used -= units * space.vdevs[vdev].unit
+        slabs_of(pool)[slab].free += units
+        slabs_of(pool)[slab].pending -= units
+        vdev = slabs_of(pool)[slab].vdev
+        vdevs_of(pool)[vdev].used -= units * vdevs_of(pool)[vdev].unit
     while k < old:
-        count = append_range(starts, ends, count, space.segments[0, slab, k], space.segments[1, slab, k])
+        count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
         k += 1
-    space.segments[0, slab, :count] = starts[:count]
-    space.segments[1, slab, :count] = ends[:count]
-    space.slabs[slab].segments = count
-    space.slabs[slab].changed = 1
-    recount(space, slab)
+    for i in range(count):
+        starts_of(pool, slab)[i] = starts[i]
+        ends_of(pool, slab)[i] = ends[i]
+    slabs_of(pool)[slab].segments = count
+    slabs_of(pool)[slab].changed = 1
+    recount(pool, slab)
 
 
 @njit
-def return_frees(space: Space, until: int) -> None:
+def return_frees(pool: I64, until: int) -> None:
     """Make the freed ranges up to ring position `until` usable."""
-    size = space.log.size
-    tail = space.rules[0].log_tail
+    size = pool[LOG_SIZE]
+    tail = rules_of(pool)[0].log_tail
     count = (until - tail) % size
     if count == 0:
         return
     keys = np.empty(count, dtype=np.int64)
     for i in range(count):
         at = (tail + i) % size
-        keys[i] = (np.int64(space.log[at].slab) << (START_BITS + LENGTH_BITS)) | (
-            np.int64(space.log[at].start) << LENGTH_BITS
+        keys[i] = (np.int64(log_of(pool)[at].slab) << (START_BITS + LENGTH_BITS)) | (
+            np.int64(log_of(pool)[at].start) << LENGTH_BITS
         )
-        keys[i] |= np.int64(space.log[at].units)
+        keys[i] |= np.int64(log_of(pool)[at].units)
     keys.sort()
     low = count - count
     while low < count:
@@ -657,46 +589,46 @@ def return_frees(space: Space, until: int) -> None:
         high = low
         while high < count and keys[high] >> (START_BITS + LENGTH_BITS) == slab:
             high += 1
-        merge_free(space, slab, keys, low, high)
+        merge_free(pool, slab, keys, low, high)
         low = high
-    space.rules[0].log_tail = until
+    rules_of(pool)[0].log_tail = until
 
 
 @njit
-def stays_active(space: Space, slab: int) -> bool:
+def stays_active(pool: I64, slab: int) -> bool:
     """Tell whether an active metaslab survives the end of a txg as such."""
-    if space.rules[0].segment_weight:
+    if rules_of(pool)[0].segment_weight:
         return True
-    sticky = space.rules[0].sticky
+    sticky = rules_of(pool)[0].sticky
     if sticky == STICKY_FRAG:
-        return fragmentation_of(space, slab) <= FRAG_ACTIVE_LIMIT
+        return fragmentation_of(pool, slab) <= FRAG_ACTIVE_LIMIT
     if sticky == STICKY_UNTIL_FRAGMENTED:
-        free = space.slabs[slab].free * 100 // space.slabs[slab].units
-        return top_bucket(space, slab) >= 17 and free >= 4
+        free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
+        return top_bucket(pool, slab) >= 17 and free >= 4
     return False
 
 
 @njit
-def end_txg(space: Space, step: int) -> None:
+def end_txg(pool: I64, step: int) -> None:
     """Close a txg and the `step` - 1 idle ones behind it: deferred frees come back, weights are renewed."""
-    rules = space.rules[0]
+    rules = rules_of(pool)[0]
     for _ in range(step):
-        return_frees(space, space.marks[(rules.txg + LOG_SLOTS - DEFER_TXGS) % LOG_SLOTS])
-        space.marks[rules.txg % LOG_SLOTS] = rules.log_head
+        return_frees(pool, marks_of(pool)[(rules.txg + LOG_SLOTS - DEFER_TXGS) % LOG_SLOTS])
+        marks_of(pool)[rules.txg % LOG_SLOTS] = rules.log_head
         rules.txg += 1
-    for slab in range(space.slabs.size):
-        if not space.slabs[slab].changed:
+    for slab in range(pool[SLABS]):
+        if not slabs_of(pool)[slab].changed:
             continue
-        space.slabs[slab].changed = 0
-        weight = weight_now(space, slab)
-        space.slabs[slab].weight = weight
-        if space.slabs[slab].role != NONE and not stays_active(space, slab):
-            passivate(space, slab, weight)
+        slabs_of(pool)[slab].changed = 0
+        weight = weight_now(pool, slab)
+        slabs_of(pool)[slab].weight = weight
+        if slabs_of(pool)[slab].role != NONE and not stays_active(pool, slab):
+            passivate(pool, slab, weight)
 
 
 @njit
-def weigh_all(space: Space) -> None:
+def weigh_all(pool: I64) -> None:
     """Set the histograms and weights of new metaslabs."""
-    for slab in range(space.slabs.size):
-        recount(space, slab)
-        space.slabs[slab].weight = weight_now(space, slab)
+    for slab in range(pool[SLABS]):
+        recount(pool, slab)
+        slabs_of(pool)[slab].weight = weight_now(pool, slab)

@@ -12,6 +12,23 @@ from numpy.typing import NDArray
 from zsim.errors import InputError, ZsimError
 from zsim.pool import metaslabs, rows, writing
 from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.memory import (
+    ALLOCATOR,
+    BUCKETS,
+    DATASET,
+    FILE,
+    KEPT,
+    LIST,
+    LOG,
+    LOG_SLOTS,
+    MAX_LEVELS,
+    NOW,
+    RULES,
+    SLAB,
+    SLOT,
+    VDEV,
+    Memory,
+)
 from zsim.pool.recipe import (
     FileSizes,
     Fill,
@@ -24,6 +41,7 @@ from zsim.pool.recipe import (
     Snapshot,
     Step,
 )
+from zsim.pool.styles import AllocatorStyle
 
 FIRST_TXG = 4
 FIRST_OBJSET = 54
@@ -73,13 +91,11 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     """
     generator = np.random.default_rng(seed)
     files = draw_files(recipe, generator)
-    space = make_space(recipe, len(files), int(files.records.sum()))
-    state = make_state(recipe, files, seed)
-    writing.run_step(space, state, writing.OP_FOUND, 0.0, 1, 1)
+    memory = found_pool(recipe, files, seed)
     for step in recipe.steps:
-        writing.run_step(space, state, *_operation(step))
-        _check(state, recipe)
-    return _table(recipe, space, state)
+        writing.run_step(memory.table, *_operation(step))
+        _check(memory, recipe)
+    return _table(recipe, memory)
 
 
 def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
@@ -95,7 +111,9 @@ def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
     records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
     lsize = np.where(single, whole, recordsize)
     number = np.arange(count, dtype=np.int64)
-    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind.astype(np.int64))
+    return Files(
+        number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind.astype(np.int64)
+    )
 
 
 def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
@@ -164,41 +182,62 @@ def _files_needed(recipe: PoolRecipe) -> int:
     return int(expected * 1.1 + 6.0 * (1.0 + spread) * np.sqrt(expected) + 16)
 
 
-def make_space(recipe: PoolRecipe, files: int, records: int) -> metaslabs.Space:
-    """Return the empty metaslabs of a pool."""
-    vdevs = _vdev_records(recipe)
+def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> Memory:
+    """Return a new pool, with nothing on it but the metadata every pool has."""
+    memory = Memory()
+    _lay_out_space(memory, recipe, len(files), int(files.records.sum()))
+    _lay_out_trees(memory, recipe, files, seed)
+    memory.seal()
+    metaslabs.weigh_all(memory.table)
+    writing.run_step(memory.table, writing.OP_FOUND, 0.0, 1, 1)
+    return memory
+
+
+def _lay_out_space(memory: Memory, recipe: PoolRecipe, files: int, records: int) -> None:
+    memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["count"])
     slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]
-    slabs = np.zeros(len(slab_vdev), dtype=metaslabs.SLAB)
+    memory.slabs = slabs = np.zeros(len(slab_vdev), dtype=SLAB)
     slabs["vdev"] = slab_vdev
     slabs["units"] = slab_bytes // vdevs["unit"][slab_vdev]
     slabs["tail"] = slab_bytes % vdevs["unit"][slab_vdev]
     slabs["free"] = slabs["units"]
     slabs["segments"] = 1
-    slabs["active"] = -1
-    slabs["owner"] = -1
+    slabs["active"] = slabs["owner"] = -1
     room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
-    segments = np.empty((2, len(slabs), room), dtype=np.int64)
-    segments[0, :, 0] = 0
-    segments[1, :, 0] = slabs["units"]
+    memory.starts = np.empty((len(slabs), room), dtype=np.int64)
+    memory.ends = np.empty((len(slabs), room), dtype=np.int64)
+    memory.starts[:, 0] = 0
+    memory.ends[:, 0] = slabs["units"]
     allocators = recipe.style.allocators
-    space = metaslabs.Space(
-        rules=recipe.style.rules(),
-        vdevs=vdevs,
-        slabs=slabs,
-        allocators=np.zeros(allocators, dtype=metaslabs.ALLOCATOR),
-        columns=np.zeros((len(slabs), 2, metaslabs.BUCKETS), dtype=np.int64),
-        segments=segments,
-        owners=np.full((allocators, len(vdevs), 3), -1, dtype=np.int64),
-        log=np.empty(8 * (records + 4 * files) + 65536, dtype=metaslabs.LOG),
-        marks=np.zeros(metaslabs.LOG_SLOTS, dtype=np.int64),
-    )
-    metaslabs.weigh_all(space)
-    return space
+    memory.rules = _rules(recipe.style)
+    memory.allocators = np.zeros(allocators, dtype=ALLOCATOR)
+    memory.cursors = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
+    memory.histogram = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
+    memory.owners = np.full((allocators, len(vdevs), 3), -1, dtype=np.int64)
+    memory.log = np.empty(8 * (records + 4 * files) + 65536, dtype=LOG)
+    memory.marks = np.zeros(LOG_SLOTS, dtype=np.int64)
+
+
+def _rules(style: AllocatorStyle) -> Any:
+    rules = np.zeros(1, dtype=RULES)
+    rules["segment_weight"] = style.segment_weight
+    rules["lba_weight"] = style.lba_weight
+    rules["sticky"] = style.sticky
+    rules["frag_factor"] = style.frag_factor
+    rules["window"] = style.search_window
+    rules["best_fit_below"] = style.best_fit_below
+    rules["best_fit_free_percent"] = style.best_fit_free_percent
+    rules["size_floor"] = style.size_floor
+    rules["fill_empty"] = style.fill_empty
+    rules["allocators"] = style.allocators
+    rules["separate"] = style.separate_metaslabs
+    rules["distance"] = 1 if style.separate_metaslabs else 125
+    return rules
 
 
 def _vdev_records(recipe: PoolRecipe) -> Any:
-    vdevs = np.zeros(len(recipe.vdevs), dtype=metaslabs.VDEV)
+    vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
     for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
         row["kind"] = KINDS[vdev.spec.kind]
         row["sector"] = 1 << vdev.ashift
@@ -219,30 +258,24 @@ def _aliquot(recipe: PoolRecipe, k: int) -> int:
     return recipe.style.aliquot * max(1, count)
 
 
-def make_state(recipe: PoolRecipe, files: Files, seed: int) -> writing.State:
-    """Lay out the slots of all file trees."""
+def _lay_out_trees(memory: Memory, recipe: PoolRecipe, files: Files, seed: int) -> None:
     metadata = recipe.metadata
-    records, slots = _file_records(files, metadata)
-    datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
-    now = _now(recipe, seed)
-    now["mos_first"] = slots
+    memory.files, slots = _file_records(files, metadata)
+    memory.datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
+    memory.now = _now(recipe, seed)
+    memory.now["mos_first"] = slots
     slots += 2 + metadata.mos_dnode_blocks + metadata.mos_objects
     keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
-    return writing.State(
-        now=now,
-        slots=np.zeros(slots, dtype=writing.SLOT),
-        files=records,
-        datasets=datasets,
-        lists=np.empty(slots, dtype=writing.LIST),
-        kept=np.empty(4 * slots + 4096 if keeps else 1, dtype=writing.KEPT),
-        ratios=_ratio_tables(recipe.records),
-        snapshots=np.zeros(len(recipe.steps) + 1, dtype=np.int64),
-    )
+    memory.slots = np.zeros(slots, dtype=SLOT)
+    memory.lists = np.empty(slots, dtype=LIST)
+    memory.kept = np.empty(4 * slots + 4096 if keeps else 1, dtype=KEPT)
+    memory.ratio_values, memory.ratio_chances = _ratio_tables(recipe.records)
+    memory.snapshots = np.zeros(len(recipe.steps) + 1, dtype=np.int64)
 
 
 def _now(recipe: PoolRecipe, seed: int) -> Any:
     metadata = recipe.metadata
-    now = np.zeros(1, dtype=writing.NOW)
+    now = np.zeros(1, dtype=NOW)
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
     now["txg"] = now["first_txg"] = FIRST_TXG
     now["mos"] = -1
@@ -274,23 +307,23 @@ def meta_dnode_levels(pointers: int) -> int:
     return levels
 
 
-def _ratio_tables(records: Sequence[RecordClass]) -> NDArray[np.float64]:
+def _ratio_tables(records: Sequence[RecordClass]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     widest = max(len(record.ratios) for record in records)
-    table = np.ones((2, len(records), widest))
-    table[1] = 2.0
+    values = np.ones((len(records), widest))
+    cumulated = np.full((len(records), widest), 2.0)
     for row, record in enumerate(records):
         chances = np.cumsum([chance for _, chance in record.ratios])
-        table[0, row, : len(chances)] = [value for value, _ in record.ratios]
-        table[1, row, : len(chances) - 1] = chances[:-1] / chances[-1]
-    return table
+        values[row, : len(chances)] = [value for value, _ in record.ratios]
+        cumulated[row, : len(chances) - 1] = chances[:-1] / chances[-1]
+    return values, cumulated
 
 
 def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
     """Return the FILE records and the number of slots they take: data, then each level of indirect blocks."""
-    records = np.zeros(len(files), dtype=writing.FILE)
+    records = np.zeros(len(files), dtype=FILE)
     width = files.records.copy()
-    widths = np.zeros((len(files), writing.MAX_LEVELS), dtype=np.int64)
-    for level in range(1, writing.MAX_LEVELS):
+    widths = np.zeros((len(files), MAX_LEVELS), dtype=np.int64)
+    for level in range(1, MAX_LEVELS):
         deeper = width > metadata.dnode_pointers
         width = np.where(deeper, -(-width // metadata.pointers), 0)
         records["levels"][deeper] = level
@@ -317,7 +350,7 @@ def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots
     while len(widths) < levels:
         widths.append(-(-widths[-1] // metadata.pointers))
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    records = np.zeros(datasets, dtype=writing.DATASET)
+    records = np.zeros(datasets, dtype=DATASET)
     records["root"] = slots + np.arange(datasets, dtype=np.int64) * (int(offsets[-1]) + 1)
     records["snapshot"] = -1
     records["meta"][:, :levels] = records["root"][:, None] + 1 + offsets[:-1]
@@ -337,10 +370,10 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
     return writing.OP_DROP_SNAPSHOT, float(step.count), 1, 1
 
 
-def _check(state: writing.State, recipe: PoolRecipe) -> None:
-    failed = int(state.now[0]["failed"])
+def _check(memory: Memory, recipe: PoolRecipe) -> None:
+    failed = int(memory.now[0]["failed"])
     if failed == writing.FAILED_FULL:
-        used = state.now[0]["used"] / recipe.space
+        used = memory.now[0]["used"] / recipe.space
         raise HistoryError(
             f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower fill "
             "or less fragmentation."
@@ -349,25 +382,25 @@ def _check(state: writing.State, recipe: PoolRecipe) -> None:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 
 
-def _table(recipe: PoolRecipe, space: metaslabs.Space, state: writing.State) -> BlockTable:
-    names, chosen = _rows(state, recipe.datasets)
+def _table(recipe: PoolRecipe, memory: Memory) -> BlockTable:
+    names, chosen = _rows(memory, recipe.datasets)
     live = chosen >= 0
-    slots = np.where(live, chosen, state.kept["slot"][np.where(live, 0, -1 - chosen)])
+    slots = np.where(live, chosen, memory.kept["slot"][np.where(live, 0, -1 - chosen)])
     names = names[slots]
 
     def column(name: str) -> I64:
-        values = state.slots[name][slots].astype(np.int64)
-        values[~live] = state.kept[name][-1 - chosen[~live]]
+        values = memory.slots[name][slots].astype(np.int64)
+        values[~live] = memory.kept[name][-1 - chosen[~live]]
         return values
 
     count = len(chosen)
     vdev = np.empty((count, MAX_DVAS), dtype=np.int64)
     offset = np.empty((count, MAX_DVAS), dtype=np.int64)
     asize = np.empty((count, MAX_DVAS), dtype=np.int64)
-    rows.locate_all(space, state, chosen, slab_starts(recipe), vdev, offset, asize)
+    rows.locate_all(memory.table, chosen, slab_starts(recipe), vdev, offset, asize)
     birth = column("birth")
     return BlockTable(
-        objset=_objsets(state, names["dataset"], birth),
+        objset=_objsets(memory, names["dataset"], birth),
         object=names["item"].copy(),
         level=names["level"].astype(np.int16),
         blkid=names["blkid"].copy(),
@@ -382,36 +415,36 @@ def _table(recipe: PoolRecipe, space: metaslabs.Space, state: writing.State) -> 
     )
 
 
-def _rows(state: writing.State, datasets: int) -> tuple[Any, I64]:
+def _rows(memory: Memory, datasets: int) -> tuple[Any, I64]:
     """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
-    names = np.zeros(len(state.slots), dtype=rows.NAME)
+    names = np.zeros(len(memory.slots), dtype=rows.NAME)
     names["order"] = -1
-    written = np.arange(int(state.now[0]["next_file"]), dtype=np.int64)
-    dataset = state.files["dataset"][written]
+    written = np.arange(int(memory.now[0]["next_file"]), dtype=np.int64)
+    dataset = memory.files["dataset"][written]
     order = np.argsort(dataset, kind="stable")
     bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
-    named = rows.name_all(state, names, written[order], bounds)
+    named = rows.name_all(memory.table, names, written[order], bounds)
     by_order = np.empty(named, dtype=np.int64)
     reached = np.flatnonzero(names["order"] >= 0)
     by_order[names["order"][reached]] = reached
-    live = by_order[state.slots["copies"][by_order] > 0]
-    if state.now[0]["snapshots"] == 0:
+    live = by_order[memory.slots["copies"][by_order] > 0]
+    if memory.now[0]["snapshots"] == 0:
         return names, live
-    kept = state.kept[: int(state.now[0]["kept"])]
+    kept = memory.kept[: int(memory.now[0]["kept"])]
     slot = np.concatenate([live, kept["slot"]])
-    birth = np.concatenate([state.slots["birth"][live], kept["birth"]])
-    objset = _objsets(state, names["dataset"][slot], birth)
+    birth = np.concatenate([memory.slots["birth"][live], kept["birth"]])
+    objset = _objsets(memory, names["dataset"][slot], birth)
     both = np.concatenate([live, -1 - np.arange(len(kept), dtype=np.int64)])
     return names, both[np.lexsort((names["order"][slot], objset))]
 
 
-def _objsets(state: writing.State, dataset: NDArray[np.int64], birth: NDArray[Any]) -> I64:
+def _objsets(memory: Memory, dataset: NDArray[np.int64], birth: NDArray[Any]) -> I64:
     """Return the objset a block is visited in: the oldest snapshot that holds it, else the live dataset."""
-    count = int(state.now[0]["snapshots"])
+    count = int(memory.now[0]["snapshots"])
     head = np.where(dataset < 0, 0, FIRST_OBJSET + dataset).astype(np.int64)
     if count == 0:
         return head
-    interval = np.searchsorted(state.snapshots[:count], birth)
+    interval = np.searchsorted(memory.snapshots[:count], birth)
     snapshot = SNAPSHOT_OBJSETS + interval * (int(dataset.max()) + 1) + dataset
     return np.where((dataset >= 0) & (interval < count), snapshot, head)
 
@@ -420,7 +453,9 @@ def slab_starts(recipe: PoolRecipe) -> I64:
     """Return the address of each metaslab in its top-level vdev [bytes], numbered over the pool."""
     starts = [np.arange(vdev.slab_count, dtype=np.int64) * vdev.slab_bytes for vdev in recipe.vdevs]
     aligned = [-(-start // vdev.unit) * vdev.unit for start, vdev in zip(starts, recipe.vdevs, strict=True)]
-    plain = [a if v.spec.kind == "draid" else s for a, s, v in zip(aligned, starts, recipe.vdevs, strict=True)]
+    plain = [
+        a if v.spec.kind == "draid" else s for a, s, v in zip(aligned, starts, recipe.vdevs, strict=True)
+    ]
     return np.concatenate(plain)
 
 

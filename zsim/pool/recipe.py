@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from zsim.errors import InputError
+from zsim.pool.blocks import BlockTable
 from zsim.pool.styles import AllocatorStyle, allocator_style, metaslab_shift
 from zsim.scenario.layout import Layout, VdevSpec
 
@@ -70,7 +71,9 @@ def top_level(spec: VdevSpec, ashift: int, leaf_bytes: int, release: str) -> Top
     shift = metaslab_shift(asize, release)
     count = asize >> shift
     if count < 2:
-        raise InputError("leaf size", leaf_bytes, "a pool needs at least two metaslabs of 16 MiB", "use larger drives")
+        raise InputError(
+            "leaf size", leaf_bytes, "a pool needs at least two metaslabs of 16 MiB", "use larger drives"
+        )
     return TopLevel(spec, ashift, 1 << shift, count)
 
 
@@ -247,3 +250,10 @@ def pool_of(
     parsed = Layout.parse(layout) if isinstance(layout, str) else layout
     vdevs = tuple(top_level(spec, ashift, leaf_bytes, release) for spec in parsed.vdevs)
     return vdevs, allocator_style(release, spacemap_histogram=spacemap_histogram)
+
+
+def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
+    """Build the population a recipe leaves: see `zsim.pool.population.build_population`."""
+    from zsim.pool import population  # noqa: PLC0415 - the kernels; a recipe alone stays light
+
+    return population.build_population(recipe, seed)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 
 from zsim.errors import InputError
-from zsim.pool.metaslabs import RULES, STICKY_FRAG, STICKY_NEVER, STICKY_UNTIL_FRAGMENTED
 
+STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED = 0, 1, 2
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
 Release = tuple[int, int, int]
@@ -76,23 +74,6 @@ class AllocatorStyle:
     aliquot_counts_parity: bool = False
     log_space_maps: bool = True
 
-    def rules(self) -> Any:
-        """Return the record of RULES that the compiled allocator reads."""
-        rules = np.zeros(1, dtype=RULES)
-        rules["segment_weight"] = self.segment_weight
-        rules["lba_weight"] = self.lba_weight
-        rules["sticky"] = self.sticky
-        rules["frag_factor"] = self.frag_factor
-        rules["window"] = self.search_window
-        rules["best_fit_below"] = self.best_fit_below
-        rules["best_fit_free_percent"] = self.best_fit_free_percent
-        rules["size_floor"] = self.size_floor
-        rules["fill_empty"] = self.fill_empty
-        rules["allocators"] = self.allocators
-        rules["separate"] = self.separate_metaslabs
-        rules["distance"] = 1 if self.separate_metaslabs else 125
-        return rules
-
 
 def parse_release(text: str) -> Release:
     """Read a release: ``2.3.9``, ``zfs-2.1.5-1ubuntu6``, ``0.6.5.11``, ``v28``.
@@ -106,7 +87,9 @@ def parse_release(text: str) -> Release:
         return (0, 6, 1)
     match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     if match is None:
-        raise InputError("release", text, "a release such as 0.7.13, 2.1.5, 2.3.9 or v28", "give `zfs version`")
+        raise InputError(
+            "release", text, "a release such as 0.7.13, 2.1.5, 2.3.9 or v28", "give `zfs version`"
+        )
     return int(match[1]), int(match[2]), int(match[3] or 0)
 
 
@@ -197,4 +180,3 @@ def metaslab_shift(asize: int, release: str) -> int:
     while asize >> shift > 1 << 17:
         shift += 1
     return shift
-

@@ -76,6 +76,36 @@ class ScanItems:
         return len(self.vdev)
 
 
+def items_of_entries(items: ScanItems, entries_vdev: NDArray[np.int64], entries_offset: NDArray[np.int64],
+                     rows: NDArray[np.int64]) -> ScanItems:
+    """Return the items with one more for each queue entry: a scrub reads every copy on its own.
+
+    Parameters
+    ----------
+    items : ScanItems
+        One a block.
+    entries_vdev, entries_offset : ndarray of int64, shape (m,)
+        Place of each entry's DVA.
+    rows : ndarray of int64, shape (m,)
+        Block of each entry.
+    """
+    more = len(rows)
+    none, zero = np.full(more, NO_ITEM, np.int64), np.zeros(more, np.int64)
+    return ScanItems(
+        vdev=np.concatenate((items.vdev, entries_vdev)),
+        offset=np.concatenate((items.offset, entries_offset)),
+        psize=np.concatenate((items.psize, items.psize[rows])),
+        level0=np.concatenate((items.level0, items.level0[rows])),
+        copies=np.concatenate((items.copies, zero)),
+        copy_count=np.concatenate((items.copy_count, zero)),
+        copy_vdev=items.copy_vdev,
+        copy_offset=items.copy_offset,
+        prefetch_first=np.concatenate((items.prefetch_first, none)),
+        prefetch_next=np.concatenate((items.prefetch_next, none)),
+        in_memory=np.concatenate((items.in_memory, np.zeros(more, bool))),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A sequence of scan operations.

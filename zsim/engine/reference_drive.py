@@ -1,0 +1,277 @@
+"""Drives and links of the reference engine: what happens to a command between the leaf queue and its completion.
+
+Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is at work on
+is done.  The physics are the scalar functions of `zsim.drives.mechanics`, those of the compiled engine.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from zsim.drives.mechanics import positioning, service_parts, zone_of
+from zsim.drives.parameters import DriveParameters
+from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
+from zsim.engine.model import LinkModel
+from zsim.engine.reference_clock import Alarm, Clock, on_ring
+from zsim.engine.reference_state import Command, LeafState
+
+SHORT_FORWARD = 512 * 1024
+Handle = Callable[[Command], None]
+
+
+class Link:
+    """A shared link: the data of commands cross it one after the other, or one drive at a time has it (command-based).
+
+    Parameters
+    ----------
+    clock : Clock
+    slot : int
+    model : LinkModel
+    deliver, finish : callable
+        Take commands whose data have reached their drive, and the host.
+    """
+
+    def __init__(self, clock: Clock, slot: int, model: LinkModel, deliver: Handle, finish: Handle) -> None:
+        self.clock, self.model, self.deliver, self.finish = clock, model, deliver, finish
+        self.parent: Link | None = None
+        self.drives: list[Drive] = []
+        self.crossing: deque[Command] = deque()
+        self.free_at = 0.0
+        self.busy = 0.0
+        self.occupied = False
+        self.alarm = Alarm(clock, slot)
+        clock.process(on_ring(self.alarm, self._crossed))
+
+    def join(self, command: Command) -> None:
+        """Queue a command's data for transfer, first come, first served."""
+        duration = self.model.per_command_s + command.length / self.model.rate
+        command.due = max(self.free_at, self.clock.now) + duration
+        self.free_at = command.due
+        self.busy += duration
+        self.crossing.append(command)
+        if len(self.crossing) == 1:
+            self.alarm.set(command.due)
+
+    def _crossed(self) -> None:
+        """End a transfer: reads are at the host, writes at their drive, unless another link lies in between."""
+        command = self.crossing.popleft()
+        if self.crossing:
+            self.alarm.set(self.crossing[0].due)
+        if self.parent is not None:
+            self.parent.join(command)
+        elif command.write:
+            self.deliver(command)
+        else:
+            self.finish(command)
+
+    def release(self) -> None:
+        """Hand a command-based link to the drive behind it whose oldest command has waited longest."""
+        self.occupied = False
+        waiting = [drive for drive in self.drives if drive.held and not drive.in_service]
+        if waiting:
+            min(waiting, key=lambda drive: drive.held[0].arrived).start_services()
+
+
+class Server:
+    """What serves one command of a drive at a time: the arm of a disk, a channel of flash."""
+
+    def __init__(self, drive: Drive, slot: int) -> None:
+        self.drive = drive
+        self.command: Command | None = None
+        self.alarm = Alarm(drive.clock, slot)
+        drive.clock.process(on_ring(self.alarm, self._served))
+
+    def serve(self, command: Command) -> None:
+        """Begin a service."""
+        self.command = command
+        self.alarm.set(self.drive.clock.now + self.drive.service_time(command))
+
+    def _served(self) -> None:
+        command, self.command = self.command, None
+        assert command is not None
+        self.drive.served(command)
+
+
+class Drive:
+    """A drive: what it holds, in which order it serves it, and its write cache.
+
+    It takes its next command the moment the last one ends, from what it already holds.
+
+    Parameters
+    ----------
+    clock : Clock
+    number : int
+        Of the leaf.
+    parameters : DriveParameters
+    record, rates : numpy record of DRIVE_DTYPE, ndarray of float64
+        The same parameters as the physics take them.
+    state : LeafState
+    link : Link, optional
+    finish : callable
+        Told of commands that the host sees done.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        number: int,
+        parameters: DriveParameters,
+        record: Any,
+        rates: Any,
+        state: LeafState,
+        link: Link | None,
+        finish: Handle,
+    ) -> None:
+        self.clock, self.number, self.parameters, self.state = clock, number, parameters, state
+        self.record, self.rates, self.link, self.finish = record, rates, link, finish
+        self.held: list[Command] = []
+        self.unanswered: list[Command] = []
+        self.servers: list[Server] = []
+        if link is not None:
+            link.drives.append(self)
+
+    def start(self, first_slot: int, cache_slot: int) -> None:
+        """Start the processes of the drive."""
+        self.servers = [Server(self, first_slot + n) for n in range(self.parameters.parallel_commands)]
+        self.answer_alarm = Alarm(self.clock, cache_slot)
+        self.clock.process(on_ring(self.answer_alarm, self._answer))
+
+    @property
+    def in_service(self) -> int:
+        """Commands in service."""
+        return sum(server.command is not None for server in self.servers)
+
+    @property
+    def _waits_for_link(self) -> bool:
+        return self.link is not None and self.link.model.command_based and self.link.occupied
+
+    def submit(self, command: Command) -> None:
+        """Take a command from the host; the data of a write cross a shared link first."""
+        command.submitted = self.clock.now
+        if self.link is not None and command.write and not self.link.model.command_based:
+            self.link.join(command)
+        else:
+            self.arrive(command)
+
+    def arrive(self, command: Command) -> None:
+        """Take a command into the drive; a write that fits the write-back cache is answered from there."""
+        command.arrived = self.clock.now
+        self.held.append(command)
+        size = self.parameters.write_cache_bytes
+        if command.write and size > 0 and self.state.cached + command.length <= size:
+            self._cache(command)
+        self.start_services()
+
+    # Service.
+
+    def start_services(self) -> None:
+        """Let every idle server take a command."""
+        while self.held and self.in_service < len(self.servers) and not self._waits_for_link:
+            if self.link is not None and self.link.model.command_based:
+                self.link.occupied = True
+            server = next(server for server in self.servers if server.command is None)
+            server.serve(self.held.pop(self._pick()))
+
+    def _pick(self) -> int:
+        """Return which of the held commands is served next."""
+        drive, now = self.parameters, self.clock.now
+        reach = range(min(len(self.held), drive.queue_depth))
+        if len(reach) == 1 or drive.queue_policy == "fcfs" or drive.kind == "flash":
+            return 0
+        if now - self.held[0].arrived > drive.queue_max_age_s:
+            return 0
+        if drive.queue_policy == "c-look":
+            head = self.state.head
+            return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))
+        return min(reach, key=lambda place: self._positioning_time(self.held[place]))
+
+    def _positioning_time(self, command: Command) -> float:
+        """Return how long the drive needs to reach a command it holds [s]."""
+        rate = self.rates[zone_of(self.record, command.offset)]
+        overhead = 0.0 if self.parameters.overhead_overlaps else self._full_overhead(command)
+        at, head = self.clock.now + overhead, self.state.head
+        seek, wait = positioning(self.record, rate, head, at, command.offset, command.write)
+        return seek + wait
+
+    def _full_overhead(self, command: Command) -> float:
+        return self.parameters.write_overhead_s if command.write else self.parameters.read_overhead_s
+
+    def _overhead(self, command: Command) -> float:
+        """Return the command overhead that is left [s]: it may hide behind the previous service."""
+        overhead = self._full_overhead(command)
+        if self.parameters.overhead_overlaps:
+            return max(0.0, overhead - (self.clock.now - command.arrived))
+        return overhead
+
+    def service_time(self, command: Command) -> float:
+        """Return the service time of a command that begins now [s]; move the head and count its parts."""
+        now, state = self.clock.now, self.state
+        command.started = now
+        overhead, seek, wait, transfer = service_parts(
+            self.record,
+            self.rates,
+            state.head,
+            now,
+            self._overhead(command),
+            command.offset,
+            command.length,
+            command.write,
+        )
+        duration = overhead + seek + wait + transfer
+        if self.link is not None and self.link.model.command_based:
+            duration += self.link.model.per_command_s
+            self.link.busy += duration
+        self._count_gap(command.offset - state.head)
+        state.head = command.offset + command.length
+        state.overhead += overhead
+        state.seek += seek
+        state.wait += wait
+        state.transfer += transfer
+        state.busy += duration
+        return duration
+
+    def _count_gap(self, gap: int) -> None:
+        self.state.sequential += gap == 0
+        self.state.forward += 0 <= gap <= SHORT_FORWARD
+
+    def served(self, command: Command) -> None:
+        """End a service: go on with what is held, then tell the host, unless it was told from the cache."""
+        if self.link is not None and self.link.model.command_based:
+            self.link.release()
+        else:
+            self.start_services()
+        if command.cache != CACHE_NONE:
+            self._destaged(command)
+        elif self.link is not None and not command.write and not self.link.model.command_based:
+            self.link.join(command)
+        else:
+            self.finish(command)
+
+    # Write cache.
+
+    def _cache(self, command: Command) -> None:
+        self.state.cached += command.length
+        command.cache = CACHE_PENDING
+        drive = self.parameters
+        command.due = self.clock.now + drive.write_overhead_s + command.length / drive.interface_rate
+        self.unanswered.append(command)
+        self._set_answer_alarm()
+
+    def _set_answer_alarm(self) -> None:
+        if self.unanswered:
+            self.answer_alarm.set(min(command.due for command in self.unanswered))
+
+    def _answer(self) -> None:
+        """Answer the cached write that is due: the host sees it done."""
+        command = min(self.unanswered, key=lambda each: each.due)
+        self.unanswered.remove(command)
+        self._set_answer_alarm()
+        command.cache = CACHE_ANSWERED
+        self.finish(command)
+
+    def _destaged(self, command: Command) -> None:
+        self.state.cached -= command.length
+        if command.cache == CACHE_PENDING:
+            command.cache = CACHE_DESTAGED

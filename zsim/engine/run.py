@@ -1,0 +1,358 @@
+"""One run: a pool's blocks, its hardware and a release, from the first visit to the end of the operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import simpy
+from numpy.typing import NDArray
+
+from zsim.engine.compiled import CompiledPlane
+from zsim.engine.control import ScanControl, Steps
+from zsim.engine.memory_limit import MemoryLimit
+from zsim.engine.model import PlaneModel
+from zsim.engine.rules import pool_window, txg_rules, vdev_window
+from zsim.engine.txg import SyncWrites, TxgRules
+from zsim.engine.window import Window
+from zsim.pool.blocks import BlockTable
+from zsim.scan.program import (
+    OP_ISSUE,
+    DamagedVdev,
+    Program,
+    ScanItems,
+    items_of_entries,
+    needs_io,
+    scan_items,
+    traversal_program,
+)
+from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
+from zsim.scenario.releases import Operation, ReleaseProfile
+
+SMALL_PERCENTILE = 5
+MIN_SLOTS, MAX_SLOTS = 64, 60_000
+PlaneFactory = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """What a run needs.
+
+    Attributes
+    ----------
+    model : PlaneModel
+    blocks : BlockTable
+    release : ReleaseProfile
+        With tunables applied.
+    operation : {"resilver", "scrub"}
+    memory : int
+        Main memory of the host [bytes].
+    cursors : tuple of (vdev, offset)
+        Where the pool's next MOS block goes, for each copy; found from the youngest MOS block if empty.
+    txg : TxgRules, optional
+        Instead of the release's.
+    seed : int
+    records : int
+        Finished commands to keep.
+    """
+
+    model: PlaneModel
+    blocks: BlockTable
+    release: ReleaseProfile
+    operation: Operation = "resilver"
+    memory: int = 16 << 30
+    cursors: tuple[tuple[int, int], ...] = ()
+    txg: TxgRules | None = None
+    seed: int = 0
+    records: int = 0
+    plane: PlaneFactory = CompiledPlane
+
+
+@dataclass(slots=True)
+class Sample:
+    """Progress at one moment.
+
+    Attributes
+    ----------
+    time : float
+        [s]
+    visited_bytes, issued_bytes : int
+        asize of the blocks visited, and psize of those issued [bytes].
+    phase : {"visit", "issue"}
+    """
+
+    time: float
+    visited_bytes: int
+    issued_bytes: int
+    phase: str
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run showed.
+
+    Attributes
+    ----------
+    end : float
+        Time from the first visit to the end of the last txg [s].
+    span : float
+        From the first scan I/O to the end of the last [s].
+    visit : float
+        Duration of the metadata phase (legacy: of the traversal) [s].
+    phases : list of (str, float, float)
+        Name, begin and end of each slice [s].
+    leaves : ndarray of LEAF_DTYPE
+        Counters; `span_leaves` holds those within the scan's span.
+    progress : list of Sample
+    """
+
+    end: float
+    span: float
+    visit: float
+    idle: float
+    txgs: int
+    children: int
+    events: int
+    client_reads: int
+    client_latency_s: float
+    leaves: NDArray[Any]
+    records: NDArray[Any]
+    issued_blocks: int
+    issued_bytes: int
+    phases: list[tuple[str, float, float]] = field(default_factory=list)
+    progress: list[Sample] = field(default_factory=list)
+
+
+class Run:
+    """Executes a `RunSetup` on a data plane."""
+
+    def __init__(self, setup: RunSetup, progress: Callable[[float, float], None] | None = None) -> None:
+        self.setup = setup
+        blocks = setup.blocks
+        self.wanted = self._wanted()
+        self.items = scan_items(blocks, seed=setup.seed)
+        self.windows = [vdev_window(vdev, setup.release) for vdev in setup.model.vdevs] if self.sorted else []
+        self.pool_window = pool_window(setup.model.vdevs, setup.release)
+        self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=self._plain_prefetch())
+        self.queue = self._queue()
+        self.txg = setup.txg or txg_rules(setup.release, setup.operation)
+        self.plane = self._plane()
+        self.environment = simpy.Environment()
+        writes = SyncWrites(setup.model, self.txg, list(setup.cursors or mos_cursors(blocks)))
+        self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
+        self.on_progress = progress
+        self.phases: list[tuple[str, float, float]] = []
+        self.progress: list[Sample] = []
+        self.issued_before = 0
+        self.done_entries = 0
+
+    @property
+    def sorted(self) -> bool:
+        """Whether blocks are collected and sorted before they are issued."""
+        return self.setup.release.order == "sorted"
+
+    def execute(self) -> RunResult:
+        """Run to the end."""
+        steps = self._sorted_steps() if self.sorted else self._legacy_steps()
+        process = self.environment.process(steps)
+        self.plane.start_clients()
+        self.environment.run(process)
+        return self._result()
+
+    def _wanted(self) -> NDArray[np.bool_]:
+        if self.setup.operation == "scrub":
+            return np.ones(len(self.setup.blocks), dtype=bool)
+        vdevs = tuple(
+            DamagedVdev(vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged)
+            for vdev in self.setup.model.vdevs
+        )
+        return needs_io(self.setup.blocks, vdevs, column_test=self.setup.release.column_test)
+
+    def _plain_prefetch(self) -> bool:
+        values = self.setup.release.tunables
+        unbounded = self.setup.release.metadata_prefetch == "unbounded"
+        return unbounded and values.get("zfs_no_scrub_prefetch", 0) == 0
+
+    def _queue(self) -> ScanQueue | None:
+        """Return the scan queue's entries in the order visited, and number a scrub's copies as items."""
+        if not self.sorted:
+            return None
+        order = self.walk.item[self.walk.code == OP_ISSUE]
+        queue = queue_entries(self.setup.blocks, order)
+        if self.setup.operation != "scrub":
+            return queue
+        first = len(self.items)
+        self.items = items_of_entries(self.items, queue.vdev, queue.offset, queue.item)
+        numbers = np.arange(first, first + len(queue))
+        return ScanQueue(numbers, queue.vdev, queue.offset, queue.asize, queue.record_bytes)
+
+    def _plane(self) -> Any:
+        setup, windows = self.setup, [*self.windows, self.pool_window]
+        longest = max(len(self.walk), 0 if self.queue is None else len(self.queue))
+        return setup.plane(
+            setup.model,
+            self.items,
+            streams=max(1, len(setup.model.vdevs)),
+            slots=_slots(windows, setup.blocks.psize),
+            client_items=self._client_items(),
+            records=setup.records,
+            program_length=longest,
+        )
+
+    def _client_items(self) -> NDArray[np.int64]:
+        if self.setup.model.clients.count == 0:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
+
+    def _came_back(self, now: float) -> None:
+        if self.on_progress is not None:
+            self.on_progress(now, self._share())
+
+    def _share(self) -> float:
+        issued = self.issued_before + sum(
+            self.plane.stream(number, "issued_bytes") for number in range(max(1, len(self.windows)))
+        )
+        return float(issued / max(1, self._issue_bytes))
+
+    @property
+    def _issue_bytes(self) -> int:
+        psize = self.setup.blocks.psize
+        if self.queue is None:
+            return int(psize[self.wanted].sum())
+        return int(self.items.psize[self.queue.item].sum())
+
+    def _sample(self, phase: str, begin: float) -> None:
+        now = self.plane.now
+        self.phases.append((phase, begin, now))
+        streams = max(1, len(self.windows))
+        issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
+        self.progress.append(Sample(now, 0, issued, phase))
+
+    def _legacy_steps(self) -> Steps:
+        self.plane.load_streams([self.walk], [self.pool_window])
+        while True:
+            begin = self.plane.now
+            first = self.control.txgs == 0
+            yield from self.control.scan_slice(self.txg.first_slice_s if first else self.txg.slice_s)
+            self._sample("issue", begin)
+            done = self.control.finished(1)
+            self.visit_end = self.plane.stream(0, "last_visit")
+            yield from self.control.sync()
+            if done:
+                return
+
+    def _sorted_steps(self) -> Steps:
+        """The mode machine of the sorted scan, one decision a txg (dsl_scan.c:dsl_scan_sync)."""
+        assert self.queue is not None
+        limit = MemoryLimit(self.setup.release, self.setup.memory, self.setup.blocks.allocated_bytes)
+        visits, before = _split_walk(self.walk, self.setup.blocks)
+        total = len(self.queue)
+        visited, position, pending = 0, 0, np.zeros(0, np.int64)
+        scanned = False
+        self.visit_end, self.visit_start = 0.0, 0.0
+        while True:
+            begin = self.plane.now
+            mode = limit.mode(begin, self.queue, pending, visited_all=scanned)
+            if mode == "visit":
+                stop = limit.strict_stop(self.queue, pending, visited, total)
+                end = len(visits) if stop >= total else int(np.searchsorted(before, stop, side="left"))
+                piece = Program(visits.code[position:end], visits.item[position:end])
+                self.plane.load_streams([piece], [self.pool_window])
+                yield from self.control.scan_slice(self.txg.slice_s)
+                reached = position + min(self.plane.positions()[0], len(piece))
+                now_visited = stop if reached == end else int(before[reached])
+                pending = np.concatenate((pending, np.arange(visited, now_visited)))
+                visited, position = now_visited, reached
+                scanned = visited >= total and position >= len(visits)
+                self._note_visit()
+                self._sample("visit", begin)
+                if scanned:
+                    limit.finish_visits()
+            elif mode == "issue":
+                pending = yield from self._issue_slice(pending, limit)
+                self._sample("issue", begin)
+                if len(pending) == 0:
+                    limit.drained(self.plane.now)
+            else:
+                return
+            yield from self.control.sync()
+            if scanned and len(pending) == 0:
+                return
+
+    def _note_visit(self) -> None:
+        last = self.plane.stream(0, "last_visit")
+        self.visit_end = max(self.visit_end, last)
+
+    def _issue_slice(self, pending: NDArray[np.int64], limit: MemoryLimit) -> Steps:
+        """Issue queued entries until the slice ends; return those left."""
+        assert self.queue is not None
+        part = self.queue.take(pending)
+        orders = []
+        for vdev in range(len(self.windows)):
+            if limit.by_address:
+                orders.append(address_order(part, vdev))
+            else:
+                orders.append(extent_order(part, vdev, **limit.extent_rules))
+        self.plane.load_streams([issue_program(part, rows) for rows in orders], self.windows)
+        yield from self.control.scan_slice(self.txg.slice_s)
+        starts = np.cumsum([0, *[len(rows) for rows in orders[:-1]]])
+        left = [
+            rows[max(0, position - start) :]
+            for rows, position, start in zip(orders, self.plane.positions(), starts, strict=False)
+        ]
+        rest = np.sort(np.concatenate(left)) if left else np.zeros(0, np.int64)
+        return pending[rest]
+
+    def _result(self) -> RunResult:
+        plane, setup = self.plane, self.setup
+        first, last = plane.general("first_scan"), plane.general("last_scan")
+        streams = max(1, len(setup.model.vdevs))
+        return RunResult(
+            end=plane.now,
+            span=max(0.0, last - first),
+            visit=max(0.0, self.visit_end),
+            idle=plane.general("idle_total"),
+            txgs=self.control.txgs,
+            children=int(plane.general("children_queued")),
+            events=int(plane.general("events")),
+            client_reads=int(plane.general("client_reads")),
+            client_latency_s=plane.general("client_latency") / max(1.0, plane.general("client_reads")),
+            leaves=plane.leaves.copy(),
+            records=plane.records,
+            issued_blocks=sum(int(plane.stream(number, "issued_blocks")) for number in range(streams)),
+            issued_bytes=sum(int(plane.stream(number, "issued_bytes")) for number in range(streams)),
+            phases=self.phases,
+            progress=self.progress,
+        )
+
+
+def mos_cursors(blocks: BlockTable) -> list[tuple[int, int]]:
+    """Return where the youngest MOS block has its copies: the next ones go nearby."""
+    mos = np.flatnonzero(blocks.objset == 0)
+    if len(mos) == 0:
+        return [(0, 0)]
+    youngest = mos[np.argmax(blocks.birth[mos])]
+    return [
+        (int(blocks.dva_vdev[youngest, copy]), int(blocks.dva_offset[youngest, copy]))
+        for copy in range(int(blocks.dva_count[youngest]))
+    ]
+
+
+def _slots(windows: list[Window], psize: NDArray[np.int64]) -> int:
+    """Return how many blocks the windows can hold, small blocks taken as a low percentile of the sizes."""
+    small = max(512.0, float(np.percentile(psize, SMALL_PERCENTILE))) if len(psize) else 4096.0
+    blocks = sum(window.limit if window.counts_blocks else window.limit / small for window in windows)
+    return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))
+
+
+def _split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.int64]]:
+    """Return the visits of a walk, and how many queue entries come before each of them."""
+    issued = walk.code == OP_ISSUE
+    entries = np.where(issued, blocks.dva_count[walk.item].astype(np.int64), 0)
+    before = np.cumsum(entries)[~issued]
+    return Program(walk.code[~issued], walk.item[~issued]), before
+
+
+__all__ = ["Run", "RunResult", "RunSetup", "Sample", "ScanItems"]

@@ -1,0 +1,179 @@
+"""What a population looks like to a resilver: run lengths, gaps, holes, order, place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.pool.blocks import BlockTable
+from zsim.pool.recipe import TopLevel
+
+KIB = 1 << 10
+GAP_EDGES = (0, 1, 32 * KIB, 128 * KIB, 512 * KIB, 2048 * KIB)
+
+
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """Every copy of every block of one top-level vdev, by address.
+
+    Attributes
+    ----------
+    row : ndarray of int64
+        Row of the block in its table.
+    start, end : ndarray of int64
+        [bytes]
+    """
+
+    row: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    @property
+    def gaps(self) -> NDArray[np.int64]:
+        """Free space between neighbours [bytes]; 0 where they touch."""
+        return self.start[1:] - self.end[:-1]
+
+
+def extents(table: BlockTable, vdev: int) -> Extents:
+    """Return what is allocated on one top-level vdev, sorted by address."""
+    row, copy = np.nonzero(table.dva_vdev == vdev)
+    start = table.dva_offset[row, copy]
+    order = np.argsort(start, kind="stable")
+    row, copy, start = row[order], copy[order], start[order]
+    return Extents(row.astype(np.int64), start, start + table.dva_asize[row, copy])
+
+
+def run_lengths(table: BlockTable) -> NDArray[np.int64]:
+    """Return the lengths of runs [blocks]: data blocks next in traversal order and next in address."""
+    data = ~table.is_metadata
+    vdev, start = table.dva_vdev[data, 0], table.dva_offset[data, 0]
+    end = start + table.dva_asize[data, 0]
+    joined = (vdev[1:] == vdev[:-1]) & (start[1:] == end[:-1])
+    return np.diff(np.flatnonzero(np.concatenate([[True], ~joined, [True]])))
+
+
+def slab_fill(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> NDArray[np.float64]:
+    """Return allocated / size of each metaslab, numbered over the pool."""
+    fills = []
+    for number, vdev in enumerate(vdevs):
+        here = table.dva_vdev == number
+        slab = table.dva_offset[here] // vdev.slab_bytes
+        fills.append(np.bincount(slab, table.dva_asize[here], vdev.slab_count) / vdev.slab_bytes)
+    return np.concatenate(fills)
+
+
+def free_segments(
+    table: BlockTable, vdev: int, level: TopLevel
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the metaslab and the length [bytes] of every free segment of a top-level vdev."""
+    found = extents(table, vdev)
+    bounds = np.arange(level.slab_count + 1, dtype=np.int64) * level.slab_bytes
+    start = np.concatenate([found.end, bounds[:-1]])
+    stop = np.concatenate([found.start, bounds[1:]])
+    start.sort()
+    stop.sort()
+    # Between the k-th end and the k-th start lies the k-th gap; gaps do not cross a metaslab's bounds.
+    length = stop - start
+    keep = length > 0
+    return start[keep] // level.slab_bytes, length[keep]
+
+
+def rank_correlation(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
+    """Return Spearman's rank correlation (ties in order of appearance); 0 for fewer than three values."""
+    if len(a) < 3:
+        return 0.0
+    first, second = (np.argsort(np.argsort(values, kind="stable"), kind="stable") for values in (a, b))
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationStatistics:
+    """Figures that decide the time of a resilver, over the whole pool.
+
+    Attributes
+    ----------
+    data_blocks, indirect_blocks, other_blocks : int
+        Level 0 of files; level 1 and above of files; all else.
+    allocated : int
+        [bytes]
+    run_blocks : float
+        Mean run of data blocks next in traversal order and in address [blocks].
+    exact, near, far : float
+        Shares of the blocks that follow the previous one in address at no gap, at most 512 KiB, and further.
+    near_gap, far_gap : float
+        Mean gap of the `near` ones and of the `far` ones [bytes].
+    holes : ndarray of int64
+        Free segments by powers of two from 4 KiB up.
+    traversal_order, birth_order : float
+        Rank correlation of traversal order, and of birth, with the address of data.
+    position : float
+        Mean position of the allocated bytes: 0 outer, 1 inner.
+    fill_spread : float
+        Standard deviation of the metaslabs' fill.
+    empty_slabs : float
+        Share of metaslabs less than 2 % full.
+    """
+
+    data_blocks: int
+    indirect_blocks: int
+    other_blocks: int
+    allocated: int
+    run_blocks: float
+    exact: float
+    near: float
+    far: float
+    near_gap: float
+    far_gap: float
+    holes: NDArray[np.int64]
+    traversal_order: float
+    birth_order: float
+    position: float
+    fill_spread: float
+    empty_slabs: float
+
+
+def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatistics:
+    """Return the statistics of a population on the pool `vdevs`."""
+    data = ~table.is_metadata
+    indirect = (table.level > 0) & (table.object > 0) & (table.objset > 0)
+    gaps = np.concatenate([extents(table, number).gaps for number in range(len(vdevs))])
+    near = (gaps > 0) & (gaps <= 512 * KIB)
+    far = gaps > 512 * KIB
+    address = table.dva_vdev[data, 0].astype(np.int64) * (1 << 50) + table.dva_offset[data, 0]
+    fill = slab_fill(table, vdevs)
+    lengths = np.concatenate([free_segments(table, number, vdev)[1] for number, vdev in enumerate(vdevs)])
+    return PopulationStatistics(
+        data_blocks=int(data.sum()),
+        indirect_blocks=int(indirect.sum()),
+        other_blocks=int((~data & ~indirect).sum()),
+        allocated=table.allocated_bytes,
+        run_blocks=float(run_lengths(table).mean()) if data.any() else 0.0,
+        exact=float((gaps == 0).mean()),
+        near=float(near.mean()),
+        far=float(far.mean()),
+        near_gap=float(gaps[near].mean()) if near.any() else 0.0,
+        far_gap=float(gaps[far].mean()) if far.any() else 0.0,
+        holes=np.bincount(
+            np.clip(np.log2(np.maximum(lengths, 1)).astype(np.int64) - 12, 0, 31), minlength=32
+        ),
+        traversal_order=rank_correlation(np.arange(int(data.sum())), address),
+        birth_order=rank_correlation(table.birth[data], address),
+        position=mean_position(table, vdevs),
+        fill_spread=float(fill.std()),
+        empty_slabs=float((fill < 0.02).mean()),
+    )
+
+
+def mean_position(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> float:
+    """Return the mean position of the allocated bytes in their vdevs: 0 the first address, 1 the last."""
+    total = weighted = 0.0
+    for number, vdev in enumerate(vdevs):
+        here = table.dva_vdev == number
+        asize = table.dva_asize[here]
+        total += float(asize.sum())
+        weighted += float((table.dva_offset[here] * asize.astype(np.float64)).sum()) / (
+            vdev.slab_bytes * vdev.slab_count
+        )
+    return weighted / total if total else 0.0
