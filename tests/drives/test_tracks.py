@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from zsim.drives.alone import run_alone
+from zsim.drives.catalogue import load_drive
 from zsim.drives.parametric import fit_parametric
 from zsim.drives.track_files import load_track_drive, track_drive
 from zsim.drives.tracks import locate, seek_seconds, serve, serve_each
@@ -125,6 +126,18 @@ def closed_loop(made, lbns, size):
         )
         now, total = now + seek + wait + transfer, total + seek + wait + transfer
     return total / len(lbns)
+
+
+def test_a_track_file_is_a_drive_model_like_any_other():
+    made = load_drive(str(FOLDER / "drives" / "barracuda.json"))
+    parameters = made.parameters()
+    assert parameters == fit_parametric(drive("barracuda"))
+    assert made.capacity_bytes == 4217670 * 512
+    scaled = made.parameters(outer_rate=1.1, inner_ratio=0.9, seek=1.2)
+    assert scaled.zone_rates[0] == pytest.approx(1.1 * parameters.zone_rates[0])
+    assert scaled.zone_rates[-1] == pytest.approx(1.1 * 0.9 * parameters.zone_rates[-1])
+    assert scaled.seek_long_e_s == pytest.approx(1.2 * parameters.seek_long_e_s)
+    assert made.spread().outer_rate == 0.0
 
 
 def test_compiled_and_plain_python_give_the_same():

@@ -22,12 +22,13 @@ def sequential(count=10, interval=0.1, size=10**6):
     return trace_of([Request(i * interval, "d", False, i * size, size) for i in range(count)], "x")
 
 
-def test_sequential_reads_at_leisure_take_their_transfer():
+def test_sequential_reads_at_leisure_come_from_read_ahead():
     done = replay(sequential(), SIMPLE)
-    assert done.run.service == pytest.approx(np.full(10, 0.01))
-    assert done.response == pytest.approx(np.full(10, 0.01))
+    expected = np.array([0.01] + 9 * [10**6 / 300e6])
+    assert done.run.service == pytest.approx(expected)
+    assert done.response == pytest.approx(expected)
     assert done.sequential_share == 1.0
-    assert done.utilisation == pytest.approx(0.1 / 0.91)
+    assert done.utilisation == pytest.approx(expected.sum() / (0.9 + expected[-1]))
 
 
 def test_a_depth_replaces_the_times_of_arrival():

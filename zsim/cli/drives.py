@@ -58,7 +58,7 @@ def plot_command(name: str, output: str | None) -> None:
 @click.option("--fio", "fio_files", metavar="FILE", multiple=True,
               help="fio's JSON output or bandwidth log, of reads.  May be repeated.")  # fmt: skip
 @click.option("--dd", "dd_files", metavar="FILE", multiple=True,
-              help="CSV with the columns offset and rate, one row a sequential read.  May be repeated.")  # fmt: skip
+              help="CSV with columns offset and rate, of sequential reads.  May be repeated.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def fit_command(
@@ -119,7 +119,13 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
     from zsim.predict.words import Grid, rich_table
 
     rows = tuple(
-        (key, f"{q.value:g} {q.unit}", q.kind, f"{q.uncertainty:.0%}" if q.uncertainty else "", q.source)
+        (
+            key,
+            f"{_plain(q.value)} {q.unit}",
+            q.kind,
+            f"{q.uncertainty:.0%}" if q.uncertainty else "",
+            q.source,
+        )
         for key, q in drive.quantities.items()
     )
     parts: list[Any] = [
@@ -262,7 +268,7 @@ def _observed_parts(drive: DriveModel) -> list[Any]:
     from zsim.predict.words import Grid, rich_table
 
     rows = tuple(
-        (key, f"{q.value:g} {q.unit}", _modelled(drive, key), q.kind, q.source)
+        (key, f"{_plain(q.value)} {q.unit}", _modelled(drive, key), q.kind, q.source)
         for key, q in drive.observed.items()
     )
     head = ("figure", "observed", "model", "kind", "source")
@@ -311,6 +317,11 @@ def _listed(drive: DriveModel) -> dict[str, Any]:
         "aliases": list(drive.aliases),
         "note": drive.note,
     }
+
+
+def _plain(value: float) -> str:
+    """Return a number with six digits, a whole one with all of them."""
+    return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
 
 
 def _rate_key(drive: DriveModel) -> str:

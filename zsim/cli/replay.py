@@ -93,8 +93,8 @@ def show_replay(done: Replay, drive: str) -> None:
         for label, key in (("service", "service_s"), ("response", "response_s"))
     )
     lines = (
-        f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) on {drive} "
-        f"in {format_duration(figures['elapsed_s'])}.",
+        f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) "
+        f"on {drive} in {format_duration(figures['elapsed_s'])}.",
         f"{figures['requests_per_s']:,.1f} requests per second, {format_rate(figures['bytes_per_s'])}; "
         f"the drive is busy {figures['utilisation']:.1%} of the time.",
         f"{figures['sequential_share']:.1%} of the requests go on where the one before ended.",

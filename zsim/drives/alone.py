@@ -1,6 +1,7 @@
 """One drive with nothing around it: requests at given times, or a fixed number kept outstanding.
 
-The physics is that of the engines (`zsim.drives.mechanics`); this module serves what concerns a single drive:
+The physics is that of the engines (`zsim.drives.mechanics`), with read-ahead that goes on while the drive
+is idle or processes a command (`zsim.drives.readahead`); this module serves what concerns a single drive:
 ``zsim drives show``, ``zsim drives fit``, ``zsim replay`` and the drive experiments.
 """
 
@@ -20,6 +21,7 @@ from zsim.drives.mechanics import (
     zone_of,
 )
 from zsim.drives.parameters import DriveParameters
+from zsim.drives.readahead import NOT_AHEAD, ahead_completion
 from zsim.jit import njit
 
 MAX_OFFSET = 2**62
@@ -122,6 +124,15 @@ def _place_in_queue(
 
 
 @njit
+def _continued(waiting: Any, offsets: Any, writes: Any, end: int) -> bool:
+    """Tell whether a write among the waiting requests begins at `end`."""
+    found = False
+    for request in waiting:
+        found = found or (writes[request] and offsets[request] == end)
+    return found
+
+
+@njit
 def _disk_queue(
     drive: Any,
     rates: Any,
@@ -137,7 +148,8 @@ def _disk_queue(
     """Serve requests one at a time; the next is chosen before a closed loop issues its replacement."""
     total = len(offsets)
     waiting = np.empty(total, dtype=np.int64)
-    held, issued, head, now = 0, 0, 0, 0.0
+    held, issued, head, now, freed = 0, 0, 0, 0.0, 0.0
+    ahead, wrote = False, False
     while issued < min(depth, total):
         waiting[held] = issued
         held, issued = held + 1, issued + 1
@@ -156,12 +168,23 @@ def _disk_queue(
         overhead = drive.write_overhead if writes[request] else drive.read_overhead
         hidden = now - arrival[request] if drive.overhead_overlaps == 1 else 0.0
         begin = now + max(overhead - hidden, 0.0)
-        _, seek, wait, transfer = service_parts(
-            drive, rates, head, begin, 0.0, offsets[request], lengths[request], writes[request]
-        )
-        start[request], service[request] = begin, seek + wait + transfer
-        now = begin + service[request]
-        completion[request] = now
+        done = NOT_AHEAD
+        if ahead and not writes[request]:
+            done = ahead_completion(
+                head, freed, begin, offsets[request], lengths[request], drive.read_pass_under,
+                rates[zone_of(drive, offsets[request])], drive.interface_rate, drive.revolution,
+            )  # fmt: skip
+        if done == NOT_AHEAD:
+            follows = wrote and offsets[request] == head
+            followed = _continued(waiting[:held], offsets, writes, offsets[request] + lengths[request])
+            _, seek, wait, transfer = service_parts(
+                drive, rates, head, begin, 0.0, offsets[request], lengths[request], writes[request],
+                follows, followed,
+            )  # fmt: skip
+            done = begin + seek + wait + transfer
+        start[request], service[request] = begin, done - begin
+        completion[request] = done
+        now, freed, ahead, wrote = done, done, not writes[request], writes[request]
         head = offsets[request] + lengths[request]
         if depth > 0 and issued < total:
             arrival[issued] = now
@@ -185,7 +208,8 @@ def _flash_queue(
     completion: Any,
     service: Any,
 ) -> None:
-    """Serve requests in parallel, in order of arrival, each when a lane of the drive is free."""
+    """Serve requests in order of arrival: latencies overlap in the lanes, data share one channel."""
+    channel = 0.0
     lanes = np.zeros(max(min(drive.parallel, drive.queue_depth), 1))
     slots = np.zeros(max(depth, 1))
     for request in range(len(offsets)):
@@ -194,11 +218,13 @@ def _flash_queue(
             arrival[request] = slots[slot]
         lane = np.argmin(lanes)
         begin = max(arrival[request], lanes[lane])
-        overhead, seek, wait, transfer = service_parts(
-            drive, rates, 0, begin, 0.0, offsets[request], lengths[request], writes[request]
+        latency, _, _, transfer = service_parts(
+            drive, rates, 0, begin, 0.0, offsets[request], lengths[request], writes[request], False, False
         )
-        start[request], service[request] = begin, overhead + seek + wait + transfer
-        completion[request] = begin + service[request]
+        done = max(begin + latency, channel) + transfer
+        channel = done
+        start[request], service[request] = begin, done - begin
+        completion[request] = done
         lanes[lane] = completion[request]
         slots[slot] = completion[request]
 

@@ -25,6 +25,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "cache": ("MiB", 2**20), "write_cache": ("MiB", 2**20), "read_ahead": ("KiB", 1024),
     "write_behind": ("KiB", 1024), "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
     "physical_sector": ("B", 1), "rate_exponent": ("1", 1), "persistent_cache": ("GB", 1e9),
+    "cached_writes": ("writes", 1), "cached_extents": ("extents", 1),
     "band": ("MiB", 2**20), "idle_before_cleaning": ("s", 1), "read_rate": ("MB/s", 1e6),
     "write_rate": ("MB/s", 1e6), "read_latency": ("us", 1e-6), "write_latency": ("us", 1e-6),
     "parallel_commands": ("1", 1), "slc_cache": ("GB", 1e9), "write_rate_after_cache": ("MB/s", 1e6),
@@ -38,10 +39,10 @@ SHARED = ("capacity", "queue_depth", "interface_rate", "logical_sector", "physic
 MECHANICAL = (
     *SHARED, "rotation", "outer_rate", "inner_rate", "zones", "seek_track", "seek_average", "seek_full",
     "seek_knee", "write_settle", "read_overhead", "write_overhead", "queue_max_age", "cache", "write_cache",
-    "read_ahead", "write_behind",
+    "cached_extents", "read_ahead", "write_behind",
 )  # fmt: skip
 FLASH = (*SHARED, "read_rate", "write_rate", "read_latency", "write_latency", "parallel_commands")
-SMR = ("persistent_cache", "band", "idle_before_cleaning")
+SMR = ("persistent_cache", "cached_writes", "band", "idle_before_cleaning")
 
 
 def list_drives() -> tuple[str, ...]:
@@ -68,6 +69,10 @@ def load_drive(name: str) -> DriveModel:
 
 @functools.lru_cache(maxsize=64)
 def _load(name: str) -> DriveModel:
+    if name.endswith(".json"):
+        from zsim.drives.parametric import drive_from_tracks  # noqa: PLC0415 - needs scipy and compiled code
+
+        return drive_from_tracks(Path(name).expanduser())
     path = _find(name)
     return drive_from_table(catalogue.load_toml(path, "drive"), path)
 

@@ -130,7 +130,7 @@ def fit_drive(base: DriveModel, samples: Sequence[Sample], name: str = "fitted")
     def weighted(factors: Matrix) -> Matrix:
         return np.concatenate([misfit(factors) / SAMPLE_ERROR, (factors - 1.0) / prior])
 
-    found = least_squares(weighted, np.ones(4), bounds=(0.1, 10.0), diff_step=STEP)
+    found = least_squares(weighted, np.ones(4), bounds=(0.1, 10.0), diff_step=[STEP] * len(FACTORS))
     residuals = misfit(found.x)
     jacobian: Matrix = np.asarray(found.jac)[: len(samples)] * SAMPLE_ERROR
     error = max(float(np.sqrt(np.mean(residuals**2))), SAMPLE_ERROR)
@@ -172,7 +172,7 @@ def _prior(base: DriveModel) -> Matrix:
 
 
 def _condition(jacobian: Matrix) -> float:
-    """Return the condition number over the factors that move any sample (by a hundredth of their own move)."""
+    """Return the condition number over the factors that move any sample, by a hundredth of their move."""
     touched = jacobian[:, np.abs(jacobian).max(axis=0) > 1e-2]
     if touched.size == 0:
         return float("inf")

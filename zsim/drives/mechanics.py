@@ -46,6 +46,7 @@ DRIVE_DTYPE = np.dtype(
         ("queue_policy", "i8"),
         ("queue_max_age", "f8"),
         ("cache_bytes", "i8"),
+        ("cache_ages", "i8"),
         ("interface_rate", "f8"),
         ("physical_sector", "i8"),
         ("logical_sector", "i8"),
@@ -104,6 +105,7 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
         POLICIES[drive.queue_policy],
         drive.queue_max_age_s,
         drive.write_cache_bytes,
+        int(drive.cached_writes_age),
         drive.interface_rate,
         drive.physical_sector_bytes,
         drive.logical_sector_bytes,
@@ -181,24 +183,54 @@ def positioning(
 
 
 @njit
-def partial_sector_turns(drive: Any, offset: int, length: int, is_write: bool) -> float:
-    """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation)."""
+def partial_sector_turns(
+    drive: Any, offset: int, length: int, is_write: bool, follows: bool, followed: bool
+) -> float:
+    """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation).
+
+    The sector is read, and written one turn later.  An edge that another write continues costs nothing, and of
+    two writes with a hole between them in one sector only the second pays: the drive merges them.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    offset, length : int
+        [bytes]
+    is_write : bool
+    follows : bool
+        The request continues the write served before it.
+    followed : bool
+        A write that the drive holds begins in the sector in which this one ends.
+    """
     if not is_write or drive.physical_sector <= drive.logical_sector:
         return 0.0
     sector = drive.physical_sector
-    return 1.0 if offset % sector != 0 or (offset + length) % sector != 0 else 0.0
+    ragged_start = offset % sector != 0 and not follows
+    ragged_end = (offset + length) % sector != 0 and not followed
+    return 1.0 if ragged_start or ragged_end else 0.0
 
 
 @njit
 def flash_latency(drive: Any, offset: int) -> float:
     """Return the access latency of flash [s]: uniform between its bounds by a hash of the offset."""
     mixed = (offset // 4096 * 2654435761) & 0xFFFFFFFF
-    return drive.flash_latency_min + (drive.flash_latency_max - drive.flash_latency_min) * (mixed / 4294967296.0)
+    return drive.flash_latency_min + (drive.flash_latency_max - drive.flash_latency_min) * (
+        mixed / 4294967296.0
+    )
 
 
 @njit
 def service_parts(
-    drive: Any, rates: Any, head: int, start: float, overhead: float, offset: int, length: int, is_write: bool
+    drive: Any,
+    rates: Any,
+    head: int,
+    start: float,
+    overhead: float,
+    offset: int,
+    length: int,
+    is_write: bool,
+    follows: bool,
+    followed: bool,
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of one request that enters service at `start`.
 
@@ -212,5 +244,5 @@ def service_parts(
         return overhead + flash_latency(drive, offset), 0.0, 0.0, length / flash_rate
     rate = rates[zone_of(drive, offset)]
     seek, wait = positioning(drive, rate, head, start + overhead, offset, is_write)
-    turns = partial_sector_turns(drive, offset, length, is_write)
+    turns = partial_sector_turns(drive, offset, length, is_write, follows, followed)
     return overhead, seek, wait + turns * drive.revolution, length / rate

@@ -69,6 +69,8 @@ class SmrParameters:
     ----------
     persistent_cache_bytes : int
         Size of the conventional region that takes random writes first [bytes].
+    cached_writes : int
+        Separate writes that region holds at most.
     band_bytes : int
         Size of a band, which is rewritten as a whole [bytes].
     idle_s : float
@@ -76,6 +78,7 @@ class SmrParameters:
     """
 
     persistent_cache_bytes: int
+    cached_writes: int
     band_bytes: int
     idle_s: float
 
@@ -128,6 +131,8 @@ class DriveModel:
         Measurements to hold the model against.
     drive_to_drive : mapping of str to DriveQuantity
         Relative standard deviations between drives of the model.
+    measured : DriveParameters or None
+        Zones and seek curve of a drive that was measured track by track, in place of the derived ones.
     """
 
     name: str
@@ -142,6 +147,7 @@ class DriveModel:
     quantities: Mapping[str, DriveQuantity]
     observed: Mapping[str, DriveQuantity]
     drive_to_drive: Mapping[str, DriveQuantity]
+    measured: DriveParameters | None = None
 
     @property
     def capacity_bytes(self) -> int:
@@ -169,6 +175,8 @@ class DriveModel:
         InputError
             When the file or the factors give an impossible drive.
         """
+        if self.measured is not None:
+            return _with_factors(self.measured, outer_rate, inner_ratio, seek, overhead)
         if self.kind == "flash":
             return self._flash_parameters(outer_rate, overhead)
         return self._mechanical_parameters(outer_rate, inner_ratio, seek, overhead)
@@ -219,8 +227,12 @@ class DriveModel:
         """Return the shingling of the drive, None for a conventional one."""
         if self.recording != "smr":
             return None
-        cache, band, idle = (self._si(key) for key in ("persistent_cache", "band", "idle_before_cleaning"))
-        return SmrParameters(persistent_cache_bytes=int(cache), band_bytes=int(band), idle_s=idle)
+        return SmrParameters(
+            persistent_cache_bytes=int(self._si("persistent_cache")),
+            cached_writes=int(self._si("cached_writes")),
+            band_bytes=int(self._si("band")),
+            idle_s=self._si("idle_before_cleaning"),
+        )
 
     def flash(self) -> FlashParameters | None:
         """Return the solid-state parameters of the drive, None for a disk."""
@@ -297,6 +309,28 @@ class DriveModel:
             flash_write_rate=self._si("write_rate") * rate,
             rotating=False,
         )
+
+
+def _with_factors(
+    drive: DriveParameters, outer_rate: float, inner_ratio: float, seek: float, overhead: float
+) -> DriveParameters:
+    """Return measured parameters with the factors of an ensemble; the ratio acts gradually inwards."""
+    last = max(len(drive.zone_rates) - 1, 1)
+    rates = tuple(
+        rate * outer_rate * (1.0 + (inner_ratio - 1.0) * place / last)
+        for place, rate in enumerate(drive.zone_rates)
+    )
+    return replace(
+        drive,
+        zone_rates=rates,
+        seek_short_a_s=drive.seek_short_a_s * seek,
+        seek_short_b_s=drive.seek_short_b_s * seek,
+        seek_long_c_s=drive.seek_long_c_s * seek,
+        seek_long_e_s=drive.seek_long_e_s * seek,
+        write_settle_s=drive.write_settle_s * seek,
+        read_overhead_s=drive.read_overhead_s * overhead,
+        write_overhead_s=drive.write_overhead_s * overhead,
+    )
 
 
 def zone_rates(outer_rate: float, inner_ratio: float, zones: int) -> tuple[float, ...]:

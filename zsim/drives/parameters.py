@@ -51,6 +51,8 @@ class DriveParameters:
         A command that waited longer is served first [s].
     write_cache_bytes : int
         Write-back cache [bytes]; 0: off.
+    cached_writes_age : bool
+        Whether the age limit holds for writes that were answered from the cache already.
     interface_rate : float
         Rate at which the cache takes and gives data [bytes/s].
     physical_sector_bytes, logical_sector_bytes : int
@@ -86,6 +88,7 @@ class DriveParameters:
     queue_policy: QueuePolicy = "sptf"
     queue_max_age_s: float = 0.5
     write_cache_bytes: int = 0
+    cached_writes_age: bool = False
     interface_rate: float = 300e6
     physical_sector_bytes: int = 512
     logical_sector_bytes: int = 512

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from zsim.drives.model import DriveModel, DriveQuantity
 from zsim.drives.parameters import DriveParameters
-from zsim.drives.track_files import TrackDrive
+from zsim.drives.track_files import TrackDrive, load_track_drive
 from zsim.drives.tracks import SECTORS, locate, move_seconds, serve
 
 ZONES = 30
 PAIRS = 4000
+NO_AGE_LIMIT = 3600.0
+"""The drives were measured without one [s]."""
 
 
 def fit_parametric(drive: TrackDrive, *, zones: int = ZONES, seed: int = 1) -> DriveParameters:
@@ -46,8 +51,53 @@ def fit_parametric(drive: TrackDrive, *, zones: int = ZONES, seed: int = 1) -> D
         write_overhead_s=drive.write_overhead_s,
         seekless_bytes=int(cylinder_bytes / 2),
         queue_policy="sptf",
+        queue_max_age_s=NO_AGE_LIMIT,
         physical_sector_bytes=drive.sector_bytes,
         logical_sector_bytes=drive.sector_bytes,
+    )
+
+
+def drive_from_tracks(path: Path) -> DriveModel:
+    """Return the drive model of a DiskSim extraction (``drives/NAME.json``), in parametric form.
+
+    Raises
+    ------
+    InputError
+        Naming file and field, when it is wrong.
+    """
+    tracks = load_track_drive(path)
+    fitted = fit_parametric(tracks)
+    source = f"{path.name}: {tracks.description or tracks.name}, fitted to its full track geometry"
+    numbers = {
+        "capacity": (fitted.capacity_bytes, "B", 1.0),
+        "rotation": (60.0 / fitted.revolution_s, "rpm", 1.0),
+        "outer_rate": (fitted.zone_rates[0] / 1e6, "MB/s", 1e6),
+        "inner_rate": (fitted.zone_rates[-1] / 1e6, "MB/s", 1e6),
+        "seek_track": (fitted.seek_short_a_s * 1e3, "ms", 1e-3),
+        "seek_full": ((fitted.seek_long_c_s + fitted.seek_long_e_s) * 1e3, "ms", 1e-3),
+        "seek_knee": (fitted.seek_knee, "1", 1.0),
+        "write_settle": (fitted.write_settle_s * 1e3, "ms", 1e-3),
+        "read_overhead": (fitted.read_overhead_s * 1e3, "ms", 1e-3),
+        "write_overhead": (fitted.write_overhead_s * 1e3, "ms", 1e-3),
+    }
+    quantities = {
+        key: DriveQuantity(value, unit, "fitted", source, 0.0, "", value * scale)
+        for key, (value, unit, scale) in numbers.items()
+    }
+    return DriveModel(
+        name=tracks.name,
+        vendor="",
+        model=tracks.description or tracks.name,
+        drive_class="measured by tracks",
+        note="",
+        aliases=(),
+        kind="mechanical",
+        recording="cmr",
+        queue_policy=fitted.queue_policy,
+        quantities=quantities,
+        observed={},
+        drive_to_drive={},
+        measured=fitted,
     )
 
 

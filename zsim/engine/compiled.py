@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from zsim.drives.mechanics import drive_table
 from zsim.engine import kernel
+from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CLASSES, KIND_DRAID, KIND_MIRROR, KIND_RAIDZ, META_PRESENT, Memory
 from zsim.engine.model import PlaneModel
 from zsim.engine.window import Window
@@ -139,6 +140,11 @@ class CompiledPlane:
         return self.memory.leaves
 
     @property
+    def link_busy(self) -> tuple[float, ...]:
+        """Busy time of each shared link [s]."""
+        return tuple(float(busy) for busy in self.memory.links["busy"][: len(self.model.links)])
+
+    @property
     def records(self) -> NDArray[Any]:
         """Finished commands, in order of completion."""
         return self.memory.records[: int(self.memory.general["records"][0])]
@@ -215,7 +221,8 @@ def _sizes(
     leaves = len(model.leaves)
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
     copies = int(items.copy_count.max(initial=0)) + 1
-    per_leaf = slots * (copies + 1) + 512
+    cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
+    per_leaf = slots * (copies + 1) + 512 + cached
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -233,5 +240,5 @@ def _sizes(
         "permutations": 0,
         "slots": slots,
         "children": slots * (widest + copies * widest) + 64 * 1024,
-        "commands": leaves * 4096 + 1024,
+        "commands": leaves * (4096 + cached) + 1024,
     }

@@ -40,6 +40,8 @@ from zsim.jit import njit
 
 FOREVER = np.inf
 SHORT_FORWARD = 512 * 1024
+# Writes a drive's cache can keep track of.
+MAX_CACHED = 4096
 
 
 @njit
@@ -74,7 +76,9 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     count = min(state.held, drive.queue_depth)
     if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
         return 0
-    if at - commands[held[0]].arrived > drive.queue_max_age:
+    oldest = commands[held[0]]
+    ages = oldest.cache == CACHE_NONE or drive.cache_ages != 0
+    if ages and at - oldest.arrived > drive.queue_max_age:
         return 0
     if drive.queue_policy == POLICY_CLOOK:
         return _clook(table, leaf, count)
@@ -117,6 +121,21 @@ def _count_gap(state: Any, offset: int) -> None:
 
 
 @njit
+def _is_continued(table: Any, leaf: int, command: Any) -> bool:
+    """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
+    drive = drives_of(table)[leaf]
+    if command.write == 0 or drive.physical_sector <= drive.logical_sector:
+        return False
+    held, commands, end = held_of(table, leaf), commands_of(table), command.offset + command.length
+    sector_end = (end + drive.physical_sector - 1) // drive.physical_sector * drive.physical_sector
+    for place in range(min(leaves_of(table)[leaf].held, drive.queue_depth)):
+        other = commands[held[place]]
+        if other.write != 0 and end <= other.offset and other.offset <= sector_end:
+            return True
+    return False
+
+
+@njit
 def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
     number = held[place]
@@ -135,7 +154,10 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
         command.offset,
         command.length,
         command.write != 0,
+        state.wrote_last != 0 and state.head == command.offset,
+        _is_continued(table, leaf, command),
     )
+    state.wrote_last = command.write
     duration = parts[0] + parts[1] + parts[2] + parts[3]
     if state.link >= 0 and links_of(table)[state.link].command_based != 0:
         duration += links_of(table)[state.link].per_command
@@ -195,7 +217,8 @@ def arrive(table: Any, number: int, at: float) -> None:
     command.arrived = at
     held_of(table, leaf)[state.held] = number
     state.held += 1
-    if command.write != 0 and drive.cache_bytes > 0 and state.cached + command.length <= drive.cache_bytes:
+    room = state.cached + command.length <= drive.cache_bytes and state.held < MAX_CACHED
+    if command.write != 0 and drive.cache_bytes > 0 and room:
         state.cached += command.length
         command.cache = CACHE_PENDING
         command.due = at + drive.write_overhead + command.length / drive.interface_rate
@@ -258,7 +281,8 @@ def submit(table: Any, number: int, at: float) -> None:
     """Send a command towards its drive: writes cross a shared link first."""
     command = commands_of(table)[number]
     state = leaves_of(table)[command.leaf]
-    command.submitted = at
+    # A write may be answered from the cache before its service begins.
+    command.submitted = command.started = at
     command.cache = CACHE_NONE
     if state.link >= 0 and command.write != 0 and links_of(table)[state.link].command_based == 0:
         join_link(table, state.link, number, at)

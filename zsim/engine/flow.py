@@ -38,8 +38,6 @@ from zsim.engine.memory import (
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
     SCRUB,
-    STREAM_READY,
-    STREAM_WINDOW,
     SYNC_READ,
     buckets_of,
     child_leaf_of,
@@ -289,19 +287,13 @@ def reads_done(table: Any, slot_number: int) -> None:
 
 @njit
 def writes_done(table: Any, slot_number: int) -> None:
-    """Count a finished repair write of a block; the last one opens the scan window again."""
+    """Count a finished repair write of a block; the last one frees its place (`kernel.run_streams` goes on)."""
     slot = slots_of(table)[slot_number]
     slot.writes -= 1
     if slot.writes > 0:
         return
     general, stream = general_of(table)[0], streams_of(table)[slot.stream]
     stream.inflight -= 1 if stream.counts_blocks else items_of(table)[slot.item & table[ITEM_MASK]].psize
-    if stream.state == STREAM_WINDOW:
-        stream.state = STREAM_READY
-    if general.free_slots == 0:
-        for number in range(table[N_STREAMS]):
-            if streams_of(table)[number].state == STREAM_WINDOW:
-                streams_of(table)[number].state = STREAM_READY
     general.inflight_blocks -= 1
     general.last_scan = general.now
     if general.inflight_blocks == 0:
@@ -481,14 +473,21 @@ def client_reads(table: Any, client_number: int) -> None:
 
 
 @njit
-def client_done(table: Any, client_number: int) -> None:
-    """Finish a client's read; it thinks for an exponential time and reads again."""
+def client_thinks(table: Any, client_number: int) -> None:
+    """Let a client think for an exponential time before it reads again."""
     general, client = general_of(table)[0], clients_of(table)[client_number]
-    general.client_reads += 1
-    general.client_latency += general.now - client.started
     think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
     client.count += 1
     event_times_of(table)[client_slot(table, client_number)] = general.now + think
+
+
+@njit
+def client_done(table: Any, client_number: int) -> None:
+    """Finish a client's read."""
+    general, client = general_of(table)[0], clients_of(table)[client_number]
+    general.client_reads += 1
+    general.client_latency += general.now - client.started
+    client_thinks(table, client_number)
 
 
 @njit

@@ -10,8 +10,8 @@ from typing import Any
 
 from zsim.engine.device import FOREVER, answer_cached, arrive, end_service, join_link, leave_link
 from zsim.engine.flow import (
-    client_done,
     client_reads,
+    client_thinks,
     delay_end,
     enqueue,
     fetch_metadata,
@@ -140,6 +140,8 @@ def run_streams(table: Any) -> None:
             operation = program[stream.position & table[PROGRAM_MASK]]
             if items_of(table)[operation.item & table[ITEM_MASK]].metadata_state == META_PRESENT:
                 stream.state = STREAM_READY
+        elif stream.state == STREAM_WINDOW and stream.inflight < stream.limit and general.free_slots > 0:
+            stream.state = STREAM_READY
         if stream.state == STREAM_READY:
             run_stream(table, number)
 
@@ -264,10 +266,10 @@ def advance(table: Any, until: float, budget: int) -> int:
             return EXIT_BUDGET
         slot = next_slot(table, slots)
         if times[slot] > until:
-            if times[slot] == FOREVER and until == FOREVER:
-                return EXIT_STALLED
-            general.now = until
+            general.now = max(general.now, until)
             return EXIT_HORIZON
+        if times[slot] == FOREVER:
+            return EXIT_STALLED
         general.now = times[slot]
         handle(table, slot)
         general.events += 1
@@ -296,4 +298,4 @@ def submit_group(table: Any, rows: Any) -> None:
 def start_clients(table: Any) -> None:
     """Let every foreground client begin (each after a first think time)."""
     for number in range(table[N_CLIENTS]):
-        client_done(table, number)
+        client_thinks(table, number)

@@ -109,6 +109,7 @@ LEAF_DTYPE = np.dtype(
         ("acknowledging", "i8"),
         ("link", "i8"),
         ("replaced_by", "i8"),
+        ("wrote_last", "i8"),
         ("busy", "f8"),
         ("overhead", "f8"),
         ("seek", "f8"),

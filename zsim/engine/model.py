@@ -66,6 +66,8 @@ class VdevModel:
         Leaf to be repaired of each child, -1: none.
     data, spares : int
         Data columns of a group and distributed spares; dRAID only.
+    spare_for : int
+        Child whose data are rebuilt onto the distributed spare, -1: none.
     """
 
     kind: str
@@ -75,6 +77,7 @@ class VdevModel:
     write_leaf: tuple[int, ...]
     data: int = 0
     spares: int = 0
+    spare_for: int = -1
 
     @property
     def damaged(self) -> tuple[int, ...]:
@@ -172,6 +175,22 @@ class ClientModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WriterModel:
+    """A foreground writer that appends to a new file.
+
+    Attributes
+    ----------
+    rate : float
+        Data a second, 0: none [bytes/s].
+    record_bytes : int
+        Size of a record [bytes].
+    """
+
+    rate: float = 0.0
+    record_bytes: int = 128 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaneModel:
     """All that a data plane needs besides the blocks."""
 
@@ -181,4 +200,5 @@ class PlaneModel:
     queue: QueueRules = field(default_factory=QueueRules)
     scan: ScanRules = field(default_factory=ScanRules)
     clients: ClientModel = field(default_factory=ClientModel)
+    writer: WriterModel = field(default_factory=WriterModel)
     label_bytes: int = LABEL_BYTES

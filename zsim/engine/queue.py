@@ -276,30 +276,33 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
     """Return first and last position, and the end offset, of the I/Os merged with the one at `place`.
 
     Neighbours of the same type and the same inherited flags are taken, backwards first, while the span stays within
-    the aggregation limit and each gap within the gap limit (OpenZFS vdev_queue.c:vdev_queue_aggregate).
+    the aggregation limit and each gap lies between 0 and the gap limit.  I/Os that overlap never merge: the gap is
+    an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so a block that is repaired twice
+    costs the drive a turn.
     """
     general = general_of(table)[0]
     bounds, children = bounds_of(table), children_of(table)
     offsets, entries = queue_offsets_of(table, row), queue_children_of(table, row)
     rotating = drives_of(table)[leaf].rotating != 0
     limit = general.aggregation_limit if rotating else general.aggregation_limit_flash
-    gap = general.write_gap if row & 1 else general.read_gap
+    most = general.write_gap if row & 1 else general.read_gap
     flags = children[entries[place]].flags
     first = last = place
     end = offsets[place] + children[entries[place]].length
     while first > bounds[2 * row]:
         other = children[entries[first - 1]]
-        if other.flags != flags or end - other.offset > limit or offsets[first] - other.offset - other.length > gap:
+        gap = offsets[first] - other.offset - other.length
+        if other.flags != flags or end - other.offset > limit or gap > most or gap < 0:
             break
         first -= 1
     start = offsets[first]
     while last + 1 < bounds[2 * row + 1]:
         other = children[entries[last + 1]]
-        other_end = max(end, other.offset + other.length)
-        if other.flags != flags or other_end - start > limit or other.offset - end > gap:
+        gap = other.offset - end
+        if other.flags != flags or other.offset + other.length - start > limit or gap > most or gap < 0:
             break
         last += 1
-        end = other_end
+        end = other.offset + other.length
     return first, last, end
 
 

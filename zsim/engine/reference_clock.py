@@ -1,8 +1,8 @@
 """Time of the reference engine: SimPy events at exact moments, equal ones in the order of their slots.
 
-SimPy orders its events by (time, priority, number).  Here the time is absolute, so that no completion is off by
-the rounding of ``now + delay``, and the priority is the number of the event slot that the compiled engine uses for
-the same component.
+SimPy orders its events by (time, priority, number).  Here the time is absolute, so that no completion is off
+by the rounding of ``now + delay``, and the priority is the number of the event slot that the compiled engine
+uses for the same component.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Clock(simpy.Environment):
         heapify(self._queue)
 
     def happen_now(self, event: simpy.Event) -> None:
-        """Let `event` happen at once, ahead of everything scheduled: what waits for it goes on inside this call."""
+        """Let `event` happen at once: what waits for it goes on inside this call."""
         event._ok, event._value = True, None
         callbacks, event.callbacks = event.callbacks or [], None  # type: ignore[assignment]
         for callback in callbacks:

@@ -1,7 +1,7 @@
-"""Drives and links of the reference engine: what happens to a command between the leaf queue and its completion.
+"""Drives and links of the reference engine: what happens to a command between leaf queue and completion.
 
-Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is at work on
-is done.  The physics are the scalar functions of `zsim.drives.mechanics`, those of the compiled engine.
+Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is
+at work on is done.  The physics are the scalar functions of `zsim.drives.mechanics`, as in the compiled engine.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from zsim.drives.mechanics import positioning, service_parts, zone_of
 from zsim.drives.parameters import DriveParameters
+from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
 from zsim.engine.reference_clock import Alarm, Clock, on_ring
@@ -22,7 +23,7 @@ Handle = Callable[[Command], None]
 
 
 class Link:
-    """A shared link: the data of commands cross it one after the other, or one drive at a time has it (command-based).
+    """A shared link: the data of commands cross it in turn, or one drive at a time has it (command-based).
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class Link:
             self.alarm.set(command.due)
 
     def _crossed(self) -> None:
-        """End a transfer: reads are at the host, writes at their drive, unless another link lies in between."""
+        """End a transfer: a read is at the host, a write at its drive, unless another link follows."""
         command = self.crossing.popleft()
         if self.crossing:
             self.alarm.set(self.crossing[0].due)
@@ -149,7 +150,8 @@ class Drive:
 
     def submit(self, command: Command) -> None:
         """Take a command from the host; the data of a write cross a shared link first."""
-        command.submitted = self.clock.now
+        # A write may be answered from the cache before its service begins.
+        command.submitted = command.started = self.clock.now
         if self.link is not None and command.write and not self.link.model.command_based:
             self.link.join(command)
         else:
@@ -159,8 +161,7 @@ class Drive:
         """Take a command into the drive; a write that fits the write-back cache is answered from there."""
         command.arrived = self.clock.now
         self.held.append(command)
-        size = self.parameters.write_cache_bytes
-        if command.write and size > 0 and self.state.cached + command.length <= size:
+        if command.write and self._fits_cache(command):
             self._cache(command)
         self.start_services()
 
@@ -180,7 +181,9 @@ class Drive:
         reach = range(min(len(self.held), drive.queue_depth))
         if len(reach) == 1 or drive.queue_policy == "fcfs" or drive.kind == "flash":
             return 0
-        if now - self.held[0].arrived > drive.queue_max_age_s:
+        oldest = self.held[0]
+        ages = oldest.cache == CACHE_NONE or drive.cached_writes_age
+        if ages and now - oldest.arrived > drive.queue_max_age_s:
             return 0
         if drive.queue_policy == "c-look":
             head = self.state.head
@@ -218,7 +221,10 @@ class Drive:
             command.offset,
             command.length,
             command.write,
+            bool(state.wrote_last) and state.head == command.offset,
+            self._is_continued(command),
         )
+        state.wrote_last = int(command.write)
         duration = overhead + seek + wait + transfer
         if self.link is not None and self.link.model.command_based:
             duration += self.link.model.per_command_s
@@ -231,6 +237,15 @@ class Drive:
         state.transfer += transfer
         state.busy += duration
         return duration
+
+    def _is_continued(self, command: Command) -> bool:
+        """Tell whether a write in the drive goes on in the physical sector in which `command` ends."""
+        drive, end = self.parameters, command.offset + command.length
+        sector = drive.physical_sector_bytes
+        if not command.write or sector <= drive.logical_sector_bytes:
+            return False
+        reach, sector_end = self.held[: drive.queue_depth], -(-end // sector) * sector
+        return any(other.write and end <= other.offset <= sector_end for other in reach)
 
     def _count_gap(self, gap: int) -> None:
         self.state.sequential += gap == 0
@@ -250,6 +265,10 @@ class Drive:
             self.finish(command)
 
     # Write cache.
+
+    def _fits_cache(self, command: Command) -> bool:
+        size = self.parameters.write_cache_bytes
+        return size > 0 and self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
 
     def _cache(self, command: Command) -> None:
         self.state.cached += command.length

@@ -68,17 +68,16 @@ class LeafQueue:
                 pass
 
     def issue(self, pending_limit: int = 0) -> bool:
-        """Send the next I/O and all that merges with it; tell whether there was one (vdev_queue_io_to_issue)."""
+        """Send the next I/O and all that merges with it, if there is one (vdev_queue_io_to_issue)."""
         child = self._next_single(pending_limit) if self.shared.single_queue else self._next_by_class()
         if child is None:
             return False
-        merged = self._aggregate(child)
+        merged, end = self._aggregate(child)
         queue = self.writes if child.write else self.reads
         for each in merged:
             queue.remove(each)
         offset = merged[0].offset
-        end = self._end(merged, child)
-        # Those merged hear of the end from the highest offset down: zio_add_child puts each new parent at the head.
+        # They hear of the end from the highest offset down: zio_add_child puts each new parent at the head.
         command = Command(child.leaf, child.klass, child.write, offset, end - offset, merged[::-1])
         self._count_issue(child.klass)
         self.state.last_offset = end
@@ -154,8 +153,12 @@ class LeafQueue:
 
     # Aggregation.
 
-    def _aggregate(self, child: Child) -> list[Child]:
-        """Return the I/Os merged with `child`, by offset (vdev_queue_aggregate): backwards first, then forwards."""
+    def _aggregate(self, child: Child) -> tuple[list[Child], int]:
+        """Return the I/Os merged with `child` and where they end: backwards first, then forwards.
+
+        Neighbours of the same flags join while the whole and each gap stay within their limits
+        (vdev_queue_aggregate).
+        """
         queue = self.writes if child.write else self.reads
         gap = self.shared.write_gap if child.write else self.shared.read_gap
         limit = self.shared.aggregation_limit if self.rotating else self.shared.aggregation_limit_flash
@@ -174,11 +177,7 @@ class LeafQueue:
                 break
             merged.append(other)
             end = max(end, other.offset + other.length)
-        return merged
-
-    @staticmethod
-    def _end(merged: list[Child], child: Child) -> int:
-        return max(each.offset + each.length for each in merged[merged.index(child) :])
+        return merged, end
 
     # Active I/Os.
 
@@ -209,4 +208,3 @@ class LeafQueue:
 
 def _offset(child: Child) -> int:
     return child.offset
-

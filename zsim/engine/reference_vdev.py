@@ -25,11 +25,20 @@ Piece = tuple[int, int, int]
 class ScanBlock(Protocol):
     """What the vdev tells of the children it queues for a block under scan."""
 
-    def expect_read(self) -> None: ...
-    def expect_write(self) -> None: ...
-    def read_done(self, child: Child) -> None: ...
-    def read_for_copy_done(self, child: Child) -> None: ...
-    def write_done(self, child: Child) -> None: ...
+    def expect_read(self) -> None:
+        """Count a read that is being queued."""
+
+    def expect_write(self) -> None:
+        """Count a repair write that is being queued."""
+
+    def read_done(self, child: Child) -> None:
+        """Count a read as done."""
+
+    def read_for_copy_done(self, child: Child) -> None:
+        """Count the read of a live old disk as done: its replacement takes a copy."""
+
+    def write_done(self, child: Child) -> None:
+        """Count a repair write as done."""
 
 
 class TopLevel:
@@ -49,7 +58,7 @@ class TopLevel:
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
         """Queue the reads of a block under scan; return how many.
 
-        RAID-Z: every readable column, parity included, from the last to the first (vdev_raidz.c:vdev_raidz_io_start).
+        RAID-Z: every readable column, parity included, last to first (vdev_raidz.c:vdev_raidz_io_start).
         Mirror: one side in a resilver, all in a scrub (vdev_mirror.c:vdev_mirror_io_start).
         """
         if self.model.kind == "raidz":
@@ -89,7 +98,7 @@ class TopLevel:
     ) -> int:
         """Queue the reads of a block outside the scan; return how many.
 
-        Data columns, and all that can be read as soon as one of them is not (vdev_raidz.c:vdev_raidz_io_start).
+        Data columns, and all that can be read if one of those is not (vdev_raidz.c:vdev_raidz_io_start).
         """
         if self.model.kind == "raidz":
             columns = self._raidz(offset, psize)
@@ -133,7 +142,7 @@ class TopLevel:
     # Mirrors: which side is read.
 
     def _mirror_choice(self, offset: int) -> int:
-        """Return the child of least load; those of equal load take turns (vdev_mirror.c:vdev_mirror_child_select).
+        """Return the child of least load; equal ones take turns (vdev_mirror.c:vdev_mirror_child_select).
 
         The turn goes by time in 0.6.3 to 0.6.5, else by offset.
         """

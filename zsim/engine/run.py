@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,17 @@ from zsim.engine.model import PlaneModel
 from zsim.engine.rules import pool_window, txg_rules, vdev_window
 from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
+from zsim.errors import NotSimulatedYet
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import (
     OP_ISSUE,
     DamagedVdev,
     Program,
     ScanItems,
-    items_of_entries,
     needs_io,
     scan_items,
     traversal_program,
+    with_entries,
 )
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
 from zsim.scenario.releases import Operation, ReleaseProfile
@@ -34,6 +35,28 @@ from zsim.scenario.releases import Operation, ReleaseProfile
 SMALL_PERCENTILE = 5
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
 PlaneFactory = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondReplacement:
+    """Another drive replaced while the first resilver runs.
+
+    Attributes
+    ----------
+    child : int
+        Leaf that is replaced.
+    leaf : int
+        Leaf that is written.
+    at : float
+        When, after the first visit [s].
+    together : bool
+        Whether both are attached before the scan makes progress.
+    """
+
+    child: int
+    leaf: int
+    at: float
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +90,7 @@ class RunSetup:
     txg: TxgRules | None = None
     seed: int = 0
     records: int = 0
+    second: SecondReplacement | None = None
     plane: PlaneFactory = CompiledPlane
 
 
@@ -97,6 +121,8 @@ class RunResult:
     ----------
     end : float
         Time from the first visit to the end of the last txg [s].
+    first_scan_s : float
+        When the first scan I/O was queued [s].
     span : float
         From the first scan I/O to the end of the last [s].
     visit : float
@@ -109,6 +135,7 @@ class RunResult:
     """
 
     end: float
+    first_scan_s: float
     span: float
     visit: float
     idle: float
@@ -121,6 +148,7 @@ class RunResult:
     records: NDArray[Any]
     issued_blocks: int
     issued_bytes: int
+    link_busy: tuple[float, ...] = ()
     phases: list[tuple[str, float, float]] = field(default_factory=list)
     progress: list[Sample] = field(default_factory=list)
 
@@ -130,6 +158,7 @@ class Run:
 
     def __init__(self, setup: RunSetup, progress: Callable[[float, float], None] | None = None) -> None:
         self.setup = setup
+        _refuse_missing(setup)
         blocks = setup.blocks
         self.wanted = self._wanted()
         self.items = scan_items(blocks, seed=setup.seed)
@@ -147,6 +176,11 @@ class Run:
         self.progress: list[Sample] = []
         self.issued_before = 0
         self.done_entries = 0
+
+    @staticmethod
+    def slice_of(setup: RunSetup) -> float:
+        """Return how long the scan runs in one txg of an idle pool [s]."""
+        return (setup.txg or txg_rules(setup.release, setup.operation)).slice_s
 
     @property
     def sorted(self) -> bool:
@@ -176,17 +210,17 @@ class Run:
         return unbounded and values.get("zfs_no_scrub_prefetch", 0) == 0
 
     def _queue(self) -> ScanQueue | None:
-        """Return the scan queue's entries in the order visited, and number a scrub's copies as items."""
+        """Return the scan queue's entries in the order visited, each an item of its own."""
         if not self.sorted:
             return None
         order = self.walk.item[self.walk.code == OP_ISSUE]
         queue = queue_entries(self.setup.blocks, order)
-        if self.setup.operation != "scrub":
-            return queue
         first = len(self.items)
-        self.items = items_of_entries(self.items, queue.vdev, queue.offset, queue.item)
-        numbers = np.arange(first, first + len(queue))
-        return ScanQueue(numbers, queue.vdev, queue.offset, queue.asize, queue.record_bytes)
+        self.items = with_entries(
+            self.items, self.setup.blocks, queue.item, queue.copy, seed=self.setup.seed,
+            scrub=self.setup.operation == "scrub",
+        )  # fmt: skip
+        return replace(queue, item=np.arange(first, first + len(queue)))
 
     def _plane(self) -> Any:
         setup, windows = self.setup, [*self.windows, self.pool_window]
@@ -311,6 +345,7 @@ class Run:
         streams = max(1, len(setup.model.vdevs))
         return RunResult(
             end=plane.now,
+            first_scan_s=first,
             span=max(0.0, last - first),
             visit=max(0.0, self.visit_end),
             idle=plane.general("idle_total"),
@@ -323,9 +358,21 @@ class Run:
             records=plane.records,
             issued_blocks=sum(int(plane.stream(number, "issued_blocks")) for number in range(streams)),
             issued_bytes=sum(int(plane.stream(number, "issued_bytes")) for number in range(streams)),
+            link_busy=plane.link_busy,
             phases=self.phases,
             progress=self.progress,
         )
+
+
+def _refuse_missing(setup: RunSetup) -> None:
+    if any(vdev.kind == "draid" for vdev in setup.model.vdevs):
+        raise NotSimulatedYet("layout", "draid", "its I/Os have no path through the engine")
+    if setup.operation == "rebuild":
+        raise NotSimulatedYet("operation", "rebuild", "there is no sequential rebuild")
+    if setup.second is not None:
+        raise NotSimulatedYet("second replacement", setup.second.child, "a resilver has one new drive")
+    if setup.model.writer.rate > 0:
+        raise NotSimulatedYet("foreground writer", setup.model.writer.rate, "clients only read")
 
 
 def mos_cursors(blocks: BlockTable) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ LEVEL_OBJSET = -1
 
 @dataclass(frozen=True, slots=True)
 class BlockTable:
-    """Block pointers of a pool in traversal order (an objset's root, then depth first, parents before children).
+    """Block pointers of a pool in traversal order: an objset's root, then depth first, parents first.
 
     Embedded block pointers and holes have no row.  Objset 0 is the MOS.
 

@@ -1,9 +1,9 @@
-"""Lists of block pointers (``bps.csv``, ``bps.csv.zst``): read them, and the recipes of the pools they describe.
+"""Lists of block pointers (``bps.csv``, ``bps.csv.zst``) and the recipes of the pools they describe.
 
 A list has one row a block pointer in the order of ``traverse_pool``; addresses and asizes are in sectors of
 512 bytes.  Columns: objset, object, level (-1 the root of an objset), blkid, birth_txg, phys_birth, type
-(dmu_object_type), lsize, psize, DVAs ``vdev:offset:asize`` joined by ``;`` or ``embedded``; optionally visit_idx,
-visit_ms and needs_io: in which order and when a scan saw the block, and whether it had to be read.
+(dmu_object_type), lsize, psize, DVAs ``vdev:offset:asize`` joined by ``;`` or ``embedded``; optionally
+visit_idx, visit_ms and needs_io: in which order and when a scan saw the block, and whether it had to be read.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipe import (
     FileSizes,
     Fill,
+    IssueOrder,
     MetadataSizes,
     Overwrite,
     PoolRecipe,
@@ -32,7 +33,8 @@ from zsim.pool.recipe import (
     Step,
     pool_of,
 )
-from zsim.pool.styles import parse_release
+from zsim.pool.styles import version_of
+from zsim.scenario.releases import ReleaseProfile, load_release
 
 SECTOR = 512
 FILE_CONTENTS, VOLUME_CONTENTS = 19, 23  # dmu.h: DMU_OT_PLAIN_FILE_CONTENTS, DMU_OT_ZVOL
@@ -159,12 +161,13 @@ def _dvas(
 
 
 def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
-    """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release, and nothing measured on it.
+    """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release.
 
-    The generator of those pools (its description is part of the data): files of 1/4 to 7/4 of `filekb` one after
-    the other, a wait for the sync after every `txgmb`; `aged`: `rounds` times random runs of 1 to 4 records until
-    `owfrac` of the data are rewritten, `freefrac` of the files freed, refilled.  The contents are zeros, so
-    indirect blocks compress far better than those of real data.
+    Nothing measured on the pool goes in.  The generator of those pools (its description is part of the data):
+    files of 1/4 to 7/4 of `filekb` one after the other, a wait for the sync after every `txgmb`; `aged`:
+    `rounds` times random runs of 1 to 4 records until `owfrac` of the data are rewritten, `freefrac` of the
+    files freed, refilled.  The contents are zeros, so indirect blocks compress far better than those of real
+    data.
 
     Parameters
     ----------
@@ -181,14 +184,14 @@ def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
     if not isinstance(pool, Mapping) or not isinstance(release, str):
         raise InputError("config", None, "a bench configuration has the fields pool and zfs")
     try:
-        return _bench_recipe(pool, release)
+        return _bench_recipe(pool, load_release(release))
     except KeyError as error:
         raise InputError("config", None, f"pool has no field {error}") from error
 
 
-def _bench_recipe(pool: Mapping[str, Any], release: str) -> PoolRecipe:
+def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecipe:
     # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
-    plain = parse_release(release) < (0, 8, 0)
+    plain = version_of(release) < (0, 8)
     vdevs, style = pool_of(
         str(pool["layout"]),
         int(pool["leafmb"]) << 20,
@@ -207,7 +210,15 @@ def _bench_recipe(pool: Mapping[str, Any], release: str) -> PoolRecipe:
         txg_bytes=int(pool.get("txgmb", 16)) << 20,
         txg_step=3,
         metadata=BENCH_LZJB if plain else BENCH_LZ4,
+        issue=_bench_issue(version_of(release), str(pool["layout"])),
     )
+
+
+def _bench_issue(version: tuple[int, ...], layout: str) -> IssueOrder:
+    """Return the order in which one processor placed the records of a txg, as seen in the lists."""
+    if version < (0, 8):
+        return IssueOrder(window=200 if layout.startswith("mirror") else 102, group=4)
+    return IssueOrder(window=32, group=32, straight=2, per_object=version < (2, 3))
 
 
 # Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.
@@ -217,8 +228,10 @@ BENCH_LZJB = MetadataSizes(
     indirect_fixed=4500.0,
     indirect_each=6.0,
     objset_root=2048,
-    mos_objects=260,
-    mos_each_txg=6,
+    space_map=4096,
+    mos_dnode_blocks=6,
+    mos_each_txg=2,
+    mos_static=31,
 )
 
 

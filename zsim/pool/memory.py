@@ -1,8 +1,9 @@
 """Memory of the compiled history: arrays of records behind one table of addresses.
 
 Every kernel takes a single argument, the table `pool`: a small array of addresses and sizes.  A view function
-turns an entry into an array without counting references; passing the arrays themselves costs numba a reference
-count per array and call, which took longer than the allocator.  `Memory` owns the arrays and keeps them alive.
+turns an entry into an array without counting references; passing the arrays themselves costs numba a
+reference count per array and call, which took longer than the allocator.  `Memory` owns the arrays and keeps
+them alive.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ SLAB = np.dtype(
         ("role", "i8"),
         ("owner", "i8"),
         ("changed", "i8"),
+        ("unflushed", "i8"),
         ("tried", "i8"),
     ],
     align=True,
@@ -96,7 +98,8 @@ NOW = np.dtype(
         ("kept", "i8"),
         ("snapshots", "i8"),
         ("failed", "i8"),
-        ("mos_next", "i8"),
+        ("log_next", "i8"),
+        ("map_next", "i8"),
         ("thread", "i8"),
         # The step under way.
         ("goal", "f8"),
@@ -123,12 +126,17 @@ NOW = np.dtype(
         ("dnode_psize", "i8"),
         ("root_psize", "i8"),
         ("sync_threads", "i8"),
-        ("space_maps", "i8"),
+        ("log_space_maps", "i8"),
         ("meta_levels", "i8"),
         ("mos_first", "i8"),
         ("mos_dnodes", "i8"),
-        ("mos_objects", "i8"),
-        ("mos_each_txg", "i8"),
+        ("mos_heads", "i8"),
+        ("mos_static", "i8"),
+        ("map_psize", "i8"),
+        ("issue_window", "i8"),
+        ("issue_group", "i8"),
+        ("issue_straight", "i8"),
+        ("issue_per_object", "i8"),
     ],
     align=True,
 )
@@ -167,6 +175,8 @@ LIST = np.dtype(
         ("next", "i8"),
         ("dnode_set", "i8"),
         ("dnode_block", "i8"),
+        ("stream_file", "i8"),
+        ("stream_record", "i8"),
     ],
     align=True,
 )
@@ -248,15 +258,16 @@ class Memory:
         """Take down the addresses; no array may be replaced after this."""
         arrays = [getattr(self, name) for name in ARRAYS]
         sizes = [
-            len(self.vdevs), len(self.slabs), len(self.log), len(self.files), len(self.datasets), len(self.kept),
-            self.starts.shape[1], self.ratio_values.shape[1],
+            len(self.vdevs), len(self.slabs), len(self.log), len(self.files), len(self.datasets),
+            len(self.kept), self.starts.shape[1], self.ratio_values.shape[1],
         ]  # fmt: skip
         self.table = np.array([array.ctypes.data for array in arrays] + sizes, dtype=np.int64)
 
 
 ARRAYS = (
-    "rules", "vdevs", "slabs", "allocators", "cursors", "histogram", "starts", "ends", "owners", "log", "marks",
-    "now", "slots", "files", "datasets", "lists", "kept", "ratio_values", "ratio_chances", "snapshots",
+    "rules", "vdevs", "slabs", "allocators", "cursors", "histogram", "starts", "ends", "owners", "log",
+    "marks", "now", "slots", "files", "datasets", "lists", "kept", "ratio_values", "ratio_chances",
+    "snapshots",
 )  # fmt: skip
 (
     _RULES, _VDEVS, _SLABS, _ALLOCATORS, _CURSORS, _HISTOGRAM, _STARTS, _ENDS, _OWNERS, _LOG, _MARKS,
@@ -270,7 +281,7 @@ def _caster(dtype: Any) -> Any:
     """Return a compiled function from an address to a pointer to `dtype`."""
     pointer = types.CPointer(from_dtype(np.dtype(dtype)))
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def cast(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.inttoptr(arguments[0], context.get_value_type(pointer))

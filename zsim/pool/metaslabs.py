@@ -13,6 +13,7 @@ are two sorted arrays (starts, ends); used-up segments stay behind empty until t
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from zsim.jit import njit
@@ -35,7 +36,6 @@ from zsim.pool.memory import (
     starts_of,
     vdevs_of,
 )
-
 from zsim.pool.styles import STICKY_FRAG, STICKY_UNTIL_FRAGMENTED
 
 NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
@@ -226,16 +226,16 @@ def take_units(pool: I64, slab: int, units: int) -> int:
 
 @njit
 def fragmentation_of(pool: I64, slab: int) -> int:
-    """Return FRAG of one metaslab [%]: the mean of the table over its free space, weighted by bytes."""
+    """Return FRAG of one metaslab [%]: the mean of the table over its free space.
+
+    A free segment counts with the lower bound of its bucket (metaslab.c:metaslab_set_fragmentation).
+    """
     total = 0.0
     weighted = 0.0
-    for k in range(slabs_of(pool)[slab].segments):
-        start, end = starts_of(pool, slab)[k], ends_of(pool, slab)[k]
-        if end > start:
-            size = segment_bytes(pool, slab, start, end)
-            row = min(max(bucket(size) - 9, 0), FRAG_TABLE.size - 1)
-            total += size
-            weighted += float(size) * FRAG_TABLE[row]
+    for index in range(BUCKETS):
+        size = float(histogram_of(pool, slab)[index]) * float(1 << index)
+        total += size
+        weighted += size * FRAG_TABLE[min(max(index - 9, 0), FRAG_TABLE.size - 1)]
     return int(weighted / total) if total > 0.0 else 0
 
 
@@ -249,7 +249,7 @@ def space_weight(pool: I64, slab: int) -> int:
         free = max(free * (100 - (frag - 1)) // 100, 1)
     if rules_of(pool)[0].lba_weight:
         free = 2 * free - ((slab - vdevs_of(pool)[vdev].first) * free) // vdevs_of(pool)[vdev].count
-    return free
+    return int(free)
 
 
 @njit
@@ -323,7 +323,7 @@ def rank(pool: I64, slab: int) -> int:
     role = slabs_of(pool)[slab].role
     if rules_of(pool)[0].separate:
         return 0 if role == PRIMARY else (-1 if role == SECONDARY else 1)
-    return role
+    return int(role)
 
 
 @njit
@@ -416,9 +416,9 @@ def units_needed(pool: I64, vdev: int, psize: int) -> int:
         return sectors
     rows = (sectors + vdevs_of(pool)[vdev].data - 1) // vdevs_of(pool)[vdev].data
     if kind == DRAID:
-        return rows
+        return int(rows)
     parity = vdevs_of(pool)[vdev].parity
-    return (sectors + parity * rows + parity) // (parity + 1)
+    return int((sectors + parity * rows + parity) // (parity + 1))
 
 
 @njit
@@ -437,15 +437,6 @@ def pool_used(pool: I64) -> int:
     for vdev in range(pool[VDEVS]):
         total += vdevs_of(pool)[vdev].used
     return total
-
-
-@njit
-def changed_slabs(pool: I64) -> int:
-    """Return how many metaslabs this txg has changed."""
-    count = 0
-    for slab in range(pool[SLABS]):
-        count += slabs_of(pool)[slab].changed
-    return count
 
 
 @njit
@@ -620,6 +611,7 @@ def end_txg(pool: I64, step: int) -> None:
         if not slabs_of(pool)[slab].changed:
             continue
         slabs_of(pool)[slab].changed = 0
+        slabs_of(pool)[slab].unflushed = 1
         weight = weight_now(pool, slab)
         slabs_of(pool)[slab].weight = weight
         if slabs_of(pool)[slab].role != NONE and not stays_active(pool, slab):

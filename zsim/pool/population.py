@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.errors import InputError, ZsimError
+from zsim.errors import ZsimError
 from zsim.pool import metaslabs, rows, writing
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.memory import (
@@ -41,7 +41,7 @@ from zsim.pool.recipe import (
     Snapshot,
     Step,
 )
-from zsim.pool.styles import AllocatorStyle
+from zsim.pool.styles import DITTO_DISTANCE, AllocatorStyle
 
 FIRST_TXG = 4
 FIRST_OBJSET = 54
@@ -69,6 +69,55 @@ class Files:
         return len(self.records)
 
 
+class History:
+    """A pool under way: steps are run on it one by one, and it can be looked at in between.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        Pool, allocator, files; its `steps` tell how much may be written and are not run.
+    seed : int
+        Same recipe, steps and seed, same blocks.
+    """
+
+    def __init__(self, recipe: PoolRecipe, seed: int = 0) -> None:
+        self.recipe = recipe
+        files = draw_files(recipe, np.random.default_rng(seed))
+        self._memory = found_pool(recipe, files, seed)
+
+    def run(self, *steps: Step) -> None:
+        """Run steps.
+
+        Raises
+        ------
+        HistoryError
+            When the pool cannot hold what they write, or they write more than the recipe said.
+        """
+        for step in steps:
+            writing.run_step(self._memory.table, *_operation(step))
+            _check(self._memory, self.recipe)
+
+    @property
+    def fill(self) -> float:
+        """Allocated / space."""
+        return float(self._memory.now[0]["used"]) / self.recipe.space
+
+    @property
+    def segments(self) -> I64:
+        """Free segments by power of two, shape (metaslabs, 48)."""
+        return self._memory.histogram
+
+    @property
+    def untouched(self) -> NDArray[np.bool_]:
+        """Whether a metaslab was never allocated from, shape (metaslabs,)."""
+        slabs = self._memory.slabs
+        return np.asarray(slabs["free"] == slabs["units"])
+
+    def table(self) -> BlockTable:
+        """Return the blocks that are on the pool now."""
+        return _table(self.recipe, self._memory)
+
+
 def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     """Build the population a recipe leaves.
 
@@ -89,13 +138,9 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     HistoryError
         When the pool cannot hold what the recipe writes.
     """
-    generator = np.random.default_rng(seed)
-    files = draw_files(recipe, generator)
-    memory = found_pool(recipe, files, seed)
-    for step in recipe.steps:
-        writing.run_step(memory.table, *_operation(step))
-        _check(memory, recipe)
-    return _table(recipe, memory)
+    history = History(recipe, seed)
+    history.run(*recipe.steps)
+    return history.table()
 
 
 def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
@@ -134,6 +179,19 @@ def mean_file_bytes(recipe: PoolRecipe) -> float:
     weights = np.array([record.share for record in recipe.records])
     factors = np.array([record.size_factor for record in recipe.records])
     return float(mean * (weights * factors).sum() / weights.sum())
+
+
+def mean_record_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a data block [bytes]: files smaller than a record are one block."""
+    size = recipe.files.low + (recipe.files.high - recipe.files.low) / 2
+    if recipe.files.shape != "uniform":
+        size = float(recipe.files.mean)
+    blocks = total = 0.0
+    for record in recipe.records:
+        each = size * record.size_factor
+        blocks += record.share * max(each / record.recordsize, 1.0)
+        total += record.share * each
+    return total / blocks
 
 
 def expansion(recipe: PoolRecipe) -> float:
@@ -232,7 +290,7 @@ def _rules(style: AllocatorStyle) -> Any:
     rules["fill_empty"] = style.fill_empty
     rules["allocators"] = style.allocators
     rules["separate"] = style.separate_metaslabs
-    rules["distance"] = 1 if style.separate_metaslabs else 125
+    rules["distance"] = 1 if style.separate_metaslabs else DITTO_DISTANCE
     return rules
 
 
@@ -264,7 +322,7 @@ def _lay_out_trees(memory: Memory, recipe: PoolRecipe, files: Files, seed: int) 
     memory.datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
     memory.now = _now(recipe, seed)
     memory.now["mos_first"] = slots
-    slots += 2 + metadata.mos_dnode_blocks + metadata.mos_objects
+    slots += int(memory.now["mos_heads"][0]) + metadata.mos_static + 2 * len(memory.slabs)
     keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
     memory.slots = np.zeros(slots, dtype=SLOT)
     memory.lists = np.empty(slots, dtype=LIST)
@@ -292,9 +350,14 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["root_psize"] = metadata.objset_root
     now["sync_threads"] = recipe.style.sync_threads
     now["mos_dnodes"] = metadata.mos_dnode_blocks
-    now["mos_objects"] = metadata.mos_objects
-    now["mos_each_txg"] = metadata.mos_each_txg
-    now["space_maps"] = not recipe.style.log_space_maps
+    now["mos_heads"] = 2 + metadata.mos_dnode_blocks + metadata.mos_each_txg
+    now["mos_static"] = metadata.mos_static
+    now["issue_window"] = recipe.issue.window
+    now["issue_group"] = recipe.issue.group
+    now["issue_straight"] = recipe.issue.straight
+    now["issue_per_object"] = recipe.issue.per_object
+    now["map_psize"] = metadata.space_map
+    now["log_space_maps"] = recipe.style.log_space_maps
     now["meta_levels"] = meta_dnode_levels(metadata.pointers)
     return now
 
@@ -375,8 +438,8 @@ def _check(memory: Memory, recipe: PoolRecipe) -> None:
     if failed == writing.FAILED_FULL:
         used = memory.now[0]["used"] / recipe.space
         raise HistoryError(
-            f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower fill "
-            "or less fragmentation."
+            f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "
+            "fill or less fragmentation."
         )
     if failed:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
@@ -389,7 +452,7 @@ def _table(recipe: PoolRecipe, memory: Memory) -> BlockTable:
     names = names[slots]
 
     def column(name: str) -> I64:
-        values = memory.slots[name][slots].astype(np.int64)
+        values: I64 = memory.slots[name][slots].astype(np.int64)
         values[~live] = memory.kept[name][-1 - chosen[~live]]
         return values
 
@@ -397,7 +460,14 @@ def _table(recipe: PoolRecipe, memory: Memory) -> BlockTable:
     vdev = np.empty((count, MAX_DVAS), dtype=np.int64)
     offset = np.empty((count, MAX_DVAS), dtype=np.int64)
     asize = np.empty((count, MAX_DVAS), dtype=np.int64)
-    rows.locate_all(memory.table, chosen, slab_starts(recipe), vdev, offset, asize)
+    rows.locate_all(
+        memory.table,
+        chosen,
+        np.concatenate([vdev.slab_starts() for vdev in recipe.vdevs]),
+        vdev,
+        offset,
+        asize,
+    )
     birth = column("birth")
     return BlockTable(
         objset=_objsets(memory, names["dataset"], birth),
@@ -447,20 +517,3 @@ def _objsets(memory: Memory, dataset: NDArray[np.int64], birth: NDArray[Any]) ->
     interval = np.searchsorted(memory.snapshots[:count], birth)
     snapshot = SNAPSHOT_OBJSETS + interval * (int(dataset.max()) + 1) + dataset
     return np.where((dataset >= 0) & (interval < count), snapshot, head)
-
-
-def slab_starts(recipe: PoolRecipe) -> I64:
-    """Return the address of each metaslab in its top-level vdev [bytes], numbered over the pool."""
-    starts = [np.arange(vdev.slab_count, dtype=np.int64) * vdev.slab_bytes for vdev in recipe.vdevs]
-    aligned = [-(-start // vdev.unit) * vdev.unit for start, vdev in zip(starts, recipe.vdevs, strict=True)]
-    plain = [
-        a if v.spec.kind == "draid" else s for a, s, v in zip(aligned, starts, recipe.vdevs, strict=True)
-    ]
-    return np.concatenate(plain)
-
-
-def check_fraction(field: str, value: float) -> float:
-    """Return `value`, refusing what is no fraction."""
-    if not 0.0 <= value <= 1.0:
-        raise InputError(field, value, "a fraction lies between 0 and 1", "write 62% or 0.62")
-    return value

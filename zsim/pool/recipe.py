@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zsim.errors import InputError
 from zsim.pool.blocks import BlockTable
-from zsim.pool.styles import AllocatorStyle, allocator_style, metaslab_shift
+from zsim.pool.styles import AllocatorStyle, allocator_style
+from zsim.scenario.capacity import vdev_capacity
 from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases import ReleaseProfile, load_release
 
-LABEL_START = 4 << 20  # labels and boot area in front (vdev_impl.h: VDEV_LABEL_START_SIZE)
-LABEL_END = 512 << 10
-DRAID_RESERVE = 32 << 20
-DRAID_ROW = 16 << 20
+EMBEDDED_SLOG_ABOVE = 64  # metaslabs: zfs_embedded_slog_min_ms
 
 FileShape = Literal["fixed", "uniform", "lognormal"]
 
@@ -32,12 +34,27 @@ class TopLevel:
         Size of a metaslab [bytes].
     slab_count : int
         Metaslabs that take data.
+    starts : tuple of int
+        Address of each metaslab [bytes]; empty where they follow one another without a gap.
     """
 
     spec: VdevSpec
     ashift: int
     slab_bytes: int
     slab_count: int
+    starts: tuple[int, ...] = ()
+
+    def slab_starts(self) -> NDArray[np.int64]:
+        """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""
+        if self.starts:
+            starts = np.array(self.starts, dtype=np.int64)
+        else:
+            starts = np.arange(self.slab_count, dtype=np.int64) * self.slab_bytes
+        return -(-starts // self.unit) * self.unit if self.spec.kind == "draid" else starts
+
+    def slab_of(self, offset: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the metaslab of each address."""
+        return np.searchsorted(self.slab_starts(), offset, side="right") - 1
 
     @property
     def unit(self) -> int:
@@ -46,35 +63,18 @@ class TopLevel:
         return sectors[self.spec.kind] << self.ashift
 
 
-def allocatable_bytes(spec: VdevSpec, leaf_bytes: int) -> int:
-    """Return the size of a top-level vdev's address space [bytes], labels left out.
-
-    OpenZFS vdev_raidz.c:vdev_raidz_open (children x the smallest), vdev_draid.c:vdev_draid_open (rows of 16 MiB,
-    32 MiB reserve a child, whole groups).
-    """
-    child = leaf_bytes - LABEL_START - LABEL_END
-    if spec.kind == "mirror":
-        return child
-    if spec.kind == "raidz":
-        return child * spec.children
-    group = (spec.data + spec.parity) * DRAID_ROW
-    rows = (child - DRAID_RESERVE) // DRAID_ROW
-    return rows * DRAID_ROW * (spec.children - spec.spares) // group * group
-
-
-def top_level(spec: VdevSpec, ashift: int, leaf_bytes: int, release: str) -> TopLevel:
+def top_level(spec: VdevSpec, ashift: int, leaf_bytes: int, release: ReleaseProfile) -> TopLevel:
     """Return a top-level vdev with the metaslabs its release would give it.
 
-    From 2.1 one metaslab of more than 64 is set aside for the intent log (vdev.c:vdev_metaslab_group_create).
+    From 2.1 one metaslab of more than 64 is set aside for the intent log (vdev.c:vdev_metaslab_init).
     """
-    asize = allocatable_bytes(spec, leaf_bytes)
-    shift = metaslab_shift(asize, release)
-    count = asize >> shift
+    capacity = vdev_capacity(spec, leaf_bytes, release)
+    count = capacity.metaslab_count
+    if release.embedded_slog and count > EMBEDDED_SLOG_ABOVE:
+        count -= 1
     if count < 2:
-        raise InputError(
-            "leaf size", leaf_bytes, "a pool needs at least two metaslabs of 16 MiB", "use larger drives"
-        )
-    return TopLevel(spec, ashift, 1 << shift, count)
+        raise InputError("drive_size", leaf_bytes, "a pool needs at least two metaslabs", "use larger drives")
+    return TopLevel(spec, ashift, 1 << capacity.metaslab_shift, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,10 @@ class MetadataSizes:
         Compressed size of an indirect block [bytes], fixed and per pointer in use.
     dnode_block, objset_root : int
         Compressed sizes [bytes].
-    mos_dnode_blocks, mos_objects, mos_each_txg : int
-        Dnode blocks and objects of the MOS, and the objects rewritten in each txg.
+    space_map : int
+        Compressed size of a space map's last block [bytes].
+    mos_dnode_blocks, mos_each_txg, mos_static : int
+        Dnode blocks and small objects of the MOS that are rewritten in each txg, and objects written once.
     """
 
     pointers: int = 1024
@@ -182,9 +184,26 @@ class MetadataSizes:
     indirect_each: float = 60.0
     dnode_block: int = 4096
     objset_root: int = 4096
-    mos_dnode_blocks: int = 8
-    mos_objects: int = 30
-    mos_each_txg: int = 6
+    space_map: int = 8192
+    mos_dnode_blocks: int = 6
+    mos_each_txg: int = 3
+    mos_static: int = 9
+
+
+@dataclass(frozen=True, slots=True)
+class IssueOrder:
+    """In which order the records of one txg get their places.
+
+    The first `window` in logical order; behind them in groups of `group`, of which `straight` in order and
+    the rest last first: what the allocation throttle leaves when a single processor serves it (the bench
+    pools).  On many processors the throttle restores the logical order (zio.c:zio_io_to_allocate sorts by
+    bookmark): group 0.
+    """
+
+    window: int = 0
+    group: int = 0
+    straight: int = 0
+    per_object: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +227,12 @@ class PoolRecipe:
     txg_bytes : int
         Data written per txg [bytes].
     txg_step : int
-        Txgs per written one: 3 where the writer waits for each sync (two idle ones follow), 1 under steady load.
+        Txgs per written one: 3 where the writer waits for each sync (two idle ones follow), 1 under steady
+        load.
     metadata : MetadataSizes
         Sizes of the metadata.
+    issue : IssueOrder
+        Order of placement within a txg.
     """
 
     vdevs: tuple[TopLevel, ...]
@@ -222,6 +244,7 @@ class PoolRecipe:
     txg_bytes: int = 256 << 20
     txg_step: int = 1
     metadata: MetadataSizes = field(default_factory=MetadataSizes)
+    issue: IssueOrder = field(default_factory=IssueOrder)
 
     @property
     def space(self) -> int:
@@ -230,7 +253,14 @@ class PoolRecipe:
 
 
 def pool_of(
-    layout: str | Layout, leaf_bytes: int, release: str, ashift: int = 12, *, spacemap_histogram: bool = True
+    layout: str | Layout,
+    leaf_bytes: int,
+    release: str | ReleaseProfile,
+    ashift: int = 12,
+    *,
+    cpus: int = 16,
+    rotating: bool = True,
+    spacemap_histogram: bool = True,
 ) -> tuple[tuple[TopLevel, ...], AllocatorStyle]:
     """Return the vdevs and the allocator of a pool by layout and release.
 
@@ -240,16 +270,23 @@ def pool_of(
         For example ``4*raidz2x6``.
     leaf_bytes : int
         Size of a drive (its ZFS partition) [bytes].
-    release : str
+    release : str or ReleaseProfile
         For example ``2.3.9``.
     ashift : int
         log2 of the sector size.
-    spacemap_histogram : bool
-        The pool feature of that name.
+    cpus, rotating, spacemap_histogram
+        See `zsim.pool.styles.allocator_style`.
+
+    Raises
+    ------
+    InputError
+        For a layout or release that is not known, or a drive too small for a pool.
     """
     parsed = Layout.parse(layout) if isinstance(layout, str) else layout
-    vdevs = tuple(top_level(spec, ashift, leaf_bytes, release) for spec in parsed.vdevs)
-    return vdevs, allocator_style(release, spacemap_histogram=spacemap_histogram)
+    profile = load_release(release) if isinstance(release, str) else release
+    kinds = {spec: top_level(spec, ashift, leaf_bytes, profile) for spec in set(parsed.vdevs)}
+    style = allocator_style(profile, cpus=cpus, rotating=rotating, spacemap_histogram=spacemap_histogram)
+    return tuple(kinds[spec] for spec in parsed.vdevs), style
 
 
 def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:

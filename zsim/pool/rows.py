@@ -10,6 +10,7 @@ from zsim.jit import njit
 from zsim.pool.memory import (
     DATASETS,
     I64,
+    SLABS,
     datasets_of,
     files_of,
     kept_of,
@@ -104,14 +105,17 @@ def name_dataset(pool: I64, names: Any, at: int, dataset: int, files: I64) -> in
 @njit
 def name_mos(pool: I64, names: Any) -> int:
     """Name the blocks of the MOS: root, indirect block, each dnode block followed by its objects."""
-    dnodes, objects = now_of(pool)[0].mos_dnodes, now_of(pool)[0].mos_objects
-    first = now_of(pool)[0].mos_first
+    now = now_of(pool)[0]
+    dnodes = now.mos_dnodes
+    objects = now.mos_heads - 2 - dnodes + now.mos_static + 2 * pool[SLABS]
+    first = now.mos_first
     at = name_slot(names, 0, first, -1, 0, ROOT_LEVEL, 0, 4096)
-    at = name_slot(names, at, first + 1, -1, 0, 1, 0, now_of(pool)[0].pointers * 128)
+    at = name_slot(names, at, first + 1, -1, 0, 1, 0, now.pointers * 128)
     for block in range(dnodes):
         at = name_slot(names, at, first + 2 + block, -1, 0, 0, block, 16384)
-        for k in range(block * objects // dnodes, (block + 1) * objects // dnodes):
-            item = block * DNODES_PER_BLOCK + 1 + k - block * objects // dnodes
+        low, high = block * objects // dnodes, (block + 1) * objects // dnodes
+        for k in range(low, high):
+            item = block * DNODES_PER_BLOCK + 1 + k - low
             at = name_slot(names, at, first + 2 + dnodes + k, -1, item, 0, 0, 16384)
     return at
 

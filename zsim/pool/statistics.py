@@ -11,7 +11,6 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.recipe import TopLevel
 
 KIB = 1 << 10
-GAP_EDGES = (0, 1, 32 * KIB, 128 * KIB, 512 * KIB, 2048 * KIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +58,30 @@ def slab_fill(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> NDArray[np.floa
     fills = []
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
-        slab = table.dva_offset[here] // vdev.slab_bytes
+        slab = vdev.slab_of(table.dva_offset[here])
         fills.append(np.bincount(slab, table.dva_asize[here], vdev.slab_count) / vdev.slab_bytes)
     return np.concatenate(fills)
 
 
+def inner_gaps(table: BlockTable, number: int, vdev: TopLevel) -> NDArray[np.int64]:
+    """Return the gaps between neighbours in the same metaslab of a top-level vdev [bytes]."""
+    found = extents(table, number)
+    slab = vdev.slab_of(found.start)
+    return found.gaps[slab[1:] == slab[:-1]]
+
+
 def free_segments(
-    table: BlockTable, vdev: int, level: TopLevel
+    table: BlockTable, number: int, vdev: TopLevel
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the metaslab and the length [bytes] of every free segment of a top-level vdev."""
-    found = extents(table, vdev)
-    bounds = np.arange(level.slab_count + 1, dtype=np.int64) * level.slab_bytes
-    start = np.concatenate([found.end, bounds[:-1]])
-    stop = np.concatenate([found.start, bounds[1:]])
-    start.sort()
-    stop.sort()
+    found = extents(table, number)
+    bounds = vdev.slab_starts()
+    start = np.sort(np.concatenate([found.end, bounds]))
+    stop = np.sort(np.concatenate([found.start, bounds + vdev.slab_bytes]))
     # Between the k-th end and the k-th start lies the k-th gap; gaps do not cross a metaslab's bounds.
     length = stop - start
     keep = length > 0
-    return start[keep] // level.slab_bytes, length[keep]
+    return vdev.slab_of(start[keep]), length[keep]
 
 
 def rank_correlation(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
@@ -138,7 +142,8 @@ def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatis
     """Return the statistics of a population on the pool `vdevs`."""
     data = ~table.is_metadata
     indirect = (table.level > 0) & (table.object > 0) & (table.objset > 0)
-    gaps = np.concatenate([extents(table, number).gaps for number in range(len(vdevs))])
+    gaps = np.concatenate([inner_gaps(table, number, vdev) for number, vdev in enumerate(vdevs)])
+    gaps = gaps if len(gaps) else np.zeros(1, dtype=np.int64)
     near = (gaps > 0) & (gaps <= 512 * KIB)
     far = gaps > 512 * KIB
     address = table.dva_vdev[data, 0].astype(np.int64) * (1 << 50) + table.dva_offset[data, 0]
@@ -167,13 +172,16 @@ def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatis
 
 
 def mean_position(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> float:
-    """Return the mean position of the allocated bytes in their vdevs: 0 the first address, 1 the last."""
+    """Return the mean position of the allocated bytes in their vdevs: 0 the first address, 1 the last.
+
+    A metaslab counts with its number: in a miniature only the first part of each is there.
+    """
     total = weighted = 0.0
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
         asize = table.dva_asize[here]
         total += float(asize.sum())
-        weighted += float((table.dva_offset[here] * asize.astype(np.float64)).sum()) / (
-            vdev.slab_bytes * vdev.slab_count
-        )
+        slab = vdev.slab_of(table.dva_offset[here])
+        inside = (table.dva_offset[here] - vdev.slab_starts()[slab]) / vdev.slab_bytes
+        weighted += float(((slab + inside) * asize).sum()) / vdev.slab_count
     return weighted / total if total else 0.0

@@ -1,10 +1,10 @@
 """Files, transaction groups, snapshots: the compiled history that fills and ages a pool.
 
-What ZFS does in a txg (OpenZFS dmu_objset.c:dmu_objset_sync, dbuf.c:dbuf_sync_list, dsl_pool.c:dsl_pool_sync):
-the dirty objects of a dataset, in hashed sublists; of each object its dirty records in the order they were
-dirtied, each indirect block as soon as its last dirty child is placed; then the dnode blocks and the levels of
-the meta-dnode, the objset's root, and at last the MOS.  Every rewritten block is placed anew and its old place
-freed, unless a snapshot holds it.
+What ZFS does in a txg (OpenZFS dmu_objset.c:dmu_objset_sync, dbuf.c:dbuf_sync_list,
+dsl_pool.c:dsl_pool_sync): the dirty objects of a dataset, in hashed sublists; of each object its dirty
+records in the order they were dirtied, each indirect block as soon as its last dirty child is placed; then
+the dnode blocks and the levels of the meta-dnode, the objset's root, and at last the MOS.  Every rewritten
+block is placed anew and its old place freed, unless a snapshot holds it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from zsim.pool.memory import (
     FILES,
     I64,
     KEPT_ROOM,
+    SLABS,
     datasets_of,
     files_of,
     kept_of,
@@ -31,7 +32,6 @@ from zsim.pool.memory import (
 )
 from zsim.pool.metaslabs import (
     allocate_block,
-    changed_slabs,
     end_txg,
     log_free,
     pool_space,
@@ -170,7 +170,7 @@ def pointers_in_use(pool: I64, file: int, level: int, index: int) -> int:
     fan = int(now_of(pool)[0].pointers)
     span = fan ** (level - 1)
     below = (int(files_of(pool)[file].records) + span - 1) // span
-    return min(fan, below - index * fan)
+    return int(min(fan, below - index * fan))
 
 
 @njit
@@ -209,26 +209,67 @@ def mark_dnode(pool: I64, file: int) -> None:
 
 
 @njit
+def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
+    """Append the dirty records of one sublist of a dataset's objects to the stream; return its new length."""
+    now = now_of(pool)[0]
+    lists = lists_of(pool)
+    for k in range(now.dirty_files):
+        file = lists[k].dirty_file
+        if files_of(pool)[file].dataset != dataset or mix(files_of(pool)[file].item) % SUBLISTS != sublist:
+            continue
+        at = files_of(pool)[file].head
+        while at >= 0:
+            lists[count].stream_file = file
+            lists[count].stream_record = lists[at].record
+            count += 1
+            at = lists[at].next
+        files_of(pool)[file].head = -1
+        mark_dnode(pool, file)
+    return count
+
+
+@njit
+def issue_position(pool: I64, k: int, count: int) -> int:
+    """Return which record of a stream of `count` is placed as number `k`; see `IssueOrder`."""
+    now = now_of(pool)[0]
+    if now.issue_group == 0 or k < now.issue_window:
+        return k
+    low = k - (k - now.issue_window) % now.issue_group
+    if k - low < now.issue_straight:
+        return k
+    high: int = min(low + now.issue_group, count)
+    return int(high - 1 - (k - low - now.issue_straight))
+
+
+@njit
+def place_stream(pool: I64, count: int) -> None:
+    """Place the records of the stream, all as one or object by object."""
+    lists = lists_of(pool)
+    low = now_of(pool)[0].zero
+    while low < count:
+        high = count
+        if now_of(pool)[0].issue_per_object:
+            high = low + 1
+            while high < count and lists[high].stream_file == lists[low].stream_file:
+                high += 1
+        for k in range(high - low):
+            at = low + issue_position(pool, k, high - low)
+            place_record(pool, lists[at].stream_file, lists[at].stream_record)
+        low = high
+
+
+@njit
 def sync_files(pool: I64, dataset: int) -> None:
-    """Place the dirty records of a dataset, sublist by sublist."""
-    for sublist in range(SUBLISTS):
-        used = False
-        for k in range(now_of(pool)[0].dirty_files):
-            file = lists_of(pool)[k].dirty_file
-            if (
-                files_of(pool)[file].dataset != dataset
-                or mix(files_of(pool)[file].item) % SUBLISTS != sublist
-            ):
-                continue
-            used = True
-            at = files_of(pool)[file].head
-            while at >= 0:
-                place_record(pool, file, lists_of(pool)[at].record)
-                at = lists_of(pool)[at].next
-            files_of(pool)[file].head = -1
-            mark_dnode(pool, file)
-        if used:
-            next_thread(pool)
+    """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn."""
+    now = now_of(pool)[0]
+    threads = rules_of(pool)[0].allocators if now.sync_threads else now.data_copies
+    for thread in range(threads):
+        count = now.zero
+        for sublist in range(SUBLISTS):
+            if sublist % threads == thread:
+                count = gather(pool, dataset, sublist, count)
+        place_stream(pool, count)
+        next_thread(pool)
 
 
 @njit
@@ -258,28 +299,58 @@ def sync_meta_dnode(pool: I64, dataset: int) -> None:
 
 
 @njit
-def sync_mos(pool: I64) -> None:
-    """Rewrite what a txg changes in the MOS: some objects, space maps, dnode blocks, indirect block, root.
+def place_mos(pool: I64, at: int, psize: int) -> None:
+    """Rewrite block number `at` of the MOS."""
+    now = now_of(pool)[0]
+    place(pool, now.mos, now.mos_first + at, now.zero, psize, now.mos_copies)
 
-    The blocks of the MOS are numbered root, indirect block, dnode blocks, objects; written backwards.
+
+@njit
+def sync_space_maps(pool: I64) -> None:
+    """Rewrite the space maps of the metaslabs that changed; with a log (2.0+), the log and the next one only.
+
+    OpenZFS metaslab.c:metaslab_sync, spa_log_spacemap.c:spa_flush_metaslabs (about one metaslab a txg).
     """
     now = now_of(pool)[0]
-    objects = now.mos_objects if now.txg == now.first_txg else now.mos_each_txg
-    if now.space_maps:
-        objects += changed_slabs(pool)
-    objects = min(objects, now.mos_objects)
-    heads = 2 + min(now.mos_dnodes, objects)
-    for k in range(objects + heads):
-        at = heads - 1 - (k - objects)
+    slabs = slabs_of(pool)
+    count = pool[SLABS]
+    first = now.mos_heads + now.mos_static + count
+    if not now.log_space_maps:
+        for slab in range(count):
+            if slabs[slab].changed:
+                place_mos(pool, first + slab, now.sector)
+        return
+    place_mos(pool, first - count + now.log_next, now.sector)
+    now.log_next = (now.log_next + 1) % count
+    for _ in range(count):
+        slab = now.map_next
+        now.map_next = (slab + 1) % count
+        if slabs[slab].unflushed:
+            slabs[slab].unflushed = 0
+            place_mos(pool, first + slab, now.map_psize)
+            return
+
+
+@njit
+def sync_mos(pool: I64) -> None:
+    """Rewrite what a txg changes in the MOS, the root last.
+
+    Its blocks are numbered root, indirect block, dnode blocks, objects written in each txg (the heads),
+    objects written once, space map logs, space maps.
+    """
+    now = now_of(pool)[0]
+    sync_space_maps(pool)
+    count = now.mos_heads
+    if now.txg == now.first_txg:
+        count += now.mos_static
+    for k in range(count):
+        at = count - 1 - k
         psize = now.sector
-        if k < objects:
-            at = 2 + now.mos_dnodes + now.mos_next
-            now.mos_next = (now.mos_next + 1) % now.mos_objects
-        elif at == 0:
+        if at == 0:
             psize = now.root_psize
-        elif at > 1:
+        elif 1 < at < 2 + now.mos_dnodes:
             psize = now.dnode_psize
-        place(pool, now.mos, now.mos_first, at, psize, now.mos_copies)
+        place_mos(pool, at, psize)
 
 
 @njit
@@ -433,10 +504,11 @@ def take_snapshot(pool: I64) -> None:
 @njit
 def held(pool: I64, birth: int, death: int) -> bool:
     """Tell whether some snapshot holds what lived from `birth` to `death`."""
+    count = 0
     for k in range(now_of(pool)[0].snapshots):
         if birth <= snapshots_of(pool)[k] < death:
-            return True
-    return False
+            count += 1
+    return count > 0
 
 
 @njit
@@ -464,8 +536,8 @@ def drop_snapshots(pool: I64, keep: int) -> None:
 def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: int) -> None:
     """Run one step of a history, txg by txg.
 
-    `amount` is the fill to reach, the share of the data to overwrite, the share of the files to remove, or the
-    number of snapshots to keep; `shortest` and `longest` are the runs of records to overwrite.
+    `amount` is the fill to reach, the share of the data to overwrite, the share of the files to remove, or
+    the number of snapshots to keep; `shortest` and `longest` are the runs of records to overwrite.
     """
     now = now_of(pool)[0]
     now.run_next = now.run_end

@@ -76,36 +76,6 @@ class ScanItems:
         return len(self.vdev)
 
 
-def items_of_entries(items: ScanItems, entries_vdev: NDArray[np.int64], entries_offset: NDArray[np.int64],
-                     rows: NDArray[np.int64]) -> ScanItems:
-    """Return the items with one more for each queue entry: a scrub reads every copy on its own.
-
-    Parameters
-    ----------
-    items : ScanItems
-        One a block.
-    entries_vdev, entries_offset : ndarray of int64, shape (m,)
-        Place of each entry's DVA.
-    rows : ndarray of int64, shape (m,)
-        Block of each entry.
-    """
-    more = len(rows)
-    none, zero = np.full(more, NO_ITEM, np.int64), np.zeros(more, np.int64)
-    return ScanItems(
-        vdev=np.concatenate((items.vdev, entries_vdev)),
-        offset=np.concatenate((items.offset, entries_offset)),
-        psize=np.concatenate((items.psize, items.psize[rows])),
-        level0=np.concatenate((items.level0, items.level0[rows])),
-        copies=np.concatenate((items.copies, zero)),
-        copy_count=np.concatenate((items.copy_count, zero)),
-        copy_vdev=items.copy_vdev,
-        copy_offset=items.copy_offset,
-        prefetch_first=np.concatenate((items.prefetch_first, none)),
-        prefetch_next=np.concatenate((items.prefetch_next, none)),
-        in_memory=np.concatenate((items.in_memory, np.zeros(more, bool))),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Program:
     """A sequence of scan operations.
@@ -186,16 +156,25 @@ def _touches(
     return result
 
 
-def preferred_copy(blocks: BlockTable, seed: int) -> NDArray[np.int64]:
-    """Return which copy of each block a scan reads.
+def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int) -> NDArray[np.int64]:
+    """Return which of its DVAs a scan reads of each block.
 
     A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init and
     vdev_mirror_dva_select).
+
+    Parameters
+    ----------
+    vdev : ndarray of int32, shape (n, 3)
+        Top-level vdev of each DVA, in the order in which the scan holds them.
+    count : ndarray of int16, shape (n,)
+        DVAs of each block.
+    seed : int
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
-    drawn = (generator.random(len(blocks)) * blocks.dva_count).astype(np.int64)
-    for earlier in (0, 1):
-        same = blocks.dva_vdev[np.arange(len(blocks)), drawn] == blocks.dva_vdev[:, earlier]
+    drawn = (generator.random(len(vdev)) * count).astype(np.int64)
+    rows = np.arange(len(vdev))
+    for earlier in (1, 0):
+        same = vdev[rows, drawn] == vdev[:, earlier]
         drawn = np.where(same & (drawn > earlier), earlier, drawn)
     return drawn
 
@@ -278,26 +257,71 @@ def _walk(
 
 def scan_items(blocks: BlockTable, *, seed: int) -> ScanItems:
     """Return the scan items of a block table, one a block in table order."""
-    copy = preferred_copy(blocks, seed)
-    rows = np.arange(len(blocks))
     traversed = is_traversed(blocks)
     first, following = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
-    others = (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None]) & (
-        np.arange(MAX_DVAS)[None, :] != copy[:, None]
-    )
-    count = others.sum(axis=1).astype(np.int64)
     return ScanItems(
-        vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
-        offset=blocks.dva_offset[rows, copy],
+        **_places(blocks.dva_vdev, blocks.dva_offset, blocks.dva_count, seed),
         psize=blocks.psize,
         level0=(blocks.level == 0),
-        copies=np.concatenate(([0], np.cumsum(count)[:-1])).astype(np.int64),
-        copy_count=count,
-        copy_vdev=blocks.dva_vdev[others].astype(np.int64),
-        copy_offset=blocks.dva_offset[others],
         prefetch_first=first,
         prefetch_next=following,
         in_memory=held_in_memory(blocks),
+    )
+
+
+def _places(
+    vdev: NDArray[np.int32], offset: NDArray[np.int64], dvas: NDArray[np.int16], seed: int
+) -> dict[str, NDArray[np.int64]]:
+    """Return where each block is read, and where its other copies are."""
+    rows, copy = np.arange(len(vdev)), preferred_copy(vdev, dvas, seed)
+    others = (np.arange(MAX_DVAS)[None, :] < dvas[:, None]) & (np.arange(MAX_DVAS)[None, :] != copy[:, None])
+    count = others.sum(axis=1).astype(np.int64)
+    return {
+        "vdev": vdev[rows, copy].astype(np.int64),
+        "offset": offset[rows, copy],
+        "copies": np.cumsum(count) - count,
+        "copy_count": count,
+        "copy_vdev": vdev[others].astype(np.int64),
+        "copy_offset": offset[others],
+    }
+
+
+def with_entries(
+    items: ScanItems, blocks: BlockTable, rows: NDArray[np.int64], copy: NDArray[np.int64], *, seed: int, scrub: bool
+) -> ScanItems:
+    """Return the items with one more for each entry of the sorted scan's queues.
+
+    Parameters
+    ----------
+    items : ScanItems
+        One a block.
+    blocks : BlockTable
+    rows, copy : ndarray of int64, shape (m,)
+        Block of each entry, and which of its DVAs the entry stands for.
+    seed : int
+    scrub : bool
+        A scrub reads that DVA and nothing else; a resilver holds all DVAs, that one first, and repairs the others from
+        the one it reads (OpenZFS dsl_scan.c:bp2sio).
+    """
+    count = blocks.dva_count[rows]
+    turned = (np.arange(MAX_DVAS)[None, :] + copy[:, None]) % np.maximum(count, 1)[:, None]
+    inside = np.arange(MAX_DVAS)[None, :] < count[:, None]
+    vdev = np.where(inside, blocks.dva_vdev[rows[:, None], turned], -1)
+    offset = np.where(inside, blocks.dva_offset[rows[:, None], turned], 0)
+    places = _places(vdev, offset, np.ones_like(count) if scrub else count, seed + 1)
+    places["copies"] = places["copies"] + len(items.copy_vdev)
+    more = len(rows)
+    none = np.full(more, NO_ITEM, np.int64)
+    new = ScanItems(
+        **places,
+        psize=items.psize[rows],
+        level0=items.level0[rows],
+        prefetch_first=none,
+        prefetch_next=none,
+        in_memory=np.zeros(more, bool),
+    )
+    return ScanItems(
+        *(np.concatenate((getattr(items, name), getattr(new, name))) for name in ScanItems.__slots__)
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.blocks import BlockTable
 from zsim.scan.program import OP_ISSUE, Program
 
 SIO_BYTES, DVA_BYTES = 120, 16
@@ -21,6 +21,8 @@ class ScanQueue:
     ----------
     item : ndarray of int64, shape (n,)
         Block (row of the block table).
+    copy : ndarray of int64, shape (n,)
+        Which of the block's DVAs the entry stands for.
     vdev : ndarray of int64, shape (n,)
         Top-level vdev on whose queue the entry stands.
     offset, asize : ndarray of int64, shape (n,)
@@ -30,6 +32,7 @@ class ScanQueue:
     """
 
     item: NDArray[np.int64]
+    copy: NDArray[np.int64]
     vdev: NDArray[np.int64]
     offset: NDArray[np.int64]
     asize: NDArray[np.int64]
@@ -54,18 +57,12 @@ def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     copy = np.arange(len(rows)) - np.repeat(starts, blocks.dva_count[visited])
     return ScanQueue(
         item=rows.astype(np.int64),
+        copy=copy.astype(np.int64),
         vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
         offset=blocks.dva_offset[rows, copy],
         asize=blocks.dva_asize[rows, copy],
         record_bytes=SIO_BYTES + DVA_BYTES * blocks.dva_count[rows].astype(np.int64),
     )
-
-
-def copies_as_items(blocks: BlockTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return row and copy number of every DVA of every block (a scrub reads them one by one)."""
-    present = np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None]
-    rows, copies = np.nonzero(present)
-    return rows.astype(np.int64), copies.astype(np.int64)
 
 
 def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:

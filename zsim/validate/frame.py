@@ -282,6 +282,10 @@ def _disksim(_: frozenset[str], directories: frozenset[str]) -> list[str]:
     return ["."] if {"drives", "vectors"} <= directories else []
 
 
+def _drive_experiments(files: frozenset[str], _: frozenset[str]) -> list[str]:
+    return ["."] if "experiments.toml" in files else []
+
+
 def _zfs_run(files: frozenset[str], _: frozenset[str]) -> list[str]:
     remnants = {"bps.csv.zst", "result.json", "trace.csv.zst", "progress.csv"}
     whole = "bps.csv.zst" in files or ("config.json" in files and remnants & files)
@@ -292,6 +296,7 @@ FORMATS: tuple[Format, ...] = (
     Format("case", "zsim.validate.case_toml", "case.toml", _toml),
     Format("geometry", "zsim.validate.geometry", "*_map_vectors.csv.gz", _geometry),
     Format("disksim", "zsim.validate.disksim", "a folder with drives/ and vectors/", _disksim),
+    Format("drive-experiments", "zsim.validate.drive_experiments", "experiments.toml", _drive_experiments),
     Format("zfs-run", "zsim.validate.zfs_runs", "a folder with config.json and bps.csv.zst", _zfs_run),
     Format("observed", "zsim.validate.observed", "*.jsonl", _rows),
 )

@@ -1,0 +1,77 @@
+"""A drive that is fitted to its own measurements is found again."""
+
+import numpy as np
+import pytest
+
+from zsim.drives.catalogue import load_drive
+from zsim.drives.files import drive_text, save_drive
+from zsim.drives.fitting import Sample, fit_drive, predict
+from zsim.errors import InputError
+
+BASE = load_drive("generic-7200rpm-cmr")
+TRUTH = {"outer_rate": 1.2, "inner_ratio": 0.9, "seek": 1.3, "overhead": 1.0}
+
+
+def measured(kinds, noise=0.01):
+    random = np.random.default_rng(5)
+    wanted = [Sample("sequential", 1.0, x, 0.001) for x in np.linspace(0, 0.99, 12)] if "s" in kinds else []
+    if "r" in kinds:
+        wanted += [Sample("random", 1.0, 0.0, span, 4096, depth) for span in (0.1, 1.0) for depth in (1, 8)]
+    parameters = BASE.parameters(**TRUTH)
+    return [
+        Sample(
+            w.kind, predict(parameters, w) * float(random.normal(1, noise)), w.start, w.span, w.size, w.depth
+        )
+        for w in wanted
+    ]
+
+
+def test_all_factors_are_found_again_from_rates_and_random_reads():
+    fit = fit_drive(BASE, measured("sr"))
+    found = {factor.name: factor for factor in fit.factors}
+    for name in ("outer_rate", "inner_ratio", "seek"):
+        assert found[name].value == pytest.approx(TRUTH[name], abs=3 * found[name].standard_error + 0.02)
+        assert found[name].identified
+    assert not found["overhead"].identified
+    assert fit.residual < 0.03
+    assert fit.condition < 1e3
+
+
+def test_samples_that_say_nothing_about_seeks_leave_them_alone():
+    fit = fit_drive(BASE, measured("s"))
+    assert {factor.name for factor in fit.factors if factor.identified} == {"outer_rate", "inner_ratio"}
+    assert fit.drive.quantities["seek_average"] == BASE.quantities["seek_average"]
+    assert fit.drive.quantities["outer_rate"].kind == "fitted"
+    assert fit.drive.quantities["outer_rate"].uncertainty < 0.05
+
+
+def test_one_sample_identifies_one_factor():
+    fit = fit_drive(BASE, [Sample("sequential", 150e6, 0.0, 0.001)])
+    assert [factor.name for factor in fit.factors if factor.identified] == ["outer_rate"]
+    assert fit.predicted[0] == pytest.approx(150e6, rel=0.02)
+
+
+def test_a_fitted_drive_is_read_back_as_it_was_written(tmp_path):
+    fit = fit_drive(BASE, measured("sr"), "mine")
+    save_drive(fit.drive, tmp_path / "mine.toml")
+    again = load_drive(str(tmp_path / "mine.toml"))
+    assert again.parameters() == fit.drive.parameters()
+    assert drive_text(again) == drive_text(fit.drive)
+    assert again.name == "mine"
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [Sample("sequential", 0.0), Sample("sequential", float("nan")), Sample("random", 80.0, depth=0),
+     Sample("sequential", 1e8, start=1.5)],
+)  # fmt: skip
+def test_an_impossible_sample_is_refused(sample):
+    with pytest.raises(InputError, match="sample"):
+        fit_drive(BASE, [sample])
+
+
+def test_flash_and_nothing_at_all_are_refused():
+    with pytest.raises(InputError, match="disk"):
+        fit_drive(load_drive("generic-sata-ssd"), measured("s"))
+    with pytest.raises(InputError, match="at least one"):
+        fit_drive(BASE, [])

@@ -1,0 +1,89 @@
+"""Enclosures: files, trees, and what a shared link does to drives."""
+
+import pytest
+
+from zsim.drives.behind_link import NO_LINK, random_rate_behind, sequential_rate_behind
+from zsim.drives.catalogue import load_drive
+from zsim.drives.links import enclosure_from_table, list_enclosures, load_enclosure
+from zsim.errors import InputError
+from zsim.scenario import catalogue
+
+WANTED = {
+    "hp-microserver", "sas-expander", "jbod-60", "sata-card-x1", "usb-dock", "port-multiplier-cbs",
+    "port-multiplier-fis", "direct",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list_enclosures())
+def test_every_number_of_an_enclosure_is_sourced_and_the_tree_is_whole(name):
+    data = catalogue.load("enclosures", name)
+    assert catalogue.unsourced_numbers(data) == []
+    enclosure = load_enclosure(name)
+    flat = enclosure.flatten()
+    assert flat[0].parent == -1
+    assert all(0 <= each.parent < place for place, each in enumerate(flat) if place)
+    assert len(enclosure.attach(enclosure.bays)) == enclosure.bays > 0
+    assert all(" " in source for source in enclosure.sources)
+
+
+def test_the_enclosures_asked_for_are_there():
+    assert set(list_enclosures()) >= WANTED
+    assert load_enclosure("jbod-60").bays == 60
+    assert load_enclosure("sas-expander").bays == 24
+
+
+def test_bays_fill_in_order_and_no_more_drives_than_bays():
+    box = load_enclosure("hp-microserver")
+    assert box.attach(6) == (0, 0, 0, 0, 2, 2)
+    assert box.flatten()[2].link.command_based
+    with pytest.raises(InputError, match="8 bays"):
+        box.attach(9)
+
+
+def changed(change):
+    data = catalogue.load("enclosures", "hp-microserver")
+    change(data)
+    return enclosure_from_table(data, catalogue.find("enclosures", "hp-microserver"))
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        (lambda d: d["links"]["card"].pop("rate"), "rate"),
+        (lambda d: d["links"]["card"]["rate"].update(value=0), "above zero"),
+        (lambda d: d["links"]["card"]["rate"].update(unit="B/s"), "MB/s"),
+        (lambda d: d["links"]["card"].update(switching="magic"), "switching"),
+        (lambda d: d["links"]["card"].pop("parent"), "no parent"),
+        (lambda d: d["links"]["card"].update(parent="multiplier"), "hangs from the root"),
+        (lambda d: d["links"]["card"].update(parent="none"), "parent"),
+        (lambda d: d["links"]["card"]["per_command"].update(value=-1), "not below zero"),
+        (lambda d: d.pop("links"), "links"),
+    ],
+)
+def test_a_wrong_enclosure_is_refused_with_the_field(change, names):
+    with pytest.raises(InputError, match=names):
+        changed(change)
+
+
+def test_an_unknown_enclosure_suggests_the_nearest():
+    with pytest.raises(InputError, match="port-multiplier-cbs"):
+        load_enclosure("port-multiplier-cb")
+
+
+def test_command_based_switching_lets_one_drive_work_at_a_time():
+    drive = load_drive("wd10eacs").parameters()
+    one_by_one, together = (
+        load_enclosure("port-multiplier-cbs").root,
+        load_enclosure("port-multiplier-fis").root,
+    )
+    alone = random_rate_behind(drive, NO_LINK, 1)
+    assert random_rate_behind(drive, one_by_one, 5) == pytest.approx(alone, rel=0.03)
+    assert random_rate_behind(drive, together, 5) == pytest.approx(5 * alone, rel=0.03)
+    assert sequential_rate_behind(drive, one_by_one, 5) < 0.5 * sequential_rate_behind(drive, together, 5)
+
+
+def test_a_wide_link_is_not_felt_and_a_lane_is_shared():
+    drive = load_drive("generic-7200rpm-cmr").parameters()
+    own = sequential_rate_behind(drive, NO_LINK, 4)
+    assert own == pytest.approx(4 * drive.zone_rates[0], rel=0.02)
+    assert sequential_rate_behind(drive, load_enclosure("sata-card-x1").root, 4) < 500e6

@@ -1,0 +1,117 @@
+"""Run a generated scenario on a data plane, whole or in slices, and collect all that can be seen of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import simpy
+from numpy.typing import NDArray
+
+from zsim.engine.control import ScanControl
+from zsim.engine.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
+from zsim.engine.txg import SyncWrites
+
+from .strategies import Scenario
+
+MANY_RECORDS = 200_000
+# Numbers of the compiled engine's pools mean nothing to the reference engine.
+POOLS = {"free_child", "free_command", "free_slot"}
+IDLE_SLICES = 20
+# The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
+GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
+WHOLE = ("streams", "positions", "txgs", "end")
+STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run showed."""
+
+    records: NDArray[Any]
+    leaves: NDArray[Any]
+    general: dict[str, float]
+    streams: list[tuple[float, ...]]
+    positions: list[int]
+    txgs: int
+    end: float
+
+
+class Sliced:
+    """A plane advanced in little steps, by time and by events, that tells only of what control is asked."""
+
+    def __init__(self, plane: Any, scenario: Scenario) -> None:
+        self.plane = plane
+        self.steps = cycle(scenario.horizons)
+        self.budgets = cycle(scenario.budgets)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plane, name)
+
+    def advance(self, until: float, budget: int = 0) -> int:
+        idle = 0
+        while True:
+            before = self.plane.general("events")
+            # Where nothing happens for long, one more slice is as good as a million.
+            horizon = self.plane.now + next(self.steps) if idle < IDLE_SLICES else until
+            reason = self.plane.advance(min(until, horizon), next(self.budgets))
+            if reason != EXIT_BUDGET and (reason != EXIT_HORIZON or horizon >= until):
+                return int(reason)
+            idle = idle + 1 if self.plane.general("events") == before else 0
+
+
+def build(engine: Any, scenario: Scenario) -> Any:
+    return engine(
+        scenario.model,
+        scenario.items,
+        streams=len(scenario.programs),
+        slots=scenario.slots,
+        client_items=scenario.client_items,
+        records=MANY_RECORDS,
+        program_length=sum(len(program) for program in scenario.programs),
+    )
+
+
+def play(plane: Any, scenario: Scenario) -> Outcome:
+    """Run the scenario txg by txg; then let all come to rest, unless clients go on for ever."""
+    environment = simpy.Environment()
+    writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
+    control = ScanControl(environment, plane, scenario.txg, writes)
+    plane.start_clients()
+    steps = control.run_program(scenario.programs, scenario.windows)
+    environment.run(environment.process(steps))
+    end = plane.now
+    if scenario.model.clients.count == 0:
+        assert plane.advance(np.inf) == EXIT_STALLED
+    return Outcome(
+        records=plane.records.copy(),
+        leaves=plane.leaves.copy(),
+        general={name: plane.general(name) for name in GENERAL},
+        streams=[tuple(plane.stream(n, name) for name in STREAM) for n in range(len(scenario.programs))],
+        positions=plane.positions(),
+        txgs=control.txgs,
+        end=end,
+    )
+
+
+def differences(one: Outcome, two: Outcome) -> list[str]:
+    """Return what differs between two outcomes, to the bit."""
+    pairs = {name: (one.general[name], two.general[name]) for name in GENERAL}
+    found = [f"{name}: {left} != {right}" for name, (left, right) in pairs.items() if left != right]
+    if not np.array_equal(one.records, two.records):
+        found.append(first_difference(one.records, two.records))
+    columns = {
+        f"leaves {name}": (one.leaves[name], two.leaves[name]) for name in one.leaves.dtype.names or ()
+    }
+    columns |= {name: (getattr(one, name), getattr(two, name)) for name in WHOLE}
+    found += [f"{name}: {a} != {b}" for name, (a, b) in columns.items() if not np.array_equal(a, b)]
+    return found
+
+
+def first_difference(one: NDArray[Any], two: NDArray[Any]) -> str:
+    for row, (left, right) in enumerate(zip(one, two, strict=False)):
+        if left != right:
+            return f"command {row}: {left} != {right}"
+    return f"commands: {len(one)} != {len(two)}"

@@ -1,0 +1,353 @@
+"""Generated scenarios for the engines: hardware, rules, blocks, programs, and how control cuts time.
+
+What shapes a scenario is drawn by Hypothesis, so that failures shrink; where blocks lie follows from a seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from zsim.drives.parameters import DriveParameters
+from zsim.engine.memory import (
+    ASYNC_READ,
+    ASYNC_WRITE,
+    OP_ISSUE,
+    OP_PREFETCH,
+    OP_VISIT,
+    REBUILD,
+    SCRUB,
+)
+from zsim.engine.model import (
+    ClientModel,
+    LeafModel,
+    LinkModel,
+    PlaneModel,
+    QueueRules,
+    ScanRules,
+    VdevModel,
+)
+from zsim.engine.txg import TxgRules
+from zsim.engine.window import Window
+from zsim.scan.program import Program, ScanItems
+from zsim.vdevs.raidz import raidz_asize
+
+KIB, MIB = 1 << 10, 1 << 20
+Draw = Any
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """All that a run of a plane needs."""
+
+    model: PlaneModel
+    items: ScanItems
+    programs: list[Program]
+    windows: list[Window]
+    slots: int
+    client_items: NDArray[np.int64]
+    txg: TxgRules
+    cursors: list[tuple[int, int]]
+    horizons: tuple[float, ...]
+    budgets: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self))
+        return f"Scenario({shown})"
+
+
+def choice(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(values)
+
+
+# Every field of DriveParameters; few, round values make drives that finish at the same moment.
+DRIVE: dict[str, st.SearchStrategy[Any]] = {
+    "capacity_bytes": choice(256 * MIB, 300_000_768, 1 << 30),
+    "kind": st.just("mechanical"),
+    "revolution_s": choice(1 / 120, 1 / 90, 0.008),
+    "zone_rates": st.lists(choice(50e6, 100e6, 163.84e6, 200e6), min_size=1, max_size=4).map(tuple),
+    "phase_revolutions": choice(0.0, 0.25, 0.7),
+    "seek_short_a_s": choice(0.0, 0.0005, 0.001),
+    "seek_short_b_s": choice(0.0, 0.01),
+    "seek_long_c_s": choice(0.001, 0.004),
+    "seek_long_e_s": choice(0.0, 0.008),
+    "seek_knee": choice(0.0, 0.1, 0.3),
+    "write_settle_s": choice(0.0, 0.0006),
+    "read_overhead_s": choice(0.0, 0.0001, 0.0005),
+    "write_overhead_s": choice(0.0, 0.0001, 0.0007),
+    "overhead_overlaps": st.booleans(),
+    "read_pass_under_bytes": choice(-1, 0, 64 * KIB, MIB),
+    "write_pass_under_bytes": choice(-1, 0, 32 * KIB),
+    "seekless_bytes": choice(0, 512 * KIB),
+    "queue_depth": choice(1, 2, 4, 32),
+    "queue_policy": choice("fcfs", "c-look", "sptf"),
+    "queue_max_age_s": choice(0.005, 0.05, 0.5),
+    "write_cache_bytes": choice(0, 0, 256 * KIB, 8 * MIB),
+    "cached_writes_age": st.booleans(),
+    "interface_rate": choice(100e6, 300e6),
+    "physical_sector_bytes": choice(512, 4096),
+    "logical_sector_bytes": choice(512, 4096),
+    "parallel_commands": st.just(1),
+    "flash_latency_min_s": choice(0.0, 50e-6),
+    "flash_latency_max_s": choice(50e-6, 200e-6),
+    "flash_read_rate": choice(200e6, 500e6),
+    "flash_write_rate": choice(100e6, 500e6),
+    "rotating": st.booleans(),
+}
+FLASH = DRIVE | {
+    "kind": st.just("flash"),
+    "revolution_s": st.just(0.0),
+    "parallel_commands": choice(1, 2, 4, 8),
+    "rotating": choice(False, False, True),
+}
+QUEUE: dict[str, st.SearchStrategy[Any]] = {
+    "single": st.just(False),
+    "time_buckets": st.booleans(),
+    "bucket_seconds": choice(0.064, 0.64, 2**29 / 1e9),
+    "round_robin": st.booleans(),
+    "non_interactive": st.booleans(),
+    "nia_credit": choice(1, 5),
+    "nia_delay": choice(1, 5),
+    "minimum": st.tuples(*[choice(1, 2, 3, 10)] * 6),
+    "maximum": st.tuples(*[choice(0, 1, 7)] * 6),
+    "aggregation_limit": choice(0, 128 * KIB, MIB),
+    "aggregation_limit_flash": choice(64 * KIB, 128 * KIB),
+    "read_gap": choice(0, 4 * KIB, 32 * KIB),
+    "max_pending": choice(4, 10),
+    "min_pending": choice(1, 4),
+    "ramp": choice(1, 2),
+    "mirror_rule": choice(0, 1, 2),
+    "mirror_near": choice(64 * KIB, MIB),
+    "mirror_seek_cost": choice(0, 1, 5),
+}
+SCAN: dict[str, st.SearchStrategy[Any]] = {
+    "scrub": choice(False, False, True),
+    "scan_class": st.just(SCRUB),
+    "repair_class": st.just(ASYNC_WRITE),
+    "metadata_class": choice(ASYNC_READ, SCRUB),
+    "prefetch_recursive": st.booleans(),
+    "prefetch_limit": choice(16 * KIB, 1 << 40),
+    "delay_ticks": choice(0, 0, 2),
+    "idle_window_s": choice(0.0, 0.02, 0.5),
+    "tick_s": choice(0.001, 0.004),
+    "pause_level0_only": st.booleans(),
+}
+CLIENTS: dict[str, st.SearchStrategy[Any]] = {
+    "count": choice(0, 0, 1, 3),
+    "think_s": choice(0.0005, 0.01, 0.1),
+    "seed": st.integers(0, 1 << 20),
+}
+LINK: dict[str, st.SearchStrategy[Any]] = {
+    "rate": choice(100e6, 300e6),
+    "per_command_s": choice(0.0, 0.0001, 0.0005),
+    "command_based": st.booleans(),
+    "parent": choice(-1, 0),
+    "name": st.just(""),
+}
+TXG: dict[str, st.SearchStrategy[Any]] = {
+    "slice_s": choice(0.01, 0.05, 5.0),
+    "first_slice_s": choice(0.01, 0.05, 3.0),
+    "pass_blocks": choice((2,), (1, 3, 1), (4, 8)),
+    "region_blocks": choice(16, 128),
+    "first_reads": choice(0, 3),
+    "first_labels": st.booleans(),
+    "block_bytes": choice(4096, 8192),
+}
+
+
+@st.composite
+def drives(draw: Draw) -> DriveParameters:
+    flash = draw(choice(False, False, False, True))
+    return DriveParameters(**draw(st.fixed_dictionaries(FLASH if flash else DRIVE)))
+
+
+@st.composite
+def queue_rules(draw: Draw) -> QueueRules:
+    values = draw(st.fixed_dictionaries(QUEUE))
+    values["maximum"] = tuple(
+        low + more for low, more in zip(values["minimum"], values["maximum"], strict=True)
+    )
+    if draw(choice(False, False, False, True)):
+        values |= {"single": True, "time_buckets": False, "round_robin": False, "non_interactive": False}
+    return QueueRules(**values)
+
+
+def scan_rules(values: dict[str, Any], queue: QueueRules, rebuild: bool) -> ScanRules:
+    """Repair writes inherit the scan's class in v28; a sequential rebuild has a class for both."""
+    if queue.single:
+        values["repair_class"] = SCRUB
+    elif rebuild:
+        values["scan_class"] = values["repair_class"] = REBUILD
+    return ScanRules(**values)
+
+
+@st.composite
+def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
+    """A RAID-Z or mirror: children may be missing, replaced, or replaced while the old disk lives."""
+    raidz = draw(st.booleans())
+    parity = draw(st.integers(1, 3)) if raidz else 0
+    children = parity + draw(st.integers(1, 4)) if raidz else draw(st.integers(2, 3))
+    ashift = draw(choice(9, 12))
+    lost = draw(st.lists(choice("gone", "dead", "live"), max_size=parity if raidz else children - 1))
+    if scrub and not draw(st.booleans()):
+        lost = []
+    fate = [*lost, *["good"] * (children - len(lost))]
+    fate = draw(st.permutations(fate))
+    read, write, following = [], [], first_leaf
+    for kind in fate:
+        read.append(-1 if kind in {"gone", "dead"} else following)
+        following += read[-1] >= 0
+        write.append(following if kind in {"dead", "live"} else -1)
+        following += write[-1] >= 0
+    return VdevModel(
+        kind="raidz" if raidz else "mirror",
+        parity=parity,
+        ashift=ashift,
+        read_leaf=tuple(read),
+        write_leaf=tuple(write),
+    )
+
+
+def leaf_count(vdev: VdevModel) -> int:
+    return sum(leaf >= 0 for leaf in (*vdev.read_leaf, *vdev.write_leaf))
+
+
+@st.composite
+def models(draw: Draw) -> PlaneModel:
+    queue = draw(queue_rules())
+    scan = scan_rules(draw(st.fixed_dictionaries(SCAN)), queue, draw(choice(False, False, True)))
+    vdevs: list[VdevModel] = []
+    for _ in range(draw(choice(1, 1, 2, 3))):
+        vdevs.append(draw(vdev_models(sum(map(leaf_count, vdevs)), scan.scrub)))
+    links = [LinkModel(**draw(st.fixed_dictionaries(LINK))) for _ in range(draw(choice(0, 0, 1, 2)))]
+    links = [replace(link, parent=-1 if number == 0 else link.parent) for number, link in enumerate(links)]
+    kinds = draw(st.lists(drives(), min_size=1, max_size=2))
+    leaves = tuple(
+        LeafModel(drive=draw(st.sampled_from(kinds)), link=draw(st.integers(-1, len(links) - 1)))
+        for _ in range(sum(map(leaf_count, vdevs)))
+    )
+    clients = ClientModel(**draw(st.fixed_dictionaries(CLIENTS)))
+    return PlaneModel(
+        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan, clients=clients
+    )
+
+
+class Allocator:
+    """Lays blocks out in every top-level vdev, runs of them side by side, none over another."""
+
+    def __init__(self, model: PlaneModel, generator: np.random.Generator, sparse: bool) -> None:
+        self.model, self.generator, self.sparse = model, generator, sparse
+        self.cursor = [0] * len(model.vdevs)
+
+    def place(self, psize: int) -> tuple[int, int]:
+        number = int(self.generator.integers(len(self.model.vdevs)))
+        vdev = self.model.vdevs[number]
+        size = psize
+        if vdev.kind == "raidz":
+            size = raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity)
+        jump = self.generator.random() < (0.5 if self.sparse else 0.1)
+        gap = int(self.generator.integers(1, 1 << 20 if self.sparse else 1 << 16)) << 12 if jump else 0
+        offset = self.cursor[number]
+        space = 200 * MIB * (len(vdev.read_leaf) if vdev.kind == "raidz" else 1)
+        offset = self.cursor[number] + gap
+        if offset + size > space:
+            offset = self.cursor[number]
+        self.cursor[number] = offset + -(-size // 4096) * 4096
+        return number, offset
+
+
+def blocks(
+    model: PlaneModel, seed: int, count: int, metadata: int, sizes: tuple[int, ...], sparse: bool
+) -> ScanItems:
+    """Return `count` blocks, the first `metadata` of which are metadata that refer to each other."""
+    generator = np.random.Generator(np.random.Philox(key=seed))
+    allocator = Allocator(model, generator, sparse)
+    psize = generator.choice(sizes, count).astype(np.int64)
+    places = [allocator.place(int(size)) for size in psize]
+    copy_count = generator.choice([0, 0, 0, 1, 2], count).astype(np.int64)
+    others = [allocator.place(int(psize[item])) for item in np.repeat(np.arange(count), copy_count)]
+    first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    for item in range(metadata - 1, 0, -1):
+        parent = int(generator.integers(item))
+        following[item], first[parent] = first[parent], item
+    order = generator.permutation(count)
+    return ScanItems(
+        vdev=np.array([place[0] for place in places], np.int64)[order],
+        offset=np.array([place[1] for place in places], np.int64)[order],
+        psize=psize[order],
+        level0=generator.random(count) < 0.8,
+        copies=np.concatenate(([0], np.cumsum(copy_count)[:-1])).astype(np.int64)[order],
+        copy_count=copy_count[order],
+        copy_vdev=np.array([place[0] for place in others], np.int64),
+        copy_offset=np.array([place[1] for place in others], np.int64),
+        prefetch_first=first,
+        prefetch_next=following,
+        in_memory=generator.random(count) < 0.2,
+    )
+
+
+def walk(items: ScanItems, metadata: int, legacy_prefetch: bool) -> list[tuple[int, int]]:
+    """Return the operations that visit the metadata depth first and issue every block after its subtree."""
+    steps: list[tuple[int, int]] = []
+
+    def visit(item: int) -> None:
+        steps.append((OP_VISIT, item))
+        below = children(items, item)
+        if legacy_prefetch:
+            steps.extend((OP_PREFETCH, child) for child in below)
+        for child in below:
+            visit(child)
+        steps.append((OP_ISSUE, item))
+
+    if metadata > 0:
+        visit(0)
+    steps.extend((OP_ISSUE, item) for item in range(metadata, len(items)))
+    return steps
+
+
+def children(items: ScanItems, item: int) -> list[int]:
+    below, child = [], int(items.prefetch_first[item])
+    while child >= 0:
+        below.append(child)
+        child = int(items.prefetch_next[child])
+    return below
+
+
+def program(steps: list[tuple[int, int]]) -> Program:
+    code = np.array([step[0] for step in steps], np.int64)
+    return Program(code, np.array([step[1] for step in steps], np.int64))
+
+
+@st.composite
+def windows(draw: Draw) -> Window:
+    if draw(st.booleans()):
+        return Window(draw(choice(1, 3, 8, 32)), counts_blocks=True)
+    return Window(draw(choice(4 * KIB, 100 * KIB, MIB, 16 * MIB)), counts_blocks=False)
+
+
+@st.composite
+def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
+    model = draw(models())
+    count = draw(st.integers(1, most_blocks))
+    metadata = min(count, draw(choice(0, 0, 1, 4, 12)))
+    sizes = draw(choice((128 * KIB,), (512, 4096, 12 * KIB), (512, 24 * KIB + 512, 128 * KIB), (MIB,)))
+    items = blocks(model, draw(st.integers(0, 1 << 20)), count, metadata, sizes, draw(st.booleans()))
+    steps = walk(items, metadata, draw(st.booleans()))
+    streams = draw(choice(1, 1, len(model.vdevs)))
+    parts = [steps[number::streams] for number in range(streams)] if streams > 1 else [steps]
+    return Scenario(
+        model=model,
+        items=items,
+        programs=[program(part) for part in parts],
+        windows=[draw(windows()) for _ in parts],
+        slots=draw(choice(1, 4, 64)),
+        client_items=np.arange(0, count, 2),
+        txg=TxgRules(**draw(st.fixed_dictionaries(TXG))),
+        cursors=[(number % len(model.vdevs), (7 + number) * MIB) for number in range(draw(choice(1, 3)))],
+        horizons=tuple(draw(st.lists(choice(1e-5, 0.0003, 0.01, 1.0), min_size=1, max_size=3))),
+        budgets=tuple(draw(st.lists(choice(1, 2, 7, 1000), min_size=1, max_size=3))),
+    )

@@ -1,0 +1,60 @@
+"""The compiled engine against the reference engine: equal event for event, and for every slicing of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zsim.engine.compiled import CompiledPlane
+from zsim.engine.reference import ReferencePlane
+
+from .playing import Sliced, build, differences, play
+from .strategies import Scenario, scenarios
+
+QUICK, SLICED, DEEP = 150, 40, 10_000
+ENGINES = st.sampled_from([CompiledPlane, ReferencePlane])
+ROOMY = settings(suppress_health_check=list(HealthCheck))
+
+
+def assert_equal(one: Any, two: Any) -> None:
+    found = differences(one, two)
+    assert not found, found
+
+
+def compare_engines(scenario: Scenario) -> None:
+    compiled = play(build(CompiledPlane, scenario), scenario)
+    assert_equal(compiled, play(build(ReferencePlane, scenario), scenario))
+
+
+def compare_slicings(engine: Any, scenario: Scenario) -> None:
+    whole = play(build(engine, scenario), scenario)
+    assert_equal(whole, play(Sliced(build(engine, scenario), scenario), scenario))
+
+
+@settings(ROOMY, max_examples=QUICK)
+@given(scenarios())
+def test_every_command_and_counter_is_equal(scenario: Scenario) -> None:
+    compare_engines(scenario)
+
+
+@settings(ROOMY, max_examples=SLICED)
+@given(ENGINES, scenarios(most_blocks=15))
+def test_slices_of_time_and_events_change_nothing(engine: Any, scenario: Scenario) -> None:
+    compare_slicings(engine, scenario)
+
+
+@pytest.mark.slow
+@settings(ROOMY, max_examples=DEEP, derandomize=False, print_blob=True)
+@given(scenarios(most_blocks=60))
+def test_every_command_and_counter_is_equal_in_depth(scenario: Scenario) -> None:
+    compare_engines(scenario)
+
+
+@pytest.mark.slow
+@settings(ROOMY, max_examples=DEEP // 10, derandomize=False, print_blob=True)
+@given(ENGINES, scenarios())
+def test_slices_of_time_and_events_change_nothing_in_depth(engine: Any, scenario: Scenario) -> None:
+    compare_slicings(engine, scenario)

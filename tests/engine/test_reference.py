@@ -1,0 +1,400 @@
+"""The reference engine by itself: its clock, small cases worked out by hand, and what must hold in every run."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import zsim
+from zsim.drives.parameters import DriveParameters
+from zsim.engine import memory
+from zsim.engine.compiled import CompiledPlane
+from zsim.engine.memory import (
+    EXIT_BUDGET,
+    EXIT_DRAINED,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_RECORD,
+    EXIT_REFILL,
+    EXIT_STALLED,
+)
+from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, QueueRules, ScanRules, VdevModel
+from zsim.engine.reference import ReferencePlane
+from zsim.engine.reference_clock import Alarm, Clock, Steps, on_ring
+from zsim.engine.reference_state import LeafState, Shared
+from zsim.engine.window import Window
+from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.vdevs.raidz import raidz_map, raidz_piece
+
+from . import strategies
+from .playing import POOLS, build, play
+from .strategies import MIB, Scenario, scenarios
+
+ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])
+ROOMY = settings(suppress_health_check=list(HealthCheck))
+ENGINE_ROOM = Path(zsim.__file__).parent / "engine"
+
+
+# The clock.
+
+
+def test_events_of_one_moment_go_by_slot() -> None:
+    clock, seen = Clock(), []
+    for slot in (3, 1, 2):
+        alarm = Alarm(clock, slot)
+        clock.process(on_ring(alarm, lambda slot=slot: seen.append(slot)))  # type: ignore[misc]
+        alarm.set(0.1 + 0.2)
+    clock.run()
+    assert seen == [1, 2, 3]
+    assert clock.now == 0.1 + 0.2
+
+
+def test_an_alarm_that_is_set_again_is_moved() -> None:
+    clock, seen = Clock(), []
+    alarm = Alarm(clock, 0)
+    clock.process(on_ring(alarm, lambda: seen.append(clock.now)))
+    for moment in (2.0, 1.0, 3.0):
+        alarm.set(moment)
+    assert alarm.is_set
+    clock.run()
+    assert seen == [3.0]
+    assert not alarm.is_set
+
+
+def test_an_alarm_may_be_set_from_what_it_sets_off() -> None:
+    clock, seen = Clock(), []
+    alarm = Alarm(clock, 0)
+
+    def act() -> None:
+        seen.append(clock.now)
+        if len(seen) < 3:
+            alarm.set(clock.now + 0.5)
+
+    clock.process(on_ring(alarm, act))
+    alarm.set(1.0)
+    clock.run()
+    assert seen == [1.0, 1.5, 2.0]
+
+
+def test_what_happens_now_is_done_when_the_call_returns() -> None:
+    clock, seen = Clock(), []
+    alarm = Alarm(clock, 0)
+
+    def waiter() -> Steps:
+        while True:
+            yield alarm.ring
+            seen.append(clock.now)
+
+    clock.process(waiter())
+    clock.step()
+    alarm.sound()
+    alarm.sound()
+    assert seen == [0.0, 0.0]
+    assert clock.peek() == np.inf
+
+
+# Small cases worked out by hand, on both engines.
+
+SECOND_PER_BLOCK = 0.001
+BLOCK = 100_000
+FLASH = DriveParameters(
+    capacity_bytes=1 << 30,
+    kind="flash",
+    revolution_s=0.0,
+    flash_read_rate=BLOCK / SECOND_PER_BLOCK,
+    flash_write_rate=BLOCK / SECOND_PER_BLOCK,
+    rotating=False,
+)
+MIRROR = VdevModel(kind="mirror", parity=0, ashift=9, read_leaf=(0, -1), write_leaf=(-1, 1))
+
+
+def far_apart(count: int, psize: int = BLOCK) -> ScanItems:
+    """Blocks that no queue would merge."""
+    none, zero = np.full(count, -1, np.int64), np.zeros(count, np.int64)
+    return ScanItems(
+        vdev=zero,
+        offset=np.arange(count, dtype=np.int64) * MIB,
+        psize=zero + psize,
+        level0=np.ones(count, bool),
+        copies=zero,
+        copy_count=zero,
+        copy_vdev=zero[:0],
+        copy_offset=zero[:0],
+        prefetch_first=none,
+        prefetch_next=none,
+        in_memory=np.zeros(count, bool),
+    )
+
+
+def mirror_model(**changes: Any) -> PlaneModel:
+    leaves = (LeafModel(drive=FLASH), LeafModel(drive=FLASH))
+    model = PlaneModel(
+        leaves=leaves, vdevs=(MIRROR,), scan=ScanRules(), queue=QueueRules(non_interactive=False)
+    )
+    return replace(model, **changes)
+
+
+def issue_all(plane: Any, count: int, window: int) -> None:
+    program = Program(np.full(count, OP_ISSUE, np.int64), np.arange(count))
+    plane.load_streams([program], [Window(window, counts_blocks=True)])
+    plane.resume(np.inf)
+
+
+@ENGINES
+def test_with_a_window_of_one_block_reads_and_writes_take_turns(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(3), records=100)
+    issue_all(plane, 3, window=1)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.records["done"] == pytest.approx(np.arange(1, 7) * SECOND_PER_BLOCK)
+    assert plane.records["write"].tolist() == [0, 1, 0, 1, 0, 1]
+
+
+@ENGINES
+def test_with_a_wide_window_both_drives_are_busy_at_once(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(5), records=100)
+    issue_all(plane, 5, window=32)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.now == pytest.approx(6 * SECOND_PER_BLOCK)
+    assert plane.leaves["busy"] == pytest.approx(5 * SECOND_PER_BLOCK)
+
+
+@ENGINES
+def test_neighbours_are_merged_up_to_the_limit(engine: Any) -> None:
+    items = replace(far_apart(8), offset=np.arange(8) * BLOCK)
+    rules = QueueRules(non_interactive=False, aggregation_limit_flash=3 * BLOCK, maximum=(10, 10, 3, 2, 1, 3))
+    plane = engine(mirror_model(queue=rules), items, records=100)
+    issue_all(plane, 8, window=32)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    reads = plane.records[plane.records["write"] == 0]
+    assert reads["length"].tolist() == [BLOCK, 3 * BLOCK, 3 * BLOCK, BLOCK]
+    assert reads["aggregated"].tolist() == [1, 3, 3, 1]
+
+
+@ENGINES
+def test_a_shared_link_carries_one_transfer_at_a_time(engine: Any) -> None:
+    link = LinkModel(rate=BLOCK / 0.002, per_command_s=0.0005)
+    leaves = (LeafModel(drive=FLASH, link=0), LeafModel(drive=FLASH))
+    plane = engine(mirror_model(leaves=leaves, links=(link,)), far_apart(4), records=100)
+    issue_all(plane, 4, window=32)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    reads = plane.records[plane.records["write"] == 0]
+    assert reads["done"] == pytest.approx(SECOND_PER_BLOCK + 0.0025 * np.arange(1, 5))
+
+
+@ENGINES
+def test_a_command_based_link_serves_one_drive_at_a_time(engine: Any) -> None:
+    link = LinkModel(rate=1.0, command_based=True)
+    leaves = (LeafModel(drive=FLASH, link=0), LeafModel(drive=FLASH, link=0))
+    plane = engine(mirror_model(leaves=leaves, links=(link,)), far_apart(4), records=100)
+    issue_all(plane, 4, window=32)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert np.sort(plane.records["done"]) == pytest.approx(np.arange(1, 9) * SECOND_PER_BLOCK)
+
+
+@ENGINES
+def test_a_cached_write_is_answered_before_it_is_on_the_medium(engine: Any) -> None:
+    drive = replace(FLASH, write_cache_bytes=BLOCK, interface_rate=10 * BLOCK / SECOND_PER_BLOCK)
+    plane = engine(
+        mirror_model(leaves=(LeafModel(drive=FLASH), LeafModel(drive=drive))), far_apart(1), records=9
+    )
+    issue_all(plane, 1, window=1)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.now == pytest.approx(1.1 * SECOND_PER_BLOCK)
+    plane.pause()
+    assert plane.advance(np.inf) == EXIT_STALLED
+    assert plane.now == pytest.approx(2.0 * SECOND_PER_BLOCK)
+    assert plane.leaves["cached"].tolist() == [0, 0]
+
+
+@ENGINES
+def test_the_single_queue_ramps_up_by_completions(engine: Any) -> None:
+    rules = QueueRules(
+        single=True,
+        time_buckets=False,
+        round_robin=False,
+        non_interactive=False,
+        min_pending=1,
+        max_pending=3,
+        ramp=2,
+    )
+    plane = engine(mirror_model(queue=rules, scan=ScanRules(repair_class=4)), far_apart(8), records=100)
+    issue_all(plane, 8, window=32)
+    seen = []
+    for step in range(5):
+        plane.advance(SECOND_PER_BLOCK * (step + 0.5))
+        seen.append(int(plane.leaves["pending"][0]))
+    assert seen == [1, 2, 3, 3, 3]
+
+
+# Why advance comes back.
+
+
+@ENGINES
+def test_the_reasons_for_coming_back(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(8), records=5)
+    assert plane.advance(np.inf) == EXIT_STALLED
+    assert plane.advance(0.25) == EXIT_HORIZON
+    assert plane.now == 0.25
+    assert plane.advance(0.125) == EXIT_HORIZON
+    assert plane.now == 0.25
+    plane.submit_group(np.array([(0, 0, 0, 0, 512), (1, 1, 1, MIB, 512)]))
+    assert plane.advance(np.inf) == EXIT_GROUP
+    assert plane.advance(np.inf) == EXIT_STALLED
+    issue_all(plane, 8, window=1)
+    assert plane.advance(np.inf, 1) == EXIT_BUDGET
+    assert plane.advance(np.inf) == EXIT_RECORD
+    assert len(plane.records) == 4
+
+
+@ENGINES
+def test_control_is_asked_for_more_operations(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(8))
+    issue_all(plane, 8, window=2)
+    plane.set_general("refill", 5)
+    assert plane.advance(np.inf) == EXIT_REFILL
+    assert plane.positions() == [5]
+    plane.set_general("refill", -1)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+
+
+@ENGINES
+def test_streams_share_the_places_of_blocks_in_flight(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(6), streams=2, slots=1)
+    halves = [Program(np.zeros(3, np.int64), np.arange(3)), Program(np.zeros(3, np.int64), np.arange(3, 6))]
+    plane.load_streams(halves, [Window(8, counts_blocks=True)] * 2)
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.positions() == [3, 6]
+
+
+@ENGINES
+def test_a_client_counts_only_what_it_has_read(engine: Any) -> None:
+    clients = ClientModel(count=2, think_s=0.01, seed=3)
+    plane = engine(mirror_model(clients=clients), far_apart(4), client_items=np.arange(4), records=1000)
+    plane.start_clients()
+    assert plane.general("client_reads") == 0
+    assert plane.advance(1.0) == EXIT_HORIZON
+    assert plane.general("client_reads") == len(plane.records) > 0
+
+
+# What must hold in every run.
+
+
+def map_bytes(scenario: Scenario) -> Counter[int]:
+    """What the vdev maps say that each leaf is to be given in a resilver [bytes]."""
+    items, wanted = scenario.items, Counter[int]()
+    for item in range(len(items)):
+        copies = range(int(items.copies[item]), int(items.copies[item] + items.copy_count[item]))
+        places = [(int(items.vdev[item]), int(items.offset[item]))]
+        places += [(int(items.copy_vdev[copy]), int(items.copy_offset[copy])) for copy in copies]
+        for number, offset in places:
+            vdev, psize = scenario.model.vdevs[number], int(items.psize[item])
+            width = len(vdev.write_leaf)
+            pieces = [(child, offset, psize) for child in range(width)]
+            if vdev.kind == "raidz":
+                plan = raidz_map(offset, psize, vdev.ashift, width, vdev.parity)
+                pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
+            for child, _, size in pieces:
+                if vdev.write_leaf[child] >= 0:
+                    wanted[vdev.write_leaf[child]] += size
+    return wanted
+
+
+@settings(ROOMY, max_examples=60)
+@given(st.sampled_from([CompiledPlane, ReferencePlane]), scenarios())
+def test_what_the_maps_say_is_repaired_and_nothing_else(engine: Any, scenario: Scenario) -> None:
+    leaves = play(build(engine, scenario), scenario).leaves
+    wanted = Counter[int]() if scenario.model.scan.scrub else map_bytes(scenario)
+    if scenario.model.scan.scrub:
+        return
+    assert leaves["scan_write_bytes"].tolist() == [wanted[leaf] for leaf in range(len(leaves))]
+
+
+@settings(ROOMY, max_examples=60)
+@given(st.sampled_from([CompiledPlane, ReferencePlane]), scenarios())
+def test_no_drive_is_busier_than_time_and_all_comes_to_rest(engine: Any, scenario: Scenario) -> None:
+    quiet = replace(scenario.model, clients=ClientModel())
+    plane = build(engine, replace(scenario, model=quiet))
+    outcome = play(plane, replace(scenario, model=quiet))
+    leaves = outcome.leaves
+    servers = np.array([leaf.drive.parallel_commands for leaf in quiet.leaves])
+    assert (leaves["busy"] <= servers * plane.now * (1 + 1e-12)).all()
+    parts = sum(leaves[name] for name in ("overhead", "seek", "wait", "transfer"))
+    assert (parts <= leaves["busy"] * (1 + 1e-12) + 1e-12).all()
+    for name in ("pending", "queued", "in_service", "held", "cached", "acknowledging", "interactive"):
+        assert not leaves[name].any(), name
+    for name in ("inflight_blocks", "metadata_inflight", "prefetch_bytes", "group_left"):
+        assert outcome.general[name] == 0, name
+    assert outcome.general["free_slots"] == scenario.slots
+    assert outcome.records["aggregated"].sum() == outcome.general["children_queued"]
+    records = outcome.records
+    assert (records["submitted"] <= records["done"]).all()
+    assert (np.diff(records["done"]) >= 0).all()
+
+
+def free_entries(array: Any, first: float) -> int:
+    entry, count = int(first), 0
+    while 0 <= entry < len(array):
+        entry, count = int(array["next"][entry]), count + 1
+    return count
+
+
+@settings(ROOMY, max_examples=25)
+@given(scenarios())
+def test_the_compiled_pools_are_whole_again_at_the_end(scenario: Scenario) -> None:
+    quiet = replace(scenario, model=replace(scenario.model, clients=ClientModel()))
+    plane = build(CompiledPlane, quiet)
+    play(plane, quiet)
+    pools = {"free_child": "children", "free_command": "commands", "free_slot": "slots"}
+    for first, name in pools.items():
+        array = getattr(plane.memory, name)
+        assert free_entries(array, plane.general(first)) == len(array), name
+
+
+# What keeps the two engines, and the tests, together.
+
+
+def test_shared_values_are_those_of_the_compiled_engine() -> None:
+    compiled = set(memory.GENERAL_DTYPE.names or ())
+    shared = {field.name for field in fields(Shared)} | {"now"}
+    assert compiled - shared == POOLS
+    assert shared - compiled == {"clock", "minimum", "maximum"}
+
+
+def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
+    lengths = {"queued", "in_service", "held", "acknowledging"}
+    assert {field.name for field in fields(LeafState)} | lengths == set(memory.LEAF_DTYPE.names or ())
+
+
+@pytest.mark.parametrize(
+    ("model", "drawn"),
+    [
+        (DriveParameters, strategies.DRIVE),
+        (DriveParameters, strategies.FLASH),
+        (QueueRules, strategies.QUEUE),
+        (ScanRules, strategies.SCAN),
+        (ClientModel, strategies.CLIENTS),
+        (LinkModel, strategies.LINK),
+    ],
+)
+def test_every_parameter_is_generated(model: Any, drawn: dict[str, Any]) -> None:
+    assert {field.name for field in fields(model)} == set(drawn)
+
+
+def test_the_reference_engine_uses_no_compiled_data_plane() -> None:
+    compiled = {"queue", "device", "flow", "kernel", "compiled"}
+    for path in ENGINE_ROOM.glob("reference*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").removeprefix("zsim.engine.") in compiled
+            ):
+                assert all(alias.name.isupper() for alias in node.names), f"{path.name}:{node.lineno}"

@@ -1,0 +1,120 @@
+"""Read-ahead: the drive reads on behind a request, and serves from its buffer what it got.
+
+Scalar functions over plain numbers and one small array, for any engine to call.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from zsim.jit import njit
+
+NOT_AHEAD = -1.0
+# Columns of a segment table.
+FIRST, END, USED = range(3)
+
+
+@njit
+def ahead_completion(
+    head: int,
+    since: float,
+    begin: float,
+    offset: int,
+    length: int,
+    segment: int,
+    rate: float,
+    interface_rate: float,
+    revolution: float,
+) -> float:
+    """Return when a read is done that the drive's read-ahead reaches, or `NOT_AHEAD`.
+
+    Since it ended the last request at `head`, the drive has read on at media rate until `segment` bytes
+    were buffered; a forward gap within that stretch is read over.  What lies beyond the buffered stretch is
+    read when the platter has come round to it again.
+
+    Parameters
+    ----------
+    head : int
+        Byte behind the last one transferred.
+    since : float
+        When that transfer ended; equal to `begin` when the next command was already waiting [s].
+    begin : float
+        When the command is ready to be served [s].
+    offset, length : int
+        [bytes]
+    segment : int
+        Buffer that read-ahead may fill [bytes]; negative: no read-ahead.
+    rate, interface_rate : float
+        Media rate, and rate out of the buffer [bytes/s].
+    revolution : float
+        [s]
+
+    Returns
+    -------
+    float
+        Time of completion [s].
+    """
+    gap = offset - head
+    if segment < 0 or gap < 0 or gap > segment:
+        return NOT_AHEAD
+    end = gap + length
+    handed_over = begin + length / interface_rate
+    if end <= segment or since + segment / rate >= begin:
+        return max(handed_over, since + end / rate)
+    stopped = since + segment / rate
+    turns = ceil((begin - stopped) / revolution)
+    return max(handed_over, stopped + turns * revolution + (end - segment) / rate)
+
+
+@njit
+def segment_with(segments: Any, offset: int, length: int) -> int:
+    """Return the buffer segment that holds a whole request, -1 if none does.
+
+    Parameters
+    ----------
+    segments : ndarray of int64, shape (n_segments, 3)
+        First byte, byte behind the last, time of last use (any rising clock).
+    offset, length : int
+        [bytes]
+    """
+    for number in range(len(segments)):
+        if segments[number, FIRST] <= offset and offset + length <= segments[number, END]:
+            return number
+    return -1
+
+
+@njit
+def keep_segment(segments: Any, first: int, end: int, size: int, clock: int) -> int:
+    """Remember what was read, in the segment it continues or else in the one unused for longest.
+
+    Parameters
+    ----------
+    segments : ndarray of int64, shape (n_segments, 3)
+        Changed in place.
+    first, end : int
+        Stretch read [bytes].
+    size : int
+        Of a segment; only the last `size` bytes stay [bytes].
+    clock : int
+        Rising number.
+
+    Returns
+    -------
+    int
+        The segment.
+    """
+    chosen = 0
+    for number in range(len(segments)):
+        if segments[number, FIRST] <= first <= segments[number, END] and segments[number, END] > 0:
+            chosen = number
+            break
+        if segments[number, USED] < segments[chosen, USED]:
+            chosen = number
+    goes_on = segments[chosen, FIRST] <= first <= segments[chosen, END] and segments[chosen, END] > 0
+    low = segments[chosen, FIRST] if goes_on else first
+    high = max(segments[chosen, END], end) if goes_on else end
+    segments[chosen, FIRST] = max(low, high - size)
+    segments[chosen, END] = high
+    segments[chosen, USED] = clock
+    return chosen

@@ -1,0 +1,153 @@
+"""Drive-managed shingled recording: a persistent cache, bands rewritten whole, cleaning when idle or full.
+
+After Aghayev and Desnoyers (Skylight, FAST 2015), who drew these mechanisms from drives of 5 and 8 TB:
+
+* a write that goes on where the last one in its band ended, from the start of the band, goes straight there;
+* any other write is appended to the persistent cache, which holds a number of bytes and of separate writes;
+* when that is full, every further write first waits until the band that has waited longest has been read,
+  merged with everything cached for it, and written back; a drive idle for a while does the same unasked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.drives.mechanics import seek_time, zone_of
+from zsim.drives.model import SmrParameters
+from zsim.drives.parameters import DriveParameters
+from zsim.jit import njit
+
+# Places in the counters.
+CACHED_BYTES, CACHED_WRITES, OLDEST, NEWEST, HEAD, CLEANED, STREAM_BAND, STREAM_END, LAST_BAND = range(9)
+COUNTERS = 9
+# Places in the sizes.
+BAND, CACHE, WRITES = range(3)
+# Rows of the table of bands.
+BYTES, PIECES, RUNS = range(3)
+IN_CACHE = -1
+"""Where the head stands after an append to the persistent cache."""
+
+State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def smr_sizes(smr: SmrParameters) -> NDArray[np.int64]:
+    """Return band size [bytes], size of the persistent cache [bytes] and the writes it holds."""
+    return np.array([smr.band_bytes, smr.persistent_cache_bytes, smr.cached_writes], dtype=np.int64)
+
+
+def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
+    """Return the state of a shingled drive whose persistent cache is empty.
+
+    Returns
+    -------
+    counters : ndarray of int64, shape (COUNTERS,)
+    bands : ndarray of int64, shape (3, n_bands)
+        Bytes, writes, and stretches of the log that are cached for each band.
+    queue : ndarray of int64, shape (n_bands,)
+        Bands that wait to be cleaned, oldest first, as a ring.
+    """
+    count = -(-drive.capacity_bytes // smr.band_bytes)
+    counters = np.zeros(COUNTERS, dtype=np.int64)
+    counters[STREAM_BAND] = counters[LAST_BAND] = -1
+    return counters, np.zeros((3, count), dtype=np.int64), np.zeros(count, dtype=np.int64)
+
+
+@njit
+def rate_of_band(drive: Any, rates: Any, band: int, band_size: int) -> float:
+    """Return the media rate at the beginning of a band [bytes/s]."""
+    return float(rates[zone_of(drive, band * band_size)])
+
+
+@njit
+def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
+    """Read, merge and rewrite the band that has waited longest; return what that takes [s].
+
+    Cached pieces that were written one after the other are read in one go.
+    """
+    counters, bands, queue = state
+    if counters[OLDEST] == counters[NEWEST]:
+        return 0.0
+    band = queue[counters[OLDEST] % len(queue)]
+    counters[OLDEST] += 1
+    rate = rate_of_band(drive, rates, band, band_size)
+    turn = drive.revolution / 2.0
+    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
+    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
+    rewrite = 2.0 * (turn + band_size / rate)
+    counters[CACHED_BYTES] -= bands[BYTES, band]
+    counters[CACHED_WRITES] -= bands[PIECES, band]
+    bands[:, band] = 0
+    counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+    counters[CLEANED] += 1
+    return float(gather + travel + rewrite)
+
+
+@njit
+def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int) -> float:
+    """Return what a write takes [s], and change the state.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+    state : tuple of ndarray
+        As `smr_state` made it.
+    sizes : ndarray of int64, shape (3,)
+        As `smr_sizes` made it.
+    offset, length : int
+        [bytes]; a write that crosses into another band counts as one of the band it begins in.
+    """
+    counters, bands, queue = state
+    band = offset // sizes[BAND]
+    goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
+    if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
+        return _stream(drive, rates, counters, sizes[BAND], offset, length)
+    seconds = 0.0
+    while counters[CACHED_WRITES] > 0 and (
+        counters[CACHED_BYTES] + length > sizes[CACHE] or counters[CACHED_WRITES] >= sizes[WRITES]
+    ):
+        seconds += clean_band(drive, rates, state, sizes[BAND])
+    if counters[HEAD] != IN_CACHE:
+        seconds += seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
+    if bands[PIECES, band] == 0:
+        queue[counters[NEWEST] % len(queue)] = band
+        counters[NEWEST] += 1
+    bands[RUNS, band] += 1 if counters[LAST_BAND] != band or bands[PIECES, band] == 0 else 0
+    bands[BYTES, band] += length
+    bands[PIECES, band] += 1
+    counters[CACHED_BYTES] += length
+    counters[CACHED_WRITES] += 1
+    counters[HEAD], counters[LAST_BAND] = IN_CACHE, band
+    return float(seconds + length / rates[0])
+
+
+@njit
+def _stream(drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int) -> float:
+    """Write straight to the band; return what that takes [s]."""
+    head = counters[HEAD]
+    reach = 0.0
+    if head != offset:
+        distance = offset if head == IN_CACHE else abs(head - offset)
+        reach = seek_time(drive, distance, True) + drive.revolution / 2.0
+    counters[HEAD] = counters[STREAM_END] = offset + length
+    counters[STREAM_BAND] = (offset + length) // band_size
+    return float(reach + length / rate_of_band(drive, rates, offset // band_size, band_size))
+
+
+@njit
+def smr_idle(drive: Any, rates: Any, state: Any, sizes: Any, idle_before: float, idle: float) -> float:
+    """Clean bands during an idle time; return how long the drive works beyond its end [s]."""
+    left = idle - idle_before
+    while left > 0.0 and state[0][CACHED_WRITES] > 0:
+        left -= clean_band(drive, rates, state, sizes[BAND])
+    return float(max(-left, 0.0)) if idle > idle_before else 0.0
+
+
+@njit
+def smr_run(drive: Any, rates: Any, state: Any, sizes: Any, offsets: Any, lengths: Any, out: Any) -> None:
+    """Write one after the other; fill `out` with the time each took [s]."""
+    for number in range(len(offsets)):
+        out[number] = smr_write(drive, rates, state, sizes, offsets[number], lengths[number])

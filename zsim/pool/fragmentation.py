@@ -1,0 +1,118 @@
+"""FRAG as ``zpool list`` prints it: what the sizes of the holes make of it, by release."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.errors import InputError
+from zsim.pool.blocks import BlockTable
+from zsim.pool.recipe import TopLevel
+from zsim.pool.statistics import free_segments
+from zsim.scenario.releases import ReleaseProfile
+
+BUCKETS = 48
+FIRST_BUCKET = 9
+# metaslab.c: zfs_frag_table, free segments of 512 bytes, 1K, 2K ... and more [%].
+TABLES = {
+    "to-16M": (100, 100, 98, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0),
+    "to-512M": (100, 99, 97, 93, 88, 83, 77, 71, 64, 57, 50, 43, 36, 29, 23, 17, 12, 7, 3, 1, 0),
+}
+
+
+def segment_histogram(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of free segments by power of two, shape (48,).
+
+    Parameters
+    ----------
+    lengths : ndarray of int64
+        [bytes], all above 0.
+    """
+    exponents = np.frexp(lengths.astype(np.float64))[1] - 1
+    return np.bincount(exponents, minlength=BUCKETS).astype(np.int64)
+
+
+def slab_fragmentation(histogram: NDArray[np.int64], release: ReleaseProfile) -> NDArray[np.float64]:
+    """Return FRAG of metaslabs [fraction], 0 where nothing is free.
+
+    Parameters
+    ----------
+    histogram : ndarray of int64, shape (metaslabs, 48)
+        Free segments by power of two.
+    release : ReleaseProfile
+        Decides the table.
+
+    Raises
+    ------
+    InputError
+        When the release has no FRAG (v28).
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_set_fragmentation: a segment counts with the lower bound of its bucket.
+    """
+    table = fragmentation_weights(release)
+    size = histogram * np.exp2(np.arange(histogram.shape[1]))
+    total = size.sum(axis=1)
+    return np.where(total > 0, (size @ table) / np.maximum(total, 1), 0.0)
+
+
+def fragmentation_weights(release: ReleaseProfile) -> NDArray[np.float64]:
+    """Return the share of fragmentation a free segment of each power of two stands for, shape (48,)."""
+    if release.fragmentation_table == "none":
+        raise InputError("frag", release.name, "this release knows no FRAG", "leave it out")
+    values = TABLES[release.fragmentation_table]
+    rows = np.clip(np.arange(BUCKETS) - FIRST_BUCKET, 0, len(values) - 1)
+    return np.array(values, dtype=np.float64)[rows] / 100
+
+
+def pool_fragmentation(
+    histogram: NDArray[np.int64],
+    untouched: NDArray[np.bool_],
+    vdevs: tuple[TopLevel, ...],
+    release: ReleaseProfile,
+) -> float:
+    """Return FRAG of a pool [fraction].
+
+    Parameters
+    ----------
+    histogram : ndarray of int64, shape (metaslabs, 48)
+        Free segments by power of two, metaslabs numbered over the pool.
+    untouched : ndarray of bool, shape (metaslabs,)
+        Metaslabs never allocated from: they count as 0.
+    vdevs : tuple of TopLevel
+        The pool: its top-level vdevs are weighted by size.
+    release : ReleaseProfile
+        To 2.3 the mean over a vdev's metaslabs is plain, in 2.4 weighted by free space.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation.
+    """
+    each = np.where(untouched, 0.0, slab_fragmentation(histogram, release))
+    free = histogram @ np.exp2(np.arange(histogram.shape[1]))
+    by_space = release.fragmentation_mean == "free-space"
+    total = weight = 0.0
+    first = 0
+    for vdev in vdevs:
+        part = slice(first, first + vdev.slab_count)
+        first += vdev.slab_count
+        shares = np.maximum(free[part], 1.0) if by_space else np.ones(vdev.slab_count)
+        size = float(vdev.slab_count * vdev.slab_bytes)
+        total += size * float(np.average(each[part], weights=shares))
+        weight += size
+    return total / weight
+
+
+def fragmentation(table: BlockTable, vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> float:
+    """Return FRAG of the pool that holds a population [fraction]; see `pool_fragmentation`."""
+    histograms = []
+    for number, vdev in enumerate(vdevs):
+        slab, length = free_segments(table, number, vdev)
+        exponent = np.frexp(length.astype(np.float64))[1] - 1
+        flat = np.bincount(slab * BUCKETS + exponent, minlength=vdev.slab_count * BUCKETS)
+        histograms.append(flat.reshape(vdev.slab_count, BUCKETS))
+    histogram = np.concatenate(histograms).astype(np.int64)
+    whole = np.concatenate([np.full(vdev.slab_count, vdev.slab_bytes.bit_length() - 1) for vdev in vdevs])
+    untouched = histogram[np.arange(len(whole)), whole] > 0
+    return pool_fragmentation(histogram, untouched, vdevs, release)

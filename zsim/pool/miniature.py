@@ -1,0 +1,133 @@
+"""A miniature of a pool of any size: few metaslabs, small ones, at their real addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from zsim.pool.blocks import BlockTable
+from zsim.pool.population import History, expansion, mean_record_bytes
+from zsim.pool.recipe import PoolRecipe, TopLevel
+
+MAX_SLABS = 64
+MIN_SLAB_BYTES = 64 << 20
+MAX_VDEVS = 4
+FILES_PER_POOL = 40
+TXGS_PER_SLAB = 4
+MIN_TXG_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Miniature:
+    """A population that stands for a larger one.
+
+    Attributes
+    ----------
+    table : BlockTable
+        Addresses lie in the real address space; vdev numbers are the real ones.
+    scale : float
+        Real allocated bytes / these, on each top-level vdev that is here: engine time x scale = real time.
+        1 when the population is exact.
+    recipe : PoolRecipe
+        The reduced pool that was simulated.
+    vdevs : tuple of int
+        Real number of each of its top-level vdevs.
+    """
+
+    table: BlockTable
+    scale: float
+    recipe: PoolRecipe
+    vdevs: tuple[int, ...]
+
+
+def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0, vdev: int = 0) -> Miniature:
+    """Build a population with the statistics of a real pool, at most about `max_blocks` large.
+
+    What is reduced: the number of top-level vdevs (at most 4, `vdev` among them), the metaslabs of each (at
+    most 64 in all, evenly spread over the real ones), and the size of each metaslab: only its first part is
+    there.  Metaslab i begins at its real address.
+
+    Preserved: sizes of blocks, gaps, holes and runs up to the size of a reduced metaslab; how first fit, best
+    fit and the search window treat them (absolute sizes and numbers, not fractions); the order in which
+    metaslabs are chosen and left (by powers of two of their size, and by fractions of it); fill of the
+    metaslabs; position of the data on the drives by metaslab; the share of metadata; correlation of
+    traversal order and birth with address; snapshots.
+
+    Not preserved: runs and holes longer than a reduced metaslab (they are cut); a drive passes the
+    unpopulated rest of a metaslab once per metaslab and sweep (at most 64 long seeks, in time at most 1 s x
+    scale / sweep of a real one); the allocators' half-full metaslabs are a larger share of fewer metaslabs; a
+    txg is at most a quarter of a metaslab and the files are at most 1/40 of the pool, so that the pool's own
+    metadata (a few hundred KiB a txg) is more frequent; births count the miniature's txgs.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        The real pool.
+    max_blocks : int
+        Blocks to aim at; a pool with fewer is built exactly.
+    seed : int
+        Same recipe and seed, same blocks.
+    vdev : int
+        The top-level vdev that matters.
+
+    Returns
+    -------
+    Miniature
+
+    Raises
+    ------
+    HistoryError
+        When the pool cannot hold what the recipe writes.
+    """
+    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
+    history = History(reduced, seed)
+    history.run(*reduced.steps)
+    return miniature_of(recipe, history, numbers)
+
+
+def miniature_of(recipe: PoolRecipe, history: History, numbers: tuple[int, ...]) -> Miniature:
+    """Return the present state of a reduced history as a miniature of the pool of `recipe`."""
+    reduced = history.recipe
+    real = sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in numbers)
+    table = history.table()
+    if numbers != tuple(range(len(numbers))):
+        names = np.array([*numbers, -1], dtype=np.int32)
+        table = replace(table, dva_vdev=names[table.dva_vdev])
+    return Miniature(table, real / reduced.space, reduced, numbers)
+
+
+def reduce_recipe(recipe: PoolRecipe, max_blocks: int, vdev: int = 0) -> tuple[PoolRecipe, tuple[int, ...]]:
+    """Return the recipe of the miniature, and the real number of each of its top-level vdevs."""
+    highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
+    block_bytes = mean_record_bytes(recipe) * expansion(recipe)
+    room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
+    if recipe.space <= room:
+        return recipe, tuple(range(len(recipe.vdevs)))
+    numbers = _chosen_vdevs(len(recipe.vdevs), vdev)
+    chosen = [recipe.vdevs[number] for number in numbers]
+    share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
+    vdevs = tuple(_reduce_vdev(level, share, MAX_SLABS // len(chosen)) for level in chosen)
+    space = sum(level.slab_bytes * level.slab_count for level in vdevs)
+    slab = min(level.slab_bytes for level in vdevs)
+    largest = int(space / expansion(recipe) / FILES_PER_POOL)
+    files = replace(recipe.files, high=min(recipe.files.high, max(largest, recipe.files.low)))
+    files = replace(files, mean=min(files.mean, files.high))
+    txg = min(recipe.txg_bytes, max(slab // TXGS_PER_SLAB, MIN_TXG_BYTES))
+    return replace(recipe, vdevs=vdevs, files=files, txg_bytes=txg), numbers
+
+
+def _chosen_vdevs(count: int, vdev: int) -> tuple[int, ...]:
+    """Return up to `MAX_VDEVS` vdev numbers, `vdev` first among equally spaced ones, ascending."""
+    kept = min(count, MAX_VDEVS)
+    return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
+
+
+def _reduce_vdev(level: TopLevel, share: float, most: int) -> TopLevel:
+    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs."""
+    wanted = level.slab_bytes * level.slab_count * share
+    count = int(max(2, min(most, level.slab_count, wanted // MIN_SLAB_BYTES)))
+    size = int(min(level.slab_bytes, max(wanted / count, 16 * level.unit)))
+    size = max(size // level.unit, 16) * level.unit
+    places = np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
+    return TopLevel(level.spec, level.ashift, size, count, tuple(int(place) for place in places))

@@ -1,0 +1,190 @@
+"""From a resolved scenario to the leaves, links and vdevs of the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from zsim.drives.catalogue import load_drive
+from zsim.drives.links import load_enclosure
+from zsim.drives.model import DriveModel
+from zsim.drives.parameters import DriveParameters
+from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel
+from zsim.engine.rules import queue_rules, scan_rules
+from zsim.errors import NotSimulatedYet
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.resolve import ResolvedScenario
+
+PHASE_STEP = 0.381966
+# Of a track at the rate of the outermost zone: tracks further in are shorter.
+TRACK_SHARE = 0.7
+CLIENT_READ_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """How one member of the ensemble differs from the models: factors on their numbers.
+
+    Attributes
+    ----------
+    outer_rate, inner_ratio, seek, overhead : float
+        See `DriveModel.parameters`; of all drives.
+    new_rate : float
+        Rate of the new drive relative to its model's.
+    """
+
+    outer_rate: float = 1.0
+    inner_ratio: float = 1.0
+    seek: float = 1.0
+    overhead: float = 1.0
+    new_rate: float = 1.0
+
+
+def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
+    """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
+    return _sized(resolved.drive, resolved.drive_size), _sized(resolved.new_drive, resolved.new_drive_size)
+
+
+def _sized(name: str, capacity: int) -> DriveModel:
+    model = load_drive(name)
+    return model.with_capacity(capacity) if model.is_generic else model
+
+
+def leaf_parameters(
+    model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
+) -> DriveParameters:
+    """Return the engine's numbers of one drive.
+
+    The angle decides whether a write that follows another loses a turn, so no write passes under a gap for
+    free; reads do as far as the drive reads ahead.
+    """
+    numbers = model.parameters(
+        outer_rate=factors.outer_rate * rate,
+        inner_ratio=factors.inner_ratio,
+        seek=factors.seek,
+        overhead=factors.overhead,
+    )
+    track = int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
+    return replace(
+        numbers,
+        phase_revolutions=PHASE_STEP * leaf % 1.0,
+        write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
+        write_pass_under_bytes=-1,
+        seekless_bytes=track,
+    )
+
+
+def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> PlaneModel:
+    """Return the data plane of a scenario: leaves of the layout first, then the new drives."""
+    refuse_what_is_missing(resolved)
+    old, new = drive_models(resolved)
+    links, link_of = shared_links(resolved)
+    count = resolved.leaves
+    leaves = [
+        LeafModel(
+            drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
+            link=link_of.get(leaf, -1),
+            role="source",
+            name=old.name,
+        )
+        for leaf in range(count)
+    ]
+    leaves += [
+        LeafModel(
+            drive=leaf_parameters(
+                new, factors, leaf, write_cache=resolved.write_cache, rate=factors.new_rate
+            ),
+            link=link_of.get(leaf, -1),
+            role="target",
+            name=new.name,
+        )
+        for leaf in range(count, count + resolved.replace)
+    ]
+    return PlaneModel(
+        leaves=tuple(leaves),
+        vdevs=vdev_models(resolved),
+        links=links,
+        queue=queue_rules(resolved.release),
+        scan=scan_rules(resolved.release, resolved.operation),
+        clients=clients(resolved, seed),
+    )
+
+
+def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
+    """Refuse, in one sentence, what the scenario may state but the engine cannot do yet.
+
+    Raises
+    ------
+    NotSimulatedYet
+    """
+    for vdev in resolved.layout.vdevs:
+        if vdev.kind == "draid":
+            raise NotSimulatedYet("layout", str(vdev), "RAID-Z and mirrors", "dRAID maps exist, its scan does not")
+    if resolved.operation == "rebuild":
+        raise NotSimulatedYet("operation", "rebuild", "resilver and scrub", "use one of these")
+    for load in resolved.load:
+        if load.kind != "random-read" or load.hours is not None:
+            raise NotSimulatedYet("load", str(load), "random-read at all hours", "state it so, or leave it out")
+
+
+def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
+    """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced."""
+    vdevs, first = [], 0
+    for number, spec in enumerate(resolved.layout.vdevs):
+        replaced = resolved.replace if number == 0 else 0
+        vdevs.append(_vdev(spec, resolved, first, replaced))
+        first += spec.children
+    return tuple(vdevs)
+
+
+def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int) -> VdevModel:
+    online = resolved.old_drive == "online"
+    read = tuple(
+        first + child if child >= replaced or online else -1 for child in range(spec.children)
+    )
+    write = tuple(
+        resolved.leaves + child if child < replaced else -1 for child in range(spec.children)
+    )
+    return VdevModel(
+        kind=spec.kind,
+        parity=spec.parity if spec.kind == "raidz" else 0,
+        ashift=resolved.ashift,
+        read_leaf=read,
+        write_leaf=write,
+        data=spec.data or 0,
+        spares=spec.spares or 0,
+    )
+
+
+def shared_links(resolved: ResolvedScenario) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
+    """Return the shared links of a scenario, and which link each leaf plugs into."""
+    links: list[LinkModel] = []
+    link_of: dict[int, int] = {}
+    for name, leaves in resolved.ports:
+        enclosure = load_enclosure(name)
+        first = len(links)
+        links += [
+            LinkModel(
+                rate=flat.link.rate,
+                per_command_s=flat.link.per_command_s,
+                command_based=flat.link.command_based,
+                parent=first + flat.parent if flat.parent >= 0 else -1,
+                name=f"{name}: {flat.link.name}",
+            )
+            for flat in enclosure.flatten()
+        ]
+        link_of |= {
+            leaf: first + place for leaf, place in zip(leaves, enclosure.attach(len(leaves)), strict=True)
+        }
+    return tuple(links), link_of
+
+
+def clients(resolved: ResolvedScenario, seed: int) -> ClientModel:
+    """Return the foreground readers: threads as stated, or enough of them to make the rate."""
+    count, think = 0, 0.0
+    for load in resolved.load:
+        if load.threads is not None:
+            count, think = count + load.threads, float(load.think or 0.0)
+        elif load.rate is not None:
+            threads = max(1, round(load.rate * CLIENT_READ_S) * 2)
+            count, think = count + threads, max(0.0, threads / load.rate - CLIENT_READ_S)
+    return ClientModel(count=count, think_s=think, seed=seed)

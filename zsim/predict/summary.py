@@ -1,0 +1,182 @@
+"""From the members' runs to the answer: quantiles, who is busy with what, what would change it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from zsim.engine.model import PlaneModel
+from zsim.predict.member import MemberResult
+from zsim.predict.prediction import Bottleneck, Leaf, Phase, ProgressPoint
+from zsim.scenario.resolve import ResolvedScenario
+
+MAX_POINTS = 40
+
+
+def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
+    """Return one row a role: sources, those of them behind each shared link, and new drives."""
+    model, groups = result.model, []
+    for role in ("source", "target"):
+        members = [number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)]
+        groups.append((role, members))
+        for link in sorted({model.leaves[number].link for number in members} - {-1}):
+            behind = [number for number in members if model.leaves[number].link == link]
+            if len(behind) < len(members):
+                groups.append((f"{role} behind {model.links[link].name}", behind))
+    return tuple(_row(result, role, members) for role, members in groups if members)
+
+
+def _used(result: MemberResult, leaf: int) -> bool:
+    row = result.run.leaves[leaf]
+    return bool(row["scan_reads"] + row["scan_writes"] > 0)
+
+
+def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
+    rows, model = result.run.leaves[list(members)], result.model
+    span = max(result.run.end, 1e-9)
+    commands = max(1.0, float((rows["reads"] + rows["writes"]).sum()))
+    moved = float((rows["read_bytes"] + rows["write_bytes"]).sum())
+    servers = model.leaves[members[0]].drive.parallel_commands
+    count = len(members)
+    return Leaf(
+        role=role,
+        name=model.leaves[members[0]].name,
+        count=count,
+        utilisation=min(1.0, float(rows["busy"].mean()) / span / servers),
+        mean_io_bytes=moved / commands,
+        iops=commands / count / span,
+        mean_service_ms=1e3 * float(rows["busy"].sum()) / commands,
+        queue=float(rows["response"].sum()) / count / span,
+        read_rate=float(rows["read_bytes"].mean()) / span,
+        write_rate=float(rows["write_bytes"].mean()) / span,
+    )
+
+
+def busiest(result: MemberResult) -> tuple[str, float, int]:
+    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it."""
+    span, model = max(result.run.end, 1e-9), result.model
+    best: tuple[str, float, int] = ("nothing", 0.0, 0)
+    for number, leaf in enumerate(model.leaves):
+        share = float(result.run.leaves["busy"][number]) / span / leaf.drive.parallel_commands
+        if share > best[1]:
+            best = (leaf.role, min(1.0, share), number)
+    for number, busy in enumerate(result.run.link_busy):
+        if model.links[number].command_based and busy / span > 0.97 * best[1]:
+            best = ("link", min(1.0, busy / span), number)
+        elif busy / span > best[1]:
+            best = ("link", min(1.0, busy / span), number)
+    return best
+
+
+def bottleneck(result: MemberResult, without_it_s: float | None) -> Bottleneck:
+    """Return the resource that sets the pace, in words."""
+    kind, share, number = busiest(result)
+    if kind == "link":
+        name = f"the shared link ({result.model.links[number].name})"
+        why = "the drives behind it wait for each other"
+    elif kind == "target":
+        name, why = "the new drive", _where_time_goes(result, number)
+    else:
+        name, why = "the old drives", _where_time_goes(result, number)
+    return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without_it_s)
+
+
+def _where_time_goes(result: MemberResult, leaf: int) -> str:
+    row = result.run.leaves[leaf]
+    busy = max(float(row["busy"]), 1e-9)
+    parts = {
+        "moving data": float(row["transfer"]),
+        "seeking": float(row["seek"]),
+        "waiting for the platter": float(row["wait"]),
+        "command overhead": float(row["overhead"]),
+    }
+    name, value = max(parts.items(), key=lambda item: item[1])
+    return f"{value / busy:.0%} of its busy time is {name}"
+
+
+def breakdown(result: MemberResult) -> dict[str, float]:
+    """Return the answer by cause, of the busiest drive; the parts sum to it [s]."""
+    kind, _, number = busiest(result)
+    leaf = number if kind != "link" else _target(result.model)
+    row, issue = result.run.leaves[leaf], result.issue_s
+    span = max(result.run.end, 1e-9)
+    servers = result.model.leaves[leaf].drive.parallel_commands
+    names = {"seek": "seek", "rotation and gaps": "wait", "transfer": "transfer", "command overhead": "overhead"}
+    shares = {cause: float(row[name]) / span / servers for cause, name in names.items()}
+    waiting = max(0.0, 1.0 - sum(shares.values()))
+    whole = sum(shares.values()) + waiting
+    parts = {cause: issue * share / whole for cause, share in shares.items()}
+    parts["waiting for other drives or the window"] = issue * waiting / whole
+    parts["metadata phase"] = result.visit_s
+    parts["end of transaction groups"] = result.sync_s
+    return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}
+
+
+def _target(model: PlaneModel) -> int:
+    return next((number for number, leaf in enumerate(model.leaves) if leaf.role == "target"), 0)
+
+
+def phases(result: MemberResult) -> tuple[Phase, ...]:
+    """Return the phases of the operation, each with its share of the txg ends."""
+    active = max(result.visit_s + result.issue_s, 1e-9)
+    found, start = [], 0.0
+    for name, seconds in (("metadata scan", result.visit_s), ("repair", result.issue_s)):
+        if seconds > 0.0:
+            duration = seconds + result.sync_s * seconds / active
+            found.append(Phase(name=name, start_s=start, duration_s=duration))
+            start += duration
+    return tuple(found)
+
+
+def totals(result: MemberResult) -> dict[str, int]:
+    """Return bytes and I/Os at the size of the real pool."""
+    rows, scale = result.run.leaves, result.scale
+    roles = np.array([leaf.role for leaf in result.model.leaves])
+    return {
+        "resilvered_bytes": int(rows["scan_write_bytes"][roles == "target"].sum() * scale),
+        "read_bytes": int(rows["read_bytes"].sum() * scale),
+        "written_bytes": int(rows["write_bytes"].sum() * scale),
+        "io_count": int(result.run.children * scale),
+    }
+
+
+def progress_curve(
+    result: MemberResult, resolved: ResolvedScenario, time_s: float, resilvered: int
+) -> tuple[ProgressPoint, ...]:
+    """Return the progress over time with what ``zpool status`` would show.
+
+    Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the time to
+    go is what is left over the mean rate since the pass began.
+    """
+    samples = result.run.progress
+    if not samples:
+        return ()
+    total = max(1, samples[-1].issued_bytes)
+    stride = max(1, len(samples) // MAX_POINTS)
+    chosen: list[Any] = [*samples[::stride], samples[-1]]
+    points, end = [], max(result.run.end, 1e-9)
+    for sample in chosen:
+        share = min(1.0, sample.issued_bytes / total)
+        moment = time_s * min(1.0, sample.time / end)
+        points.append(
+            ProgressPoint(
+                time_s=moment,
+                fraction=share,
+                scanned_bytes=int(resolved.alloc * (share if resolved.release.order == "legacy" else 1.0)),
+                issued_bytes=int(resolved.alloc * share),
+                resilvered_bytes=int(resilvered * share),
+                zpool_eta_s=moment * (1.0 - share) / share if share > 0 else None,
+            )
+        )
+    return tuple(points)
+
+
+def sampling_half_width(times: Sequence[float]) -> float:
+    """Return half the 95 % interval of the mean of repeated miniatures [s] (Student's t over the logarithms)."""
+    student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}.get(len(times), 2.0)
+    logs = np.log(np.asarray(times, dtype=float))
+    spread = float(logs.std(ddof=1)) / math.sqrt(len(times))
+    return float(np.exp(logs.mean()) * student * spread)

@@ -1,0 +1,118 @@
+"""The same member with one thing different: other orders, faster parts, other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from zsim.drives.parameters import DriveParameters
+from zsim.engine.model import LeafModel, PlaneModel
+from zsim.predict.ensemble import Member
+from zsim.predict.member import MemberResult, run_member
+from zsim.predict.population import Miniature
+from zsim.predict.prediction import Advice, Alternative, Quantiles
+from zsim.predict.summary import busiest
+from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.scenario.resolve import ResolvedScenario
+
+WORTH_SAYING = 0.04
+CACHE_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A member ready to be run again with something changed."""
+
+    resolved: ResolvedScenario
+    member: Member
+    pool: Miniature
+    result: MemberResult
+
+    def time(self, *, model: PlaneModel | None = None, release: ReleaseProfile | None = None) -> float:
+        """Return the duration with other hardware or another release [s]."""
+        return run_member(
+            self.resolved, self.member, pool=self.pool, model=model or self.result.model, release=release
+        ).time_s
+
+
+def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
+    """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
+    release = bench.resolved.release
+    if release.order == "sorted":
+        name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
+        note = f"{release.name} with zfs_scan_legacy=1"
+    else:
+        name, other = "sorted", load_release(DEFAULT_RELEASE)
+        note = f"the same pool under {other.name}"
+    from zsim.predict.hardware import plane_model
+
+    model = plane_model(replace(bench.resolved, release=other), bench.member.factors, bench.resolved.seed)
+    ratio = bench.time(model=model, release=other) / bench.result.time_s
+    return (Alternative(name=name, resilver_s=Quantiles(p50=middle_s * ratio), note=note),)
+
+
+def instant(drive: DriveParameters) -> DriveParameters:
+    """Return a drive that takes no time."""
+    return DriveParameters(
+        capacity_bytes=drive.capacity_bytes,
+        kind="flash",
+        parallel_commands=1,
+        flash_read_rate=1e15,
+        flash_write_rate=1e15,
+        rotating=drive.rotating,
+    )
+
+
+def without_bottleneck(bench: Bench, middle_s: float) -> float:
+    """Return the duration if the busiest kind of resource took no time [s]."""
+    kind, _, _ = busiest(bench.result)
+    model = bench.result.model
+    if kind == "link":
+        changed = replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves))
+    else:
+        changed = _changed(model, kind, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
+    return middle_s * bench.time(model=changed) / bench.result.time_s
+
+
+def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
+    leaves = tuple(change(leaf) if leaf.role == role else leaf for leaf in model.leaves)
+    return replace(model, leaves=leaves)
+
+
+def advice(bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...]) -> tuple[Advice, ...]:
+    """Return what to change first, with what it saves; only what saves enough to be worth saying."""
+    found = [*_hardware_advice(bench, middle_s)]
+    for alternative in alternatives:
+        if alternative.name == "sorted":
+            saved = middle_s - alternative.resilver_s.p50
+            found.append(Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved))
+    worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
+    return tuple(sorted(worth, key=lambda each: -(each.saves_s or 0.0)))
+
+
+def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
+    model, result = bench.result.model, bench.result
+    trials: list[tuple[str, str, PlaneModel]] = []
+    if any(leaf.link >= 0 for leaf in model.leaves):
+        direct = replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves))
+        trials.append(("give every drive a port of its own", "the shared link holds drives up", direct))
+    target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
+    if target is not None and target.kind == "mechanical":
+        cached = _changed(
+            model, "target", lambda leaf: replace(leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES))
+        )
+        if target.write_cache_bytes == 0:
+            trials.append(("switch the new drive's write cache on", "its writes then lose fewer turns", cached))
+        if target.physical_sector_bytes > (1 << bench.resolved.ashift):
+            native = _changed(
+                model,
+                "target",
+                lambda leaf: replace(leaf, drive=replace(leaf.drive, physical_sector_bytes=512)),
+            )
+            why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
+            trials.append(("replace with a drive of native 512-byte sectors", why, native))
+    times = [(action, why, bench.time(model=changed)) for action, why, changed in trials]
+    return [
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - time / result.time_s))
+        for action, why, time in times
+    ]
