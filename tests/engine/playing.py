@@ -80,6 +80,8 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
     writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
     control = ScanControl(environment, plane, scenario.txg, writes)
     plane.start_clients()
+    if len(scenario.plain_rows):
+        plane.submit_group(scenario.plain_rows)
     steps = control.run_program(scenario.programs, scenario.windows)
     environment.run(environment.process(steps))
     end = plane.now

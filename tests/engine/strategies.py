@@ -21,6 +21,8 @@ from zsim.engine.memory import (
     OP_VISIT,
     REBUILD,
     SCRUB,
+    SYNC_READ,
+    SYNC_WRITE,
 )
 from zsim.engine.model import (
     ClientModel,
@@ -52,6 +54,7 @@ class Scenario:
     client_items: NDArray[np.int64]
     txg: TxgRules
     cursors: list[tuple[int, int]]
+    plain_rows: NDArray[np.int64]
     horizons: tuple[float, ...]
     budgets: tuple[int, ...]
 
@@ -107,10 +110,10 @@ FLASH = DRIVE | {
 QUEUE: dict[str, st.SearchStrategy[Any]] = {
     "single": st.just(False),
     "time_buckets": st.booleans(),
-    "bucket_seconds": choice(0.064, 0.64, 2**29 / 1e9),
+    "bucket_seconds": choice(0.016, 0.064, 0.64, 2**29 / 1e9),
     "round_robin": st.booleans(),
     "non_interactive": st.booleans(),
-    "nia_credit": choice(1, 5),
+    "nia_credit": choice(1, 2, 5),
     "nia_delay": choice(1, 5),
     "minimum": st.tuples(*[choice(1, 2, 3, 10)] * 6),
     "maximum": st.tuples(*[choice(0, 1, 7)] * 6),
@@ -274,7 +277,7 @@ def blocks(
     for item in range(metadata - 1, 0, -1):
         parent = int(generator.integers(item))
         following[item], first[parent] = first[parent], item
-    order = generator.permutation(count)
+    order = generator.permutation(count) if generator.random() < 0.5 else np.arange(count)
     return ScanItems(
         vdev=np.array([place[0] for place in places], np.int64)[order],
         offset=np.array([place[1] for place in places], np.int64)[order],
@@ -288,6 +291,21 @@ def blocks(
         prefetch_next=following,
         in_memory=generator.random(count) < 0.2,
     )
+
+
+def plain_rows(leaves: int, count: int, seed: int) -> NDArray[np.int64]:
+    """Return plain child I/Os of all classes: they compete with the scan in the leaf queues."""
+    generator = np.random.Generator(np.random.Philox(key=seed + 1))
+    reads = generator.random(count) < 0.5
+    klass = np.where(
+        reads,
+        generator.choice([SYNC_READ, ASYNC_READ, SCRUB, REBUILD], count),
+        generator.choice([SYNC_WRITE, ASYNC_WRITE, ASYNC_WRITE, REBUILD], count),
+    )
+    leaf = generator.integers(min(leaves, 3), size=count)
+    offset = generator.integers(64, size=count) * 24 * KIB
+    length = generator.choice([4 * KIB, 24 * KIB, 64 * KIB], count)
+    return np.stack([leaf, klass, ~reads, offset, length], axis=1).astype(np.int64)
 
 
 def walk(items: ScanItems, metadata: int, legacy_prefetch: bool) -> list[tuple[int, int]]:
@@ -325,17 +343,18 @@ def program(steps: list[tuple[int, int]]) -> Program:
 @st.composite
 def windows(draw: Draw) -> Window:
     if draw(st.booleans()):
-        return Window(draw(choice(1, 3, 8, 32)), counts_blocks=True)
-    return Window(draw(choice(4 * KIB, 100 * KIB, MIB, 16 * MIB)), counts_blocks=False)
+        return Window(draw(choice(1, 8, 32)), counts_blocks=True)
+    return Window(draw(choice(4 * KIB, 300 * KIB, MIB, 16 * MIB)), counts_blocks=False)
 
 
 @st.composite
 def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
     model = draw(models())
     count = draw(st.integers(1, most_blocks))
-    metadata = min(count, draw(choice(0, 0, 1, 4, 12)))
+    metadata = min(count, draw(choice(0, 0, 1, 4, 12, most_blocks)))
     sizes = draw(choice((128 * KIB,), (512, 4096, 12 * KIB), (512, 24 * KIB + 512, 128 * KIB), (MIB,)))
-    items = blocks(model, draw(st.integers(0, 1 << 20)), count, metadata, sizes, draw(st.booleans()))
+    seed = draw(st.integers(0, 1 << 20))
+    items = blocks(model, seed, count, metadata, sizes, draw(st.booleans()))
     steps = walk(items, metadata, draw(st.booleans()))
     streams = draw(choice(1, 1, len(model.vdevs)))
     parts = [steps[number::streams] for number in range(streams)] if streams > 1 else [steps]
@@ -344,10 +363,11 @@ def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
         items=items,
         programs=[program(part) for part in parts],
         windows=[draw(windows()) for _ in parts],
-        slots=draw(choice(1, 4, 64)),
+        slots=draw(choice(1, 4, 64, 64, 64)),
         client_items=np.arange(0, count, 2),
         txg=TxgRules(**draw(st.fixed_dictionaries(TXG))),
         cursors=[(number % len(model.vdevs), (7 + number) * MIB) for number in range(draw(choice(1, 3)))],
+        plain_rows=plain_rows(len(model.leaves), draw(choice(0, 0, 5, 60)), seed),
         horizons=tuple(draw(st.lists(choice(1e-5, 0.0003, 0.01, 1.0), min_size=1, max_size=3))),
         budgets=tuple(draw(st.lists(choice(1, 2, 7, 1000), min_size=1, max_size=3))),
     )

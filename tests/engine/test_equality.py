@@ -14,7 +14,7 @@ from zsim.engine.reference import ReferencePlane
 from .playing import Sliced, build, differences, play
 from .strategies import Scenario, scenarios
 
-QUICK, SLICED, DEEP = 150, 40, 10_000
+QUICK, SLICED, DEEP = 250, 60, 10_000
 ENGINES = st.sampled_from([CompiledPlane, ReferencePlane])
 ROOMY = settings(suppress_health_check=list(HealthCheck))
 

@@ -125,6 +125,7 @@ class CompiledPlane:
         target = self.memory.items[: len(items)]
         for name in ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next"):
             target[name] = getattr(items, name)
+        target["unwind"] = -1 if items.unwind is None else items.unwind
         target["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
         self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
         self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
@@ -173,6 +174,7 @@ class CompiledPlane:
             self.memory.program["code"][start:end] = program.code
             row = streams[number]
             row["position"], row["end"], row["state"], row["inflight"] = start, end, 0, 0
+            row["unwind"] = -1
             row["limit"], row["counts_blocks"] = window.limit, window.counts_blocks
             row["first_visit"] = row["last_visit"] = -1.0
             start = end

@@ -66,12 +66,9 @@ from zsim.jit import njit
 
 
 @njit
-def step_issue(table: Any, stream_number: int, item_number: int) -> int:
-    """Try to issue one scan block; return the stream's state (ready: it was issued)."""
+def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
+    """Issue one scan block if the window and the clients let it; return the stream's state (ready: it was issued)."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & table[ITEM_MASK]]
-    if general.now >= general.pause_at and stream.delayed == 0 and (general.pause_level0_only == 0 or item.level0 != 0):
-        return STREAM_PAUSED
     if stream.inflight >= stream.limit or general.free_slots == 0:
         return STREAM_WINDOW
     if general.delay_ticks > 0 and stream.delayed == 0 and general.now - general.last_client <= general.idle_window:
@@ -81,6 +78,33 @@ def step_issue(table: Any, stream_number: int, item_number: int) -> int:
     stream.delayed = 0
     start_block(table, stream_number, item_number)
     return STREAM_READY
+
+
+@njit
+def step_issue(table: Any, stream_number: int, item_number: int) -> int:
+    """Try to issue one scan block; return the stream's state (ready: it was issued, or the blocks above it are next)."""
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    item = items_of(table)[item_number & table[ITEM_MASK]]
+    if general.now >= general.pause_at and stream.delayed == 0 and (general.pause_level0_only == 0 or item.level0 != 0):
+        stream.unwind = item.unwind
+        return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
+    return issue_in_turn(table, stream_number, item_number)
+
+
+@njit
+def step_unwind(table: Any, stream_number: int) -> int:
+    """Try to issue the next of the blocks above the one at which the scan paused; the last of them ends the pause's work.
+
+    The traversal returns through the callbacks of all its levels, and does so again when these subtrees are
+    done in a later txg (OpenZFS dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after dsl_scan_recurse).
+    """
+    stream = streams_of(table)[stream_number]
+    item_number = stream.unwind
+    state = issue_in_turn(table, stream_number, item_number)
+    if state != STREAM_READY:
+        return state
+    stream.unwind = items_of(table)[item_number & table[ITEM_MASK]].unwind
+    return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
 
 
 @njit
@@ -109,14 +133,17 @@ def run_stream(table: Any, stream_number: int) -> None:
     """Let one scan stream go on until it has to wait for something."""
     stream, program = streams_of(table)[stream_number], program_of(table)
     while stream.state == STREAM_READY:
+        if stream.unwind >= 0:
+            stream.state = step_unwind(table, stream_number)
+            continue
         if stream.position >= stream.end:
             stream.state = STREAM_FINISHED
             return
         operation = program[stream.position & table[PROGRAM_MASK]]
         if operation.code == OP_ISSUE:
             stream.state = step_issue(table, stream_number, operation.item)
-            if stream.state != STREAM_READY:
-                return
+            if stream.state != STREAM_READY or stream.unwind >= 0:
+                continue
         elif operation.code == OP_VISIT:
             stream.state = step_visit(table, stream_number, operation.item)
             if stream.state != STREAM_READY:

@@ -156,27 +156,28 @@ class LeafQueue:
     def _aggregate(self, child: Child) -> tuple[list[Child], int]:
         """Return the I/Os merged with `child` and where they end: backwards first, then forwards.
 
-        Neighbours of the same flags join while the whole and each gap stay within their limits
-        (vdev_queue_aggregate).
+        Neighbours of the same flags join while the whole stays within its limit and each gap between 0 and
+        the gap limit: I/Os that overlap never merge (vdev_queue_aggregate; IO_GAP is unsigned).
         """
         queue = self.writes if child.write else self.reads
-        gap = self.shared.write_gap if child.write else self.shared.read_gap
+        most = self.shared.write_gap if child.write else self.shared.read_gap
         limit = self.shared.aggregation_limit if self.rotating else self.shared.aggregation_limit_flash
+
+        def join(lower: Child, upper: Child, start: int, end: int) -> bool:
+            gap = upper.offset - (lower.offset + lower.length)
+            return lower.flags == upper.flags and 0 <= gap <= most and end - start <= limit
+
         place = queue.index(child)
         merged, end = [child], child.offset + child.length
         for other in reversed(queue[:place]):
-            if other.flags != child.flags or end - other.offset > limit:
-                break
-            if merged[0].offset - (other.offset + other.length) > gap:
+            if not join(other, merged[0], other.offset, end):
                 break
             merged.insert(0, other)
         for other in queue[place + 1 :]:
-            if other.flags != child.flags or other.offset - end > gap:
-                break
-            if max(end, other.offset + other.length) - merged[0].offset > limit:
+            if not join(merged[-1], other, merged[0].offset, other.offset + other.length):
                 break
             merged.append(other)
-            end = max(end, other.offset + other.length)
+            end = other.offset + other.length
         return merged, end
 
     # Active I/Os.

@@ -25,6 +25,7 @@ from zsim.scan.program import (
     Program,
     ScanItems,
     needs_io,
+    rewritten_by_start,
     scan_items,
     traversal_program,
     with_entries,
@@ -161,7 +162,7 @@ class Run:
         _refuse_missing(setup)
         blocks = setup.blocks
         self.wanted = self._wanted()
-        self.items = scan_items(blocks, seed=setup.seed)
+        self.items = scan_items(blocks, seed=setup.seed, wanted=self.wanted)
         self.windows = [vdev_window(vdev, setup.release) for vdev in setup.model.vdevs] if self.sorted else []
         self.pool_window = pool_window(setup.model.vdevs, setup.release)
         self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=self._plain_prefetch())
@@ -196,13 +197,14 @@ class Run:
         return self._result()
 
     def _wanted(self) -> NDArray[np.bool_]:
+        stays = ~rewritten_by_start(self.setup.blocks)
         if self.setup.operation == "scrub":
-            return np.ones(len(self.setup.blocks), dtype=bool)
+            return stays
         vdevs = tuple(
             DamagedVdev(vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged)
             for vdev in self.setup.model.vdevs
         )
-        return needs_io(self.setup.blocks, vdevs, column_test=self.setup.release.column_test)
+        return stays & needs_io(self.setup.blocks, vdevs, column_test=self.setup.release.column_test)
 
     def _plain_prefetch(self) -> bool:
         values = self.setup.release.tunables

@@ -47,7 +47,7 @@ RULES = np.dtype(
 VDEV = np.dtype(
     [
         ("kind", "i8"),
-        ("sector", "i8"),
+        ("ashift", "i8"),
         ("data", "i8"),
         ("parity", "i8"),
         ("unit", "i8"),
@@ -89,11 +89,15 @@ NOW = np.dtype(
         ("txg", "i8"),
         ("next_file", "i8"),
         ("alive", "i8"),
+        ("dead", "i8"),
         ("dirty", "i8"),
         ("dirty_files", "i8"),
         ("dirty_dnodes", "i8"),
         ("dirty_bytes", "i8"),
         ("live_bytes", "i8"),
+        ("live_goal", "i8"),
+        ("metadata_txg", "i8"),
+        ("metadata_due", "i8"),
         ("used", "i8"),
         ("kept", "i8"),
         ("snapshots", "i8"),
@@ -108,6 +112,8 @@ NOW = np.dtype(
         ("run_file", "i8"),
         ("run_next", "i8"),
         ("run_end", "i8"),
+        ("unfinished", "i8"),
+        ("unfinished_next", "i8"),
         # Settings; the first few are constants, kept here because numba compiles anew for each literal.
         ("zero", "i8"),
         ("mos", "i8"),
@@ -121,6 +127,8 @@ NOW = np.dtype(
         ("sector", "i8"),
         ("txg_bytes", "i8"),
         ("txg_step", "i8"),
+        ("whole_files", "i8"),
+        ("metadata_every", "i8"),
         ("indirect_fixed", "f8"),
         ("indirect_each", "f8"),
         ("dnode_psize", "i8"),
@@ -177,6 +185,7 @@ LIST = np.dtype(
         ("dnode_block", "i8"),
         ("stream_file", "i8"),
         ("stream_record", "i8"),
+        ("dead", "i8"),
     ],
     align=True,
 )
@@ -221,7 +230,7 @@ class Memory:
     files, datasets : ndarray of FILE, DATASET
         Shape of the trees: the first slot of each level.
     lists : ndarray of LIST
-        Living files, dirty files, dirty records (linked by file), dirty dnode blocks.
+        Living files, removed files, dirty files, dirty records (linked by file), dirty dnode blocks.
     kept : ndarray of KEPT
         Versions that only snapshots hold.
     ratio_values, ratio_chances : ndarray of float64, shape (kinds, n)

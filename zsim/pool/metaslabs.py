@@ -37,6 +37,9 @@ from zsim.pool.memory import (
     vdevs_of,
 )
 from zsim.pool.styles import STICKY_FRAG, STICKY_UNTIL_FRAGMENTED
+from zsim.vdevs.draid import draid_asize
+from zsim.vdevs.mirror import mirror_asize
+from zsim.vdevs.raidz import raidz_asize
 
 NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
 MIRROR, RAIDZ, DRAID = 0, 1, 2
@@ -55,6 +58,7 @@ LENGTH_BITS = 16
 FRAG_TABLE = np.array(
     [100, 100, 98, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0, 0, 0, 0, 0, 0], dtype=np.int64
 )
+FRAG_TABLE.setflags(write=False)
 
 
 @njit
@@ -405,20 +409,15 @@ def allocate_in_group(
 
 @njit
 def units_needed(pool: I64, vdev: int, psize: int) -> int:
-    """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included.
-
-    OpenZFS vdev_raidz.c:vdev_raidz_psize_to_asize, vdev_draid.c:vdev_draid_psize_to_asize.
-    """
-    sector = vdevs_of(pool)[vdev].sector
-    sectors: int = (psize + sector - 1) // sector
-    kind = vdevs_of(pool)[vdev].kind
-    if kind == MIRROR:
-        return sectors
-    rows = (sectors + vdevs_of(pool)[vdev].data - 1) // vdevs_of(pool)[vdev].data
-    if kind == DRAID:
-        return int(rows)
-    parity = vdevs_of(pool)[vdev].parity
-    return int((sectors + parity * rows + parity) // (parity + 1))
+    """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included."""
+    level = vdevs_of(pool)[vdev]
+    if level.kind == MIRROR:
+        asize = mirror_asize(psize, level.ashift)
+    elif level.kind == DRAID:
+        asize = draid_asize(psize, level.ashift, level.data, level.parity)
+    else:
+        asize = raidz_asize(psize, level.ashift, level.data + level.parity, level.parity)
+    return int(asize // level.unit)
 
 
 @njit

@@ -14,8 +14,9 @@ MAX_SLABS = 64
 MIN_SLAB_BYTES = 64 << 20
 MAX_VDEVS = 4
 FILES_PER_POOL = 40
-TXGS_PER_SLAB = 4
-MIN_TXG_BYTES = 16 << 20
+TXG_SHARE = 0.003
+MIN_TXG_BYTES = 1 << 20
+MIN_FILE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,11 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
     traversal order and birth with address; snapshots.
 
     Not preserved: runs and holes longer than a reduced metaslab (they are cut); a drive passes the
-    unpopulated rest of a metaslab once per metaslab and sweep (at most 64 long seeks, in time at most 1 s x
-    scale / sweep of a real one); the allocators' half-full metaslabs are a larger share of fewer metaslabs; a
-    txg is at most a quarter of a metaslab and the files are at most 1/40 of the pool, so that the pool's own
-    metadata (a few hundred KiB a txg) is more frequent; births count the miniature's txgs.
+    unpopulated rest of a metaslab once per metaslab and sweep (at most 64 long seeks); the allocators'
+    half-full metaslabs are a larger share of fewer metaslabs; files are at most 1/40 of the pool; a txg is
+    0.3 % of the pool, so that what is freed in it and comes back two txgs later stays a small share of it:
+    births count these txgs, while meta-dnodes and MOS are rewritten as rarely, per byte written, as in the
+    real pool.
 
     Parameters
     ----------
@@ -109,12 +111,15 @@ def reduce_recipe(recipe: PoolRecipe, max_blocks: int, vdev: int = 0) -> tuple[P
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
     vdevs = tuple(_reduce_vdev(level, share, MAX_SLABS // len(chosen)) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
-    slab = min(level.slab_bytes for level in vdevs)
     largest = int(space / expansion(recipe) / FILES_PER_POOL)
-    files = replace(recipe.files, high=min(recipe.files.high, max(largest, recipe.files.low)))
-    files = replace(files, mean=min(files.mean, files.high))
-    txg = min(recipe.txg_bytes, max(slab // TXGS_PER_SLAB, MIN_TXG_BYTES))
-    return replace(recipe, vdevs=vdevs, files=files, txg_bytes=txg), numbers
+    files = replace(recipe.files, high=min(recipe.files.high, max(largest, MIN_FILE_BYTES)))
+    files = replace(files, mean=min(files.mean, files.high), low=min(files.low, files.high))
+    txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
+    every = max(1, round(recipe.txg_bytes / txg))
+    reduced = replace(
+        recipe, vdevs=vdevs, files=files, txg_bytes=txg, metadata_every=every, whole_files=False
+    )
+    return reduced, numbers
 
 
 def _chosen_vdevs(count: int, vdev: int) -> tuple[int, ...]:

@@ -32,18 +32,22 @@ from zsim.pool.memory import (
 from zsim.pool.recipe import (
     FileSizes,
     Fill,
-    KeepSnapshots,
     MetadataSizes,
     Overwrite,
     PoolRecipe,
     RecordClass,
+    Refill,
     Remove,
     Snapshot,
     Step,
 )
 from zsim.pool.styles import DITTO_DISTANCE, AllocatorStyle
+from zsim.vdevs.draid import draid_asize
+from zsim.vdevs.mirror import mirror_asize
+from zsim.vdevs.raidz import raidz_asize
 
 FIRST_TXG = 4
+SPARE_DATA, SPARE_FILES = 1.2, 16
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
 KINDS = {"mirror": metaslabs.MIRROR, "raidz": metaslabs.RAIDZ, "draid": metaslabs.DRAID}
@@ -144,21 +148,28 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
 
 
 def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
-    """Draw more files than the history can write, in the order they will be written."""
-    count = _files_needed(recipe)
+    """Draw the files of a history, in the order they will be written; removed ones may be written again."""
+    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
+    wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
     weights = np.array([record.share for record in recipe.records])
-    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
-    factor = np.array([record.size_factor for record in recipe.records])[kind]
+    drawn: list[NDArray[np.int64]] = []
+    total = 0.0
+    while total < wanted or len(drawn) < 2:
+        count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
+        kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
+        factor = np.array([record.size_factor for record in recipe.records])[kind]
+        size = np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
+        drawn.append(np.stack([kind, size]))
+        total += float(size.sum())
+    kind, size = np.concatenate(drawn, axis=1)
+    keep = int(np.searchsorted(np.cumsum(size.astype(np.float64)), wanted)) + SPARE_FILES
+    kind, size = kind[:keep], size[:keep]
     recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
-    size = np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0)
     single = size < recordsize
-    whole = np.ceil(size / 512).astype(np.int64) * 512
     records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
-    lsize = np.where(single, whole, recordsize)
-    number = np.arange(count, dtype=np.int64)
-    return Files(
-        number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind.astype(np.int64)
-    )
+    lsize = np.where(single, -(-size // 512) * 512, recordsize)
+    number = np.arange(len(kind), dtype=np.int64)
+    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
 
 
 def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
@@ -207,37 +218,15 @@ def expansion(recipe: PoolRecipe) -> float:
 
 def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     vdev = recipe.vdevs[0]
-    sector = 1 << vdev.ashift
-    ratio = sum(value * chance for value, chance in record.ratios)
-    sectors = max(1, -(-int(record.recordsize * ratio) // sector))
-    if vdev.spec.kind == "mirror":
-        units = sectors
+    spec = vdev.spec
+    psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
+    if spec.kind == "mirror":
+        asize = mirror_asize(psize, vdev.ashift)
+    elif spec.kind == "draid":
+        asize = draid_asize(psize, vdev.ashift, spec.data, spec.parity)
     else:
-        stripes = -(-sectors // vdev.spec.data)
-        units = stripes
-        if vdev.spec.kind == "raidz":
-            units = -(-(sectors + vdev.spec.parity * stripes) // (vdev.spec.parity + 1))
-    return units * vdev.unit / record.recordsize
-
-
-def _written_fraction(steps: Sequence[Step]) -> float:
-    """Return the new data a history writes, as a share of the space (overwrites left out)."""
-    written = level = 0.0
-    for step in steps:
-        if isinstance(step, Fill):
-            written += max(step.fraction - level, 0.0)
-            level = max(level, step.fraction)
-        elif isinstance(step, Remove):
-            level *= 1.0 - step.fraction
-        elif isinstance(step, KeepSnapshots):
-            level = 0.0
-    return written
-
-
-def _files_needed(recipe: PoolRecipe) -> int:
-    expected = _written_fraction(recipe.steps) * recipe.space / expansion(recipe) / mean_file_bytes(recipe)
-    spread = {"fixed": 0.0, "uniform": 0.6, "lognormal": 1.0 + recipe.files.sigma}[recipe.files.shape]
-    return int(expected * 1.1 + 6.0 * (1.0 + spread) * np.sqrt(expected) + 16)
+        asize = raidz_asize(psize, vdev.ashift, spec.children, spec.parity)
+    return asize / record.recordsize
 
 
 def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> Memory:
@@ -298,7 +287,7 @@ def _vdev_records(recipe: PoolRecipe) -> Any:
     vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
     for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
         row["kind"] = KINDS[vdev.spec.kind]
-        row["sector"] = 1 << vdev.ashift
+        row["ashift"] = vdev.ashift
         row["data"] = vdev.spec.data
         row["parity"] = vdev.spec.parity
         row["unit"] = vdev.unit
@@ -336,7 +325,7 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now = np.zeros(1, dtype=NOW)
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
     now["txg"] = now["first_txg"] = FIRST_TXG
-    now["mos"] = -1
+    now["mos"] = now["unfinished"] = -1
     now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 3
     now["meta_pointers"] = 1
     now["coin_bits"] = 30
@@ -344,6 +333,9 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["sector"] = 1 << min(vdev.ashift for vdev in recipe.vdevs)
     now["txg_bytes"] = recipe.txg_bytes
     now["txg_step"] = recipe.txg_step
+    now["whole_files"] = recipe.whole_files
+    now["metadata_every"] = recipe.metadata_every
+    now["metadata_due"] = 1
     now["indirect_fixed"] = metadata.indirect_fixed
     now["indirect_each"] = metadata.indirect_each
     now["dnode_psize"] = metadata.dnode_block
@@ -430,6 +422,8 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
         return writing.OP_FREE, step.fraction, 1, 1
     if isinstance(step, Snapshot):
         return writing.OP_SNAPSHOT, 0.0, 1, 1
+    if isinstance(step, Refill):
+        return writing.OP_REFILL, 0.0, 1, 1
     return writing.OP_DROP_SNAPSHOT, float(step.count), 1, 1
 
 

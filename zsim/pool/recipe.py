@@ -155,7 +155,12 @@ class KeepSnapshots:
     count: int
 
 
-Step = Fill | Overwrite | Remove | Snapshot | KeepSnapshots
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """Write new files until there is as much living data as after the last `Fill`."""
+
+
+Step = Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +238,10 @@ class PoolRecipe:
         Sizes of the metadata.
     issue : IssueOrder
         Order of placement within a txg.
+    whole_files : bool
+        A file begun is written to its end, even if the pool is as full as wanted before.
+    metadata_every : int
+        Meta-dnodes and MOS are written in every so many txgs (a miniature's txgs are smaller than real ones).
     """
 
     vdevs: tuple[TopLevel, ...]
@@ -245,6 +254,8 @@ class PoolRecipe:
     txg_step: int = 1
     metadata: MetadataSizes = field(default_factory=MetadataSizes)
     issue: IssueOrder = field(default_factory=IssueOrder)
+    whole_files: bool = True
+    metadata_every: int = 1
 
     @property
     def space(self) -> int:

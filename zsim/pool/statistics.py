@@ -67,7 +67,8 @@ def inner_gaps(table: BlockTable, number: int, vdev: TopLevel) -> NDArray[np.int
     """Return the gaps between neighbours in the same metaslab of a top-level vdev [bytes]."""
     found = extents(table, number)
     slab = vdev.slab_of(found.start)
-    return found.gaps[slab[1:] == slab[:-1]]
+    inner: NDArray[np.int64] = found.gaps[slab[1:] == slab[:-1]]
+    return inner
 
 
 def free_segments(

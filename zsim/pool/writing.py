@@ -31,6 +31,7 @@ from zsim.pool.memory import (
     snapshots_of,
 )
 from zsim.pool.metaslabs import (
+    DEFER_TXGS,
     allocate_block,
     end_txg,
     log_free,
@@ -42,7 +43,7 @@ from zsim.pool.metaslabs import (
 SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the order of objects
 DNODES_PER_BLOCK = 32
 
-OP_FILL, OP_OVERWRITE, OP_FREE, OP_SNAPSHOT, OP_DROP_SNAPSHOT, OP_FOUND = 0, 1, 2, 3, 4, 5
+OP_FILL, OP_OVERWRITE, OP_FREE, OP_SNAPSHOT, OP_DROP_SNAPSHOT, OP_FOUND, OP_REFILL = 0, 1, 2, 3, 4, 5, 6
 FAILED_FULL, FAILED_KEPT, FAILED_FILES = 1, 2, 3
 
 
@@ -200,7 +201,7 @@ def mark_dnode(pool: I64, file: int) -> None:
     dataset = files_of(pool)[file].dataset
     slot = datasets_of(pool)[dataset].meta[0] + files_of(pool)[file].item // DNODES_PER_BLOCK
     datasets_of(pool)[dataset].dirty = 1
-    if slots_of(pool)[slot].stamp != now_of(pool)[0].txg:
+    if slots_of(pool)[slot].stamp <= now_of(pool)[0].metadata_txg:
         slots_of(pool)[slot].stamp = now_of(pool)[0].txg
         at = now_of(pool)[0].dirty_dnodes
         lists_of(pool)[at].dnode_set = dataset
@@ -354,6 +355,29 @@ def sync_mos(pool: I64) -> None:
 
 
 @njit
+def sync_metadata(pool: I64) -> None:
+    """Write out the meta-dnodes and the MOS."""
+    now = now_of(pool)[0]
+    for dataset in range(pool[DATASETS]):
+        if datasets_of(pool)[dataset].dirty:
+            sync_meta_dnode(pool, dataset)
+            datasets_of(pool)[dataset].dirty = 0
+    sync_mos(pool)
+    now.dirty_dnodes = 0
+    now.metadata_txg = now.txg
+    now.metadata_due = now.metadata_every
+
+
+@njit
+def close_txg(pool: I64, txgs: int) -> None:
+    """Close the txg, and idle ones behind it, `txgs` in all."""
+    now = now_of(pool)[0]
+    end_txg(pool, txgs)
+    now.used = pool_used(pool)
+    now.txg += txgs
+
+
+@njit
 def sync_txg(pool: I64) -> None:
     """Write the open txg out and open the next."""
     now = now_of(pool)[0]
@@ -364,16 +388,13 @@ def sync_txg(pool: I64) -> None:
     for dataset in range(pool[DATASETS]):
         if datasets_of(pool)[dataset].dirty:
             sync_files(pool, dataset)
-            sync_meta_dnode(pool, dataset)
-            datasets_of(pool)[dataset].dirty = 0
-    sync_mos(pool)
-    end_txg(pool, now.txg_step)
-    now.used = pool_used(pool)
-    now.txg += now.txg_step
+    now.metadata_due -= 1
+    if now.metadata_due <= 0:
+        sync_metadata(pool)
+    close_txg(pool, now.txg_step)
     now.dirty = 0
     now.dirty_files = 0
     now.dirty_bytes = 0
-    now.dirty_dnodes = 0
 
 
 @njit
@@ -413,16 +434,40 @@ def dirty_one(pool: I64, file: int, record: int) -> None:
 
 
 @njit
+def new_file(pool: I64) -> int:
+    """Return a file to write: one never written, or a removed one again; -1 when all are there."""
+    now = now_of(pool)[0]
+    if now.next_file < pool[FILES]:
+        now.next_file += 1
+        return int(now.next_file - 1)
+    if now.dead == 0:
+        return -1
+    at = random_below(pool, now.dead)
+    file = lists_of(pool)[at].dead
+    now.dead -= 1
+    lists_of(pool)[at].dead = lists_of(pool)[now.dead].dead
+    return int(file)
+
+
+@njit
+def filled(pool: I64) -> bool:
+    """Tell whether the pool, or its living data, is as large as wanted."""
+    now = now_of(pool)[0]
+    if now.goal < 0:
+        return bool(now.live_bytes >= now.live_goal)
+    return bool(now.used >= now.goal * pool_space(pool))
+
+
+@njit
 def open_next_file(pool: I64) -> bool:
     """Begin the next new file; False when the pool is as full as wanted."""
     now = now_of(pool)[0]
-    if now.used >= now.goal * pool_space(pool):
+    if filled(pool):
         return False
-    file = now.next_file
-    if file >= pool[FILES]:
+    file = new_file(pool)
+    if file < 0:
         now.failed = FAILED_FILES
         return False
-    now.next_file = file + 1
     lists_of(pool)[now.alive].alive = file
     now.alive += 1
     now.live_bytes += files_of(pool)[file].records * files_of(pool)[file].lsize
@@ -449,6 +494,10 @@ def open_next_run(pool: I64) -> bool:
 def write_until_full(pool: I64, overwrites: bool) -> bool:
     """Write records until the txg is full or the step is done; tell whether it is done."""
     now = now_of(pool)[0]
+    if not (overwrites or now.whole_files) and filled(pool):
+        if now.run_next < now.run_end:
+            now.unfinished, now.unfinished_next = now.run_file, now.run_next
+        return True
     while now.dirty_bytes < now.txg_bytes:
         if now.run_next >= now.run_end:
             more = open_next_run(pool) if overwrites else open_next_file(pool)
@@ -465,8 +514,12 @@ def remove_file(pool: I64, at: int) -> None:
     now = now_of(pool)[0]
     file = lists_of(pool)[at].alive
     dataset = files_of(pool)[file].dataset
+    if file == now.unfinished:
+        now.unfinished = -1
     now.alive -= 1
     lists_of(pool)[at].alive = lists_of(pool)[now.alive].alive
+    lists_of(pool)[now.dead].dead = file
+    now.dead += 1
     now.live_bytes -= files_of(pool)[file].records * files_of(pool)[file].lsize
     last = files_of(pool)[file].first + files_of(pool)[file].records
     width = files_of(pool)[file].records
@@ -533,19 +586,35 @@ def drop_snapshots(pool: I64, keep: int) -> None:
 
 
 @njit
+def write_txgs(pool: I64, overwrites: bool) -> None:
+    """Write txg after txg until the step is done."""
+    done = False
+    while not done and now_of(pool)[0].failed == 0:
+        done = write_until_full(pool, overwrites)
+        sync_txg(pool)
+
+
+@njit
 def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: int) -> None:
     """Run one step of a history, txg by txg.
 
-    `amount` is the fill to reach, the share of the data to overwrite, the share of the files to remove, or
-    the number of snapshots to keep; `shortest` and `longest` are the runs of records to overwrite.
+    `amount` is the fill to reach (OP_REFILL: as much living data as after the last fill), the share of the
+    data to overwrite, the share of the files to remove, or the number of snapshots to keep; `shortest` and
+    `longest` are the runs of records to overwrite.
     """
     now = now_of(pool)[0]
     now.run_next = now.run_end
+    if operation in (OP_FILL, OP_REFILL) and now.unfinished >= 0:
+        now.run_file, now.run_next = now.unfinished, now.unfinished_next
+        now.run_end = files_of(pool)[now.run_file].records
+        now.unfinished = -1
     if operation == OP_SNAPSHOT:
         take_snapshot(pool)
         return
     now.shortest, now.longest = shortest, longest
     now.goal = amount * now.live_bytes if operation == OP_OVERWRITE else amount
+    if operation == OP_REFILL:
+        now.goal = -1.0
     if operation == OP_FREE:
         remove_some(pool, amount)
     elif operation == OP_DROP_SNAPSHOT:
@@ -553,9 +622,10 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
     elif operation == OP_FOUND:
         for dataset in range(pool[DATASETS]):
             datasets_of(pool)[dataset].dirty = 1
-    done = False
-    while not done and now.failed == 0:
-        done = operation not in (OP_FILL, OP_OVERWRITE)
-        if not done:
-            done = write_until_full(pool, operation == OP_OVERWRITE)
+    else:
+        write_txgs(pool, operation == OP_OVERWRITE)
+    if operation == OP_FILL:
+        now.live_goal = now.live_bytes
+    if operation in (OP_FREE, OP_DROP_SNAPSHOT, OP_FOUND):
         sync_txg(pool)
+        close_txg(pool, DEFER_TXGS + now.zero)

@@ -175,9 +175,9 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
 
 def subject(resolved: ResolvedScenario) -> str:
     """Return in one line what was asked."""
-    what = {"resilver": f"replace {resolved.replace} of", "scrub": "scrub", "rebuild": "rebuild"}
+    count = f"{resolved.replace} drives at once in " if resolved.replace > 1 else ""
     return (
-        f"{what[resolved.operation]} {resolved.layout}, {resolved.fill:.0%} full, "
+        f"{count}{resolved.layout}, {resolved.fill:.0%} full, "
         f"{resolved.release.name} ({resolved.release.order} scan)"
     )
 

@@ -18,6 +18,8 @@ PHASE_STEP = 0.381966
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
 TRACK_SHARE = 0.7
 CLIENT_READ_S = 0.02
+# Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
+NATIVE_512_BELOW = 1_900_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ def _sized(name: str, capacity: int) -> DriveModel:
     return model.with_capacity(capacity) if model.is_generic else model
 
 
+def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
+    """Return the physical sector of a drive [bytes].
+
+    A generic disk below 2 TB is taken as one from before 2011, when vendors changed to 4 KiB sectors.
+    """
+    if model.is_generic and model.kind == "mechanical" and model.capacity_bytes < NATIVE_512_BELOW:
+        return 512
+    return numbers.physical_sector_bytes
+
+
 def leaf_parameters(
     model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
@@ -70,6 +82,7 @@ def leaf_parameters(
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         write_pass_under_bytes=-1,
         seekless_bytes=track,
+        physical_sector_bytes=physical_sector(model, numbers),
     )
 
 

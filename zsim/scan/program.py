@@ -6,7 +6,7 @@ its subtree); `issue_orders` gives the orders of the sorted scan's issue phase.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class ScanItems:
         Tree of metadata: first item below, next item beside; -1 none.
     in_memory : ndarray of bool, shape (n,)
         Metadata that needs no read.
+    unwind : ndarray of int64, shape (n,), or None
+        Next block above that needs I/O, -1: none.  When a legacy scan pauses at an item, these blocks are issued on the
+        way up, one after the other; None: never.
     """
 
     vdev: NDArray[np.int64]
@@ -71,6 +74,7 @@ class ScanItems:
     prefetch_first: NDArray[np.int64]
     prefetch_next: NDArray[np.int64]
     in_memory: NDArray[np.bool_]
+    unwind: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.vdev)
@@ -195,15 +199,17 @@ def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.
 @njit
 def metadata_tree(
     ranks: NDArray[np.int64], traversed: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every row its first traversed child and its next traversed sibling (-1: none)."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return for every row its first traversed child, its next traversed sibling and its parent (-1: none)."""
     count = len(ranks)
+    parents = np.full(count, -1, np.int64)
     first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
     last_child = np.full(count, -1, np.int64)
     stack, depth = np.empty(count + 1, np.int64), 0
     for row in range(count):
         while depth > 0 and ranks[stack[depth - 1]] <= ranks[row]:
             depth -= 1
+        parents[row] = stack[depth - 1] if depth > 0 else -1
         if not traversed[row]:
             continue
         if depth > 0:
@@ -215,7 +221,17 @@ def metadata_tree(
             last_child[parent] = row
         stack[depth] = row
         depth += 1
-    return first, following
+    return first, following, parents
+
+
+@njit
+def wanted_above(parents: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for every row the nearest block above it that needs I/O (-1: none); parents come before children."""
+    above = np.empty(len(parents), np.int64)
+    for row in range(len(parents)):
+        parent = parents[row]
+        above[row] = parent if parent < 0 or wanted[parent] else above[parent]
+    return above
 
 
 @njit
@@ -255,10 +271,19 @@ def _walk(
     return code[:length], item[:length]
 
 
-def scan_items(blocks: BlockTable, *, seed: int) -> ScanItems:
-    """Return the scan items of a block table, one a block in table order."""
+def scan_items(blocks: BlockTable, *, seed: int, wanted: NDArray[np.bool_] | None = None) -> ScanItems:
+    """Return the scan items of a block table, one a block in table order.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    seed : int
+        Of the copies read.
+    wanted : ndarray of bool, shape (n,), optional
+        Blocks that need I/O; with them the items know the way up (`ScanItems.unwind`).
+    """
     traversed = is_traversed(blocks)
-    first, following = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
+    first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
     return ScanItems(
         **_places(blocks.dva_vdev, blocks.dva_offset, blocks.dva_count, seed),
         psize=blocks.psize,
@@ -266,6 +291,7 @@ def scan_items(blocks: BlockTable, *, seed: int) -> ScanItems:
         prefetch_first=first,
         prefetch_next=following,
         in_memory=held_in_memory(blocks),
+        unwind=None if wanted is None else wanted_above(parents, wanted),
     )
 
 
@@ -319,10 +345,26 @@ def with_entries(
         prefetch_first=none,
         prefetch_next=none,
         in_memory=np.zeros(more, bool),
+        unwind=none,
     )
+    if items.unwind is None:
+        items = replace(items, unwind=np.full(len(items), NO_ITEM, np.int64))
     return ScanItems(
         *(np.concatenate((getattr(items, name), getattr(new, name))) for name in ScanItems.__slots__)
     )
+
+
+def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which blocks are gone when the scan sees the pool: those that the txgs which start it rewrite.
+
+    These are the MOS blocks that every txg rewrites (the youngest of the list) and the object directory, object 1, where
+    dsl_scan.c:dsl_scan_sync_state keeps the scan; the blocks that replace them are too young for it.
+    """
+    mos = blocks.objset == 0
+    if not mos.any():
+        return mos
+    result: NDArray[np.bool_] = mos & ((blocks.birth == blocks.birth[mos].max()) | (blocks.object == 1))
+    return result
 
 
 def traversal_program(

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.pool.conftest import LISTS, NAMES
+from zsim.errors import InputError
+from zsim.pool.bps import read_block_list, recipe_from_config
+
+HEADER = "objset,object,level,blkid,birth_txg,phys_birth,type,lsize,psize,dvas_vdev:off_sec:asize_sec"
+VISITED = f"{HEADER},visit_idx,visit_ms,needs_io"
+
+
+def write(path: Path, *rows: str, header: str = HEADER) -> Path:
+    path.write_text("\n".join([header, *rows, ""]), encoding="ascii")
+    return path
+
+
+def test_rows_become_columns(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "bps.csv",
+        "0,0,-1,0,9,0,11,4096,4096,0:8:8;1:16:8;0:24:8,0,1.5,1",
+        "54,0,0,0,4,4,13,512,89,embedded,,,",
+        "54,3,0,7,8,0,19,131072,65536,1:512:128,,,",
+        header=VISITED,
+    )
+    blocks = read_block_list(path)
+    table = blocks.table
+    assert table.dva_count.tolist() == [3, 1]
+    assert table.dva_vdev.tolist() == [[0, 1, 0], [1, -1, -1]]
+    assert table.dva_offset[:, 0].tolist() == [4096, 262144]
+    assert table.dva_asize[1].tolist() == [65536, 0, 0]
+    assert table.is_metadata.tolist() == [True, False]
+    assert table.level.tolist() == [-1, 0]
+    assert table.blkid.tolist() == [0, 7]
+    assert blocks.visit_index is not None
+    assert blocks.visit_index.tolist() == [0, -1]
+    assert blocks.needs_io is not None
+    assert blocks.needs_io.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_lists_are_read_whole(name: str) -> None:
+    blocks = read_block_list(LISTS / f"{name}.csv.zst")
+    assert len(blocks.table) > 3000
+    assert blocks.visit_index is None
+    assert (blocks.table.dva_count >= 1).all()
+    assert np.count_nonzero(~blocks.table.is_metadata) > 0.9 * len(blocks.table)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("1,2,3", "line 2 has 3 fields"),
+        ("1,2,0,x,4,4,19,512,512,0:8:8", "no number"),
+        ("1,2,0,0,4,4,19,512,512,0:8", "no number"),
+        ("1,2,0,0,4,4,19,512,512,0:8:8;0:9:8;0:10:8;0:11:8", "at most 3 copies"),
+        ("1,2,0,99999999999999999999,4,4,19,512,512,0:8:8", "no number"),
+    ],
+)
+def test_malformed_rows_are_refused(tmp_path: Path, row: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_block_list(write(tmp_path / "bps.csv", row))
+
+
+def test_missing_columns_and_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="column object is missing"):
+        read_block_list(write(tmp_path / "bps.csv", header=HEADER.replace("object,", "")))
+    with pytest.raises(InputError, match="No such file"):
+        read_block_list(tmp_path / "none.csv")
+    (tmp_path / "cut.csv.zst").write_bytes((LISTS / f"{NAMES[0]}.csv.zst").read_bytes()[:100])
+    with pytest.raises(InputError):
+        read_block_list(tmp_path / "cut.csv.zst")
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_in_one_sentence(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "bps.csv.zst"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_block_list(path)
+    path.write_bytes(zstandard.ZstdCompressor().compress(content))
+    with pytest.raises(InputError):
+        read_block_list(path)
+
+
+@given(st.text("0123456789,;:-.x\n", max_size=200))
+def test_any_rows_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
+    path = write(tmp_path_factory.mktemp("rows") / "bps.csv", content)
+    try:
+        read_block_list(path)
+    except InputError:
+        pass
+
+
+def test_recipe_reads_pool_and_release_only() -> None:
+    pool = {"layout": "raidz2x6", "ashift": 12, "leafmb": 1024, "fill": 0.5, "pattern": "aged", "rec": 128,
+            "mixrec": 16, "rounds": 2, "owfrac": 0.25, "freefrac": 0.05, "txgmb": 16, "filekb": 16384,
+            "nfs": 3, "snaps": 1, "ntop": 2}  # fmt: skip
+    recipe = recipe_from_config({"zfs": "2.1.5", "pool": pool, "ms_count": 99, "alloc_count": 7})
+    assert (recipe.vdevs[0].slab_count, len(recipe.vdevs), recipe.style.allocators) == (11, 2, 4)
+    assert [type(step).__name__ for step in recipe.steps] == [
+        "Fill", "Snapshot", "Overwrite", "Remove", "Fill", "Overwrite", "Remove", "Fill",
+    ]  # fmt: skip
+    assert [kind.recordsize for kind in recipe.records] == [131072, 16384]
+    del pool["rec"]
+    with pytest.raises(InputError, match="rec"):
+        recipe_from_config({"zfs": "2.1.5", "pool": pool})
+    with pytest.raises(InputError, match="pool and zfs"):
+        recipe_from_config({})
