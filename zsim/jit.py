@@ -11,9 +11,10 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
 
 PACKAGE = Path(__file__).parent
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
@@ -55,6 +56,23 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 
 def njit(function: F) -> F:
-    """Compile `function` with the project's one set of options (strict floats, cached, no GIL)."""
-    compiled: F = numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
-    return compiled
+    """Compile `function` with the project's one set of options (strict floats, cached, no GIL).
+
+    Called from compiled code, it takes every integer as 64 bits: one compilation serves literals and all
+    widths, where numba would make one for each combination.
+    """
+    compiled: Any = numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
+    resolve = getattr(compiled, "get_call_template", None)
+    if resolve is not None:  # absent when numba is switched off
+
+        def resolve_widened(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+            return resolve(tuple(map(_widened, arguments)), {key: _widened(named[key]) for key in named})
+
+        compiled.get_call_template = resolve_widened
+    return cast("F", compiled)
+
+
+def _widened(given: Any) -> Any:
+    """Return the type as which compiled code passes an argument on: signed integers as int64."""
+    plain = types.unliteral(given)
+    return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain

@@ -22,7 +22,7 @@ POOLS = {"free_child", "free_command", "free_slot"}
 IDLE_SLICES = 20
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
-WHOLE = ("streams", "positions", "txgs", "end")
+WHOLE = ("links", "streams", "positions", "txgs", "end")
 STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit"]
 
 
@@ -33,6 +33,7 @@ class Outcome:
     records: NDArray[Any]
     leaves: NDArray[Any]
     general: dict[str, float]
+    links: tuple[float, ...]
     streams: list[tuple[float, ...]]
     positions: list[int]
     txgs: int
@@ -63,10 +64,11 @@ class Sliced:
 
 
 def build(engine: Any, scenario: Scenario) -> Any:
+    """Return a plane for the scenario, now and then with a stream too many: one without a program."""
     return engine(
         scenario.model,
         scenario.items,
-        streams=len(scenario.programs),
+        streams=len(scenario.programs) + scenario.slots % 2,
         slots=scenario.slots,
         client_items=scenario.client_items,
         records=MANY_RECORDS,
@@ -91,6 +93,7 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
         records=plane.records.copy(),
         leaves=plane.leaves.copy(),
         general={name: plane.general(name) for name in GENERAL},
+        links=plane.link_busy,
         streams=[tuple(plane.stream(n, name) for name in STREAM) for n in range(len(scenario.programs))],
         positions=plane.positions(),
         txgs=control.txgs,

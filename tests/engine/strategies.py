@@ -277,6 +277,8 @@ def blocks(
     for item in range(metadata - 1, 0, -1):
         parent = int(generator.integers(item))
         following[item], first[parent] = first[parent], item
+    unwind = np.where(np.arange(count) > 0, generator.integers(-1, np.maximum(metadata, 1), count), -1)
+    unwind = np.where(unwind < np.arange(count), unwind, -1)
     order = generator.permutation(count) if generator.random() < 0.5 else np.arange(count)
     return ScanItems(
         vdev=np.array([place[0] for place in places], np.int64)[order],
@@ -290,6 +292,7 @@ def blocks(
         prefetch_first=first,
         prefetch_next=following,
         in_memory=generator.random(count) < 0.2,
+        unwind=unwind if generator.random() < 0.5 else None,
     )
 
 

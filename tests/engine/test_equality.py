@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from zsim.engine.compiled import CompiledPlane
@@ -14,7 +14,9 @@ from zsim.engine.reference import ReferencePlane
 from .playing import Sliced, build, differences, play
 from .strategies import Scenario, scenarios
 
-QUICK, SLICED, DEEP = 250, 60, 10_000
+QUICK, SLICED = 250, 60
+# The deep profile: ten rounds of a thousand, each of another seed.
+ROUNDS, DEEP = 10, 1000
 ENGINES = st.sampled_from([CompiledPlane, ReferencePlane])
 ROOMY = settings(suppress_health_check=list(HealthCheck))
 
@@ -47,14 +49,19 @@ def test_slices_of_time_and_events_change_nothing(engine: Any, scenario: Scenari
 
 
 @pytest.mark.slow
-@settings(ROOMY, max_examples=DEEP, derandomize=False, print_blob=True)
-@given(scenarios(most_blocks=60))
-def test_every_command_and_counter_is_equal_in_depth(scenario: Scenario) -> None:
-    compare_engines(scenario)
+@pytest.mark.parametrize("round_number", range(ROUNDS))
+def test_every_command_and_counter_is_equal_in_depth(round_number: int) -> None:
+    @seed(round_number)
+    @settings(ROOMY, max_examples=DEEP, derandomize=False, print_blob=True)
+    @given(scenarios(most_blocks=60))
+    def check(scenario: Scenario) -> None:
+        compare_engines(scenario)
+
+    check()
 
 
 @pytest.mark.slow
-@settings(ROOMY, max_examples=DEEP // 10, derandomize=False, print_blob=True)
+@settings(ROOMY, max_examples=DEEP, derandomize=False, print_blob=True)
 @given(ENGINES, scenarios())
 def test_slices_of_time_and_events_change_nothing_in_depth(engine: Any, scenario: Scenario) -> None:
     compare_slicings(engine, scenario)

@@ -312,6 +312,8 @@ def map_bytes(scenario: Scenario) -> Counter[int]:
 @given(st.sampled_from([CompiledPlane, ReferencePlane]), scenarios())
 def test_what_the_maps_say_is_repaired_and_nothing_else(engine: Any, scenario: Scenario) -> None:
     assume(not scenario.model.scan.scrub)
+    # Blocks above a pause are issued more than once: left out here.
+    scenario = replace(scenario, items=replace(scenario.items, unwind=None))
     leaves, wanted = play(build(engine, scenario), scenario).leaves, map_bytes(scenario)
     assert leaves["scan_write_bytes"].tolist() == [wanted[leaf] for leaf in range(len(leaves))]
 
@@ -385,6 +387,15 @@ def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
 )
 def test_every_parameter_is_generated(model: Any, drawn: dict[str, Any]) -> None:
     assert {field.name for field in fields(model)} == set(drawn)
+
+
+def test_the_planes_have_one_interface() -> None:
+    inside = {"memory"}
+    compiled, reference = (
+        {name for name in dir(engine(mirror_model(), far_apart(1))) if not name.startswith("_")} - inside
+        for engine in (CompiledPlane, ReferencePlane)
+    )
+    assert compiled - {"events"} <= reference
 
 
 def test_the_reference_engine_uses_no_compiled_data_plane() -> None:

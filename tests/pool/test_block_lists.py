@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +80,9 @@ def test_missing_columns_and_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused_in_one_sentence(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_are_refused_in_one_sentence(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     path = tmp_path_factory.mktemp("bytes") / "bps.csv.zst"
     path.write_bytes(content)
     with pytest.raises(InputError):
@@ -92,10 +95,8 @@ def test_any_bytes_are_refused_in_one_sentence(tmp_path_factory: pytest.TempPath
 @given(st.text("0123456789,;:-.x\n", max_size=200))
 def test_any_rows_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
     path = write(tmp_path_factory.mktemp("rows") / "bps.csv", content)
-    try:
+    with contextlib.suppress(InputError):
         read_block_list(path)
-    except InputError:
-        pass
 
 
 def test_recipe_reads_pool_and_release_only() -> None:

@@ -6,7 +6,7 @@ import pytest
 from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.histories import history_names, load_history
 from zsim.pool.miniature import MAX_SLABS, build_miniature
-from zsim.pool.recipe import Fill, FileSizes, Overwrite, PoolRecipe, Remove, pool_of
+from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, pool_of
 from zsim.pool.statistics import PopulationStatistics, describe
 from zsim.scenario.releases import load_release
 
@@ -20,7 +20,9 @@ def recipe_for(layout: str, leaf: int, release: str = "2.3.9") -> PoolRecipe:
     return PoolRecipe(vdevs, style, files=FileSizes("lognormal", 16 * MIB), steps=steps)
 
 
-@pytest.mark.parametrize("layout", ["mirror2", "raidz2x6", "3*raidz2x8", "20*raidz2x12", "100*draid2:8d:41c:2s"])
+@pytest.mark.parametrize(
+    "layout", ["mirror2", "raidz2x6", "3*raidz2x8", "20*raidz2x12", "100*draid2:8d:41c:2s"]
+)
 @pytest.mark.parametrize("leaf", [TB, 20 * TB])
 def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) -> None:
     recipe = recipe_for(layout, leaf)
@@ -35,8 +37,10 @@ def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) 
         assert (offsets % real.slab_bytes < vdev.slab_bytes + real.unit).all()
         assert offsets.max() > 0.8 * real.slab_bytes * real.slab_count
     used = np.isin(table.dva_vdev, small.vdevs)
-    share = table.dva_asize[used].sum() * small.scale / sum(
-        recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in small.vdevs
+    share = (
+        table.dva_asize[used].sum()
+        * small.scale
+        / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in small.vdevs)
     )
     assert share == pytest.approx(0.6, abs=0.02)
 
@@ -56,7 +60,8 @@ def states_of(name: str, blocks: int, release: str, seeds: range) -> list[Popula
     profile = load_release(release)
     vdevs, style = pool_of("raidz2x6", 4 * TB, profile)
     aged: list[AgedPool] = [
-        aged_pool(load_history(name), vdevs, style, profile, 0.6, max_blocks=blocks, seed=seed) for seed in seeds
+        aged_pool(load_history(name), vdevs, style, profile, 0.6, max_blocks=blocks, seed=seed)
+        for seed in seeds
     ]
     return [describe(each.miniature.table, each.miniature.recipe.vdevs) for each in aged]
 
@@ -75,7 +80,7 @@ def test_halving_the_scale_changes_nothing(name: str, release: str) -> None:
 
 
 def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both() -> None:
-    vdevs, style = pool_of("raidz2x6", 64 << 30, "2.3.9")
+    vdevs, style = pool_of("raidz2x6", 16 << 30, "2.3.9")
     steps = (Fill(0.6), *(Overwrite(0.25), Remove(0.05), Fill(0.6)) * 2)
     recipe = PoolRecipe(vdevs, style, files=FileSizes("lognormal", 16 * MIB), steps=steps, txg_bytes=64 * MIB)
     exact = build_miniature(recipe, 10_000_000)
@@ -83,7 +88,7 @@ def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both() -> None:
     whole = describe(exact.table, recipe.vdevs)
     parts = []
     for seed in range(3):
-        small = build_miniature(recipe, 20_000, seed)
+        small = build_miniature(recipe, 15_000, seed)
         assert small.scale > 8
         parts.append(describe(small.table, small.recipe.vdevs))
     for share in ("exact", "near", "far"):

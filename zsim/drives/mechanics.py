@@ -121,31 +121,31 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
 @njit
 def zone_of(drive: Any, offset: int) -> int:
     """Return the zone of a byte offset; zones have equal width in LBA."""
-    zone = offset * drive.zones // drive.capacity
-    return min(zone, drive.zones - 1)
+    zone: int = min(offset * drive.zones // drive.capacity, drive.zones - 1)
+    return zone
 
 
 @njit
 def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
     """Return the seek time over a distance [s] (Ruemmler & Wilkes, 1994: square root, then linear)."""
     distance = distance_bytes / drive.capacity
-    if distance < drive.seek_knee:
-        seek = drive.seek_a + drive.seek_b * sqrt(distance)
-    else:
+    seek: float = drive.seek_a + drive.seek_b * sqrt(distance)
+    if distance >= drive.seek_knee:
         seek = drive.seek_c + drive.seek_e * distance
-    return seek + drive.write_settle if is_write else seek
+    return seek + (drive.write_settle if is_write else 0.0)
 
 
 @njit
 def rotational_wait(drive: Any, rate: float, offset: int, at: float) -> float:
-    """Return how long the platter turns until `offset` passes the head, which is on its track at time `at` [s]."""
+    """Return how long the platter turns until `offset` passes the head, on its track since time `at` [s]."""
     zone_start = drive.capacity * zone_of(drive, offset) / drive.zones
     target = (offset - zone_start) / (rate * drive.revolution)
     turns = target - (at / drive.revolution + drive.phase)
     fraction = turns - floor(turns)
     if fraction > 1.0 - ANGLE_TOLERANCE:
         fraction = 0.0
-    return fraction * drive.revolution
+    waited: float = fraction * drive.revolution
+    return waited
 
 
 @njit
@@ -214,9 +214,9 @@ def partial_sector_turns(
 def flash_latency(drive: Any, offset: int) -> float:
     """Return the access latency of flash [s]: uniform between its bounds by a hash of the offset."""
     mixed = (offset // 4096 * 2654435761) & 0xFFFFFFFF
-    return drive.flash_latency_min + (drive.flash_latency_max - drive.flash_latency_min) * (
-        mixed / 4294967296.0
-    )
+    spread = drive.flash_latency_max - drive.flash_latency_min
+    latency: float = drive.flash_latency_min + spread * (mixed / 4294967296.0)
+    return latency
 
 
 @njit

@@ -168,13 +168,13 @@ class CompiledPlane:
         streams = self.memory.streams
         streams["position"] = streams["end"] = 0
         streams["state"] = 0
+        streams["unwind"] = -1
         for number, (program, window) in enumerate(zip(programs, windows, strict=True)):
             end = start + len(program)
             self.memory.program["item"][start:end] = program.item
             self.memory.program["code"][start:end] = program.code
             row = streams[number]
             row["position"], row["end"], row["state"], row["inflight"] = start, end, 0, 0
-            row["unwind"] = -1
             row["limit"], row["counts_blocks"] = window.limit, window.counts_blocks
             row["first_visit"] = row["last_visit"] = -1.0
             start = end
@@ -224,7 +224,9 @@ def _sizes(
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
     copies = int(items.copy_count.max(initial=0)) + 1
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    per_leaf = slots * (copies + 1) + 512 + cached
+    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each at most.
+    metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
+    per_leaf = slots * (copies + 1) + 512 + cached + metadata
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -241,6 +243,6 @@ def _sizes(
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": 0,
         "slots": slots,
-        "children": slots * (widest + copies * widest) + 64 * 1024,
+        "children": (slots * (1 + copies) + metadata) * widest + 64 * 1024,
         "commands": leaves * (4096 + cached) + 1024,
     }

@@ -116,6 +116,8 @@ class ScanControl:
                 return
             if reason == STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the scan waits")
+            if reason == RECORD:
+                raise RuntimeError("the record of finished commands is full")
 
     def scan_slice(self, seconds: float) -> Steps:
         """Let the loaded streams run for a slice and drain; tell whether all of them are finished."""

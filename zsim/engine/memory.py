@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, from_dtype, types
+from numba import from_dtype, types
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import DRIVE_DTYPE
@@ -287,200 +288,106 @@ RECORD_DTYPE = np.dtype(
 _HUGE = 1 << 40
 
 
-def _caster(dtype: Any) -> Any:
-    pointer = types.CPointer(from_dtype(np.dtype(dtype)))
+def _array(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
+    """Build the value of an array over memory that somebody else owns; its length is never looked at."""
+    array = context.make_array(array_type)(context, builder)
+    element = context.get_data_type(array_type.dtype)
+    pointer = builder.inttoptr(address, element.as_pointer())
+    size = context.get_constant(types.intp, context.get_abi_sizeof(element))
+    shape = [context.get_constant(types.intp, _HUGE)]
+    populate_array(array, data=pointer, shape=shape, strides=[size], itemsize=size, meminfo=None)
+    return array._getvalue()
+
+
+def _view(dtype: Any, entry: int) -> Any:
+    """Return a compiled function from the table to the array whose address stands in one entry.
+
+    It is an intrinsic, which costs the compiler next to nothing where it is used.
+    """
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[misc]
-    def cast(typing_context: Any, address: Any) -> Any:
+    def view(typing_context: Any, table: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], context.get_value_type(pointer))
+            held = context.make_array(signature.args[0])(context, builder, arguments[0])
+            place = builder.gep(held.data, [context.get_constant(types.intp, entry)])
+            return _array(context, builder, array_type, builder.load(place))
 
-        return pointer(types.int64), generate
+        return array_type(table), generate
 
-    return cast
-
-
-_as_general, _as_leaf, _as_drive = _caster(GENERAL_DTYPE), _caster(LEAF_DTYPE), _caster(DRIVE_DTYPE)
-_as_child, _as_command, _as_slot = _caster(CHILD_DTYPE), _caster(COMMAND_DTYPE), _caster(SLOT_DTYPE)
-_as_vdev, _as_stream, _as_link = _caster(VDEV_DTYPE), _caster(STREAM_DTYPE), _caster(LINK_DTYPE)
-_as_operation, _as_item, _as_copy = _caster(OPERATION_DTYPE), _caster(ITEM_DTYPE), _caster(COPY_DTYPE)
-_as_client, _as_record = _caster(CLIENT_DTYPE), _caster(RECORD_DTYPE)
-_as_int64, _as_int32, _as_float64 = _caster("i8"), _caster("i4"), _caster("f8")
+    return view
 
 
-@njit
-def general_of(table: Any) -> Any:
-    """Return the general record (an array of one: a record itself would be returned as a copy)."""
-    return carray(_as_general(table[GENERAL]), (1,))
+def _array_at(dtype: Any) -> Any:
+    """Return a compiled function from an address to an array of `dtype`."""
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
+
+    @intrinsic  # type: ignore[misc]
+    def view(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _array(context, builder, array_type, arguments[0])
+
+        return array_type(types.int64), generate
+
+    return view
 
 
-@njit
-def limits_of(table: Any) -> Any:
-    """Return the minimum (first CLASSES entries) and maximum active I/Os by class."""
-    return carray(_as_int64(table[LIMITS]), (_HUGE,))
-
-
-@njit
-def drives_of(table: Any) -> Any:
-    """Return the drive records, one a leaf."""
-    return carray(_as_drive(table[DRIVES]), (_HUGE,))
+# Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a copy.
+general_of, limits_of, drives_of = _view(GENERAL_DTYPE, GENERAL), _view("i8", LIMITS), _view(DRIVE_DTYPE, DRIVES)
+leaves_of, bounds_of = _view(LEAF_DTYPE, LEAVES), _view("i8", BOUNDS)
+children_of, commands_of = _view(CHILD_DTYPE, CHILDREN), _view(COMMAND_DTYPE, COMMANDS)
+event_times_of, event_commands_of = _view("f8", EVENT_TIME), _view("i4", EVENT_COMMAND)
+links_of, vdevs_of = _view(LINK_DTYPE, LINKS), _view(VDEV_DTYPE, VDEVS)
+# Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
+child_leaf_of, permutations_of = _view("i4", CHILD_LEAF), _view("i4", PERMUTATIONS)
+slots_of, streams_of = _view(SLOT_DTYPE, SLOTS), _view(STREAM_DTYPE, STREAMS)
+program_of, items_of = _view(OPERATION_DTYPE, PROGRAM), _view(ITEM_DTYPE, ITEMS)
+copies_of, heap_of = _view(COPY_DTYPE, COPIES), _view("i8", HEAP)
+clients_of, client_items_of = _view(CLIENT_DTYPE, CLIENTS), _view("i8", CLIENT_ITEMS)
+records_of = _view(RECORD_DTYPE, RECORDS)
+_int64_at, _int32_at, _float64_at = _array_at("i8"), _array_at("i4"), _array_at("f8")
 
 
 @njit
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
-    return carray(_as_float64(table[RATES] + 8 * MAX_ZONES * leaf), (MAX_ZONES,))
-
-
-@njit
-def leaves_of(table: Any) -> Any:
-    """Return the leaf records."""
-    return carray(_as_leaf(table[LEAVES]), (_HUGE,))
+    return _float64_at(table[RATES] + 8 * MAX_ZONES * leaf)
 
 
 @njit
 def counts_of(table: Any, leaf: int) -> Any:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
-    return carray(_as_int64(table[CLASS_COUNTS] + 24 * CLASSES * leaf), (3 * CLASSES,))
+    return _int64_at(table[CLASS_COUNTS] + 24 * CLASSES * leaf)
 
 
 @njit
 def buckets_of(table: Any, leaf: int, klass: int) -> Any:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
-    return carray(_as_int32(table[BUCKET_COUNTS] + 4 * BUCKETS * (CLASSES * leaf + klass)), (BUCKETS,))
+    return _int32_at(table[BUCKET_COUNTS] + 4 * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
 def queue_offsets_of(table: Any, row: int) -> Any:
     """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return carray(_as_int64(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row), (_HUGE,))
+    return _int64_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row)
 
 
 @njit
 def queue_children_of(table: Any, row: int) -> Any:
     """Return the child I/Os of one offset-ordered queue."""
-    capacity = table[QUEUE_CAPACITY]
-    return carray(_as_int64(table[QUEUE] + 16 * capacity * row + 8 * capacity), (_HUGE,))
-
-
-@njit
-def bounds_of(table: Any) -> Any:
-    """Return first and behind-the-last position of each queue row."""
-    return carray(_as_int64(table[BOUNDS]), (_HUGE,))
-
-
-@njit
-def children_of(table: Any) -> Any:
-    """Return the pool of child I/Os."""
-    return carray(_as_child(table[CHILDREN]), (_HUGE,))
-
-
-@njit
-def commands_of(table: Any) -> Any:
-    """Return the pool of drive commands."""
-    return carray(_as_command(table[COMMANDS]), (_HUGE,))
+    return _int64_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row + 8 * table[QUEUE_CAPACITY])
 
 
 @njit
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
-    return carray(_as_int32(table[HELD] + 4 * table[QUEUE_CAPACITY] * leaf), (_HUGE,))
+    return _int32_at(table[HELD] + 4 * table[QUEUE_CAPACITY] * leaf)
 
 
 @njit
 def acknowledge_of(table: Any, leaf: int) -> Any:
     """Return the cached writes of a drive that are not yet answered."""
-    return carray(_as_int32(table[ACKNOWLEDGE] + 4 * table[QUEUE_CAPACITY] * leaf), (_HUGE,))
-
-
-@njit
-def event_times_of(table: Any) -> Any:
-    """Return the time of the next event of every event slot."""
-    return carray(_as_float64(table[EVENT_TIME]), (_HUGE,))
-
-
-@njit
-def event_commands_of(table: Any) -> Any:
-    """Return the command in service of every drive server."""
-    return carray(_as_int32(table[EVENT_COMMAND]), (_HUGE,))
-
-
-@njit
-def links_of(table: Any) -> Any:
-    """Return the link records."""
-    return carray(_as_link(table[LINKS]), (_HUGE,))
-
-
-@njit
-def vdevs_of(table: Any) -> Any:
-    """Return the top-level vdev records."""
-    return carray(_as_vdev(table[VDEVS]), (_HUGE,))
-
-
-@njit
-def child_leaf_of(table: Any) -> Any:
-    """Return leaf to read (even entries) and leaf to repair (odd entries) of every vdev child."""
-    return carray(_as_int32(table[CHILD_LEAF]), (_HUGE,))
-
-
-@njit
-def permutations_of(table: Any) -> Any:
-    """Return the dRAID permutations, base row after base row."""
-    return carray(_as_int32(table[PERMUTATIONS]), (_HUGE,))
-
-
-@njit
-def slots_of(table: Any) -> Any:
-    """Return the scan blocks in flight."""
-    return carray(_as_slot(table[SLOTS]), (_HUGE,))
-
-
-@njit
-def streams_of(table: Any) -> Any:
-    """Return the streams of scan operations."""
-    return carray(_as_stream(table[STREAMS]), (_HUGE,))
-
-
-@njit
-def program_of(table: Any) -> Any:
-    """Return the ring of scan operations."""
-    return carray(_as_operation(table[PROGRAM]), (_HUGE,))
-
-
-@njit
-def items_of(table: Any) -> Any:
-    """Return the ring of blocks to scan."""
-    return carray(_as_item(table[ITEMS]), (_HUGE,))
-
-
-@njit
-def copies_of(table: Any) -> Any:
-    """Return the ring of further copies of blocks."""
-    return carray(_as_copy(table[COPIES]), (_HUGE,))
-
-
-@njit
-def heap_of(table: Any) -> Any:
-    """Return the heap of metadata wanted by the prefetch thread."""
-    return carray(_as_int64(table[HEAP]), (_HUGE,))
-
-
-@njit
-def clients_of(table: Any) -> Any:
-    """Return the foreground clients."""
-    return carray(_as_client(table[CLIENTS]), (_HUGE,))
-
-
-@njit
-def client_items_of(table: Any) -> Any:
-    """Return the items that clients read."""
-    return carray(_as_int64(table[CLIENT_ITEMS]), (_HUGE,))
-
-
-@njit
-def records_of(table: Any) -> Any:
-    """Return the buffer of finished commands."""
-    return carray(_as_record(table[RECORDS]), (_HUGE,))
+    return _int32_at(table[ACKNOWLEDGE] + 4 * table[QUEUE_CAPACITY] * leaf)
 
 
 def power_of_two(count: int) -> int:

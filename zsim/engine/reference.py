@@ -42,7 +42,7 @@ from zsim.engine.reference_scan import Metadata, Operation, Stream
 from zsim.engine.reference_state import NEVER, Child, Command, Item, LeafState, Shared
 from zsim.engine.reference_vdev import TopLevel
 from zsim.engine.window import Window
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.program import NO_ITEM, Program, ScanItems
 
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
@@ -168,6 +168,11 @@ class ReferencePlane:
         return table
 
     @property
+    def link_busy(self) -> tuple[float, ...]:
+        """Busy time of each shared link [s]."""
+        return tuple(link.busy for link in self.links)
+
+    @property
     def records(self) -> NDArray[Any]:
         """Finished commands, in order of completion, records of RECORD_DTYPE."""
         return np.array(self.finished, RECORD_DTYPE)
@@ -188,8 +193,7 @@ class ReferencePlane:
         """Load one program a stream; streams without one are finished."""
         self.program = []
         for stream in self.streams:
-            stream.position = stream.end = 0
-            stream.state = STREAM_READY
+            stream.unload()
         for stream, program, window in zip(self.streams, programs, windows, strict=False):
             start = len(self.program)
             operations = zip(program.code.tolist(), program.item.tolist(), strict=True)
@@ -358,6 +362,7 @@ def _shared(clock: Clock, model: PlaneModel) -> Shared:
 
 def _item_list(items: ScanItems) -> list[Item]:
     copies = list(zip(items.copy_vdev.tolist(), items.copy_offset.tolist(), strict=True))
+    unwind = [NO_ITEM] * len(items) if items.unwind is None else items.unwind.tolist()
     return [
         Item(
             number=number,
@@ -368,6 +373,7 @@ def _item_list(items: ScanItems) -> list[Item]:
             copies=copies[int(items.copies[number]) : int(items.copies[number] + items.copy_count[number])],
             prefetch_first=int(items.prefetch_first[number]),
             prefetch_next=int(items.prefetch_next[number]),
+            unwind=unwind[number],
             metadata_state=META_PRESENT if items.in_memory[number] else META_ABSENT,
         )
         for number in range(len(items))

@@ -176,15 +176,21 @@ class Stream:
         self.state = STREAM_READY
         self.window = Window(0, False)
         self.delayed = False
+        self.unwind: Item | None = None
         self.issued_blocks = self.issued_bytes = 0
         self.first_visit = self.last_visit = 0.0
         self.turn = Alarm(shared.clock, slot)
         shared.clock.process(self.thread())
 
+    def unload(self) -> None:
+        """Have nothing to do."""
+        self.position = self.end = 0
+        self.state, self.unwind = STREAM_READY, None
+
     def load(self, program: list[Operation], start: int, end: int, window: Window) -> None:
         """Load the operations from `start` to `end` of a program."""
         self.program, self.position, self.end, self.window = program, start, end, window
-        self.state, self.inflight = STREAM_READY, 0
+        self.inflight = 0
         self.first_visit = self.last_visit = -1.0
 
     def thread(self) -> Steps:
@@ -206,6 +212,9 @@ class Stream:
             self.turn.sound()
 
     def _step(self) -> None:
+        if self.unwind is not None:
+            self._unwind(self.unwind)
+            return
         if self.position >= self.end:
             self.state = STREAM_FINISHED
             return
@@ -216,17 +225,36 @@ class Stream:
             self.state = self._visit(item)
         elif item.metadata_state == META_ABSENT:
             self.metadata.fetch(item)
-        if self.state == STREAM_READY:
+        if self.state == STREAM_READY and self.unwind is None:
             self.position += 1
 
     # Blocks.
 
     def _issue(self, item: Item) -> int:
-        """Issue a block unless the txg ends, the window is full, or the thread must sleep first."""
+        """Issue a block, unless the txg ends."""
         shared = self.shared
         may_pause = item.level0 or not shared.pause_level0_only
         if shared.now >= shared.pause_at and not self.delayed and may_pause:
-            return STREAM_PAUSED
+            return self._pause_below(item.unwind)
+        return self._issue_in_turn(item)
+
+    def _pause_below(self, above: int) -> int:
+        """Pause, but first issue the blocks above: the traversal returns through all its levels."""
+        self.unwind = self.metadata.items[above] if above >= 0 else None
+        return STREAM_PAUSED if self.unwind is None else STREAM_READY
+
+    def _unwind(self, item: Item) -> None:
+        """Issue a block above the one at which the scan pauses, and once more when its subtree is done.
+
+        Source: dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after dsl_scan_recurse.
+        """
+        self.state = self._issue_in_turn(item)
+        if self.state == STREAM_READY:
+            self.state = self._pause_below(item.unwind)
+
+    def _issue_in_turn(self, item: Item) -> int:
+        """Issue a block unless the window is full or the thread must sleep first."""
+        shared = self.shared
         if not self._has_room():
             return STREAM_WINDOW
         if shared.delay_ticks > 0 and not self.delayed and self._pool_is_busy():

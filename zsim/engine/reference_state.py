@@ -84,6 +84,7 @@ class Item:
     copies: list[tuple[int, int]]
     prefetch_first: int
     prefetch_next: int
+    unwind: int
     metadata_state: int
     metadata_left: int = 0
 

@@ -216,8 +216,11 @@ def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecip
 
 def _bench_issue(version: tuple[int, ...], layout: str) -> IssueOrder:
     """Return the order in which one processor placed the records of a txg, as seen in the lists."""
+    mirror = layout.startswith("mirror")
     if version < (0, 8):
-        return IssueOrder(window=200 if layout.startswith("mirror") else 102, group=4)
+        return IssueOrder(window=200 if mirror else 102, group=4)
+    if mirror:
+        return IssueOrder(window=32, group=8, per_object=version < (2, 3))
     return IssueOrder(window=32, group=32, straight=2, per_object=version < (2, 3))
 
 

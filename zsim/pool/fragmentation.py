@@ -13,6 +13,7 @@ from zsim.scenario.releases import ReleaseProfile
 
 BUCKETS = 48
 FIRST_BUCKET = 9
+CUT = 16
 # metaslab.c: zfs_frag_table, free segments of 512 bytes, 1K, 2K ... and more [%].
 TABLES = {
     "to-16M": (100, 100, 98, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0),
@@ -32,7 +33,9 @@ def segment_histogram(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.bincount(exponents, minlength=BUCKETS).astype(np.int64)
 
 
-def slab_fragmentation(histogram: NDArray[np.int64], release: ReleaseProfile) -> NDArray[np.float64]:
+def slab_fragmentation(
+    histogram: NDArray[np.int64], release: ReleaseProfile, vdev: TopLevel | None = None
+) -> NDArray[np.float64]:
     """Return FRAG of metaslabs [fraction], 0 where nothing is free.
 
     Parameters
@@ -41,6 +44,9 @@ def slab_fragmentation(histogram: NDArray[np.int64], release: ReleaseProfile) ->
         Free segments by power of two.
     release : ReleaseProfile
         Decides the table.
+    vdev : TopLevel, optional
+        The top-level vdev they belong to.  What is free in one piece and more than a sixteenth of a
+        miniature's metaslab stands for a piece that much larger in the real one.
 
     Raises
     ------
@@ -52,6 +58,10 @@ def slab_fragmentation(histogram: NDArray[np.int64], release: ReleaseProfile) ->
     OpenZFS metaslab.c:metaslab_set_fragmentation: a segment counts with the lower bound of its bucket.
     """
     table = fragmentation_weights(release)
+    if vdev is not None and vdev.stands_for > vdev.slab_bytes:
+        shift = round(float(np.log2(vdev.stands_for / vdev.slab_bytes)))
+        large = np.arange(BUCKETS) >= (vdev.slab_bytes // CUT).bit_length()
+        table = np.where(large, table[np.minimum(np.arange(BUCKETS) + shift, BUCKETS - 1)], table)
     size = histogram * np.exp2(np.arange(histogram.shape[1]))
     total = size.sum(axis=1)
     return np.where(total > 0, (size @ table) / np.maximum(total, 1), 0.0)
@@ -89,7 +99,6 @@ def pool_fragmentation(
     -----
     OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation.
     """
-    each = np.where(untouched, 0.0, slab_fragmentation(histogram, release))
     free = histogram @ np.exp2(np.arange(histogram.shape[1]))
     by_space = release.fragmentation_mean == "free-space"
     total = weight = 0.0
@@ -97,9 +106,10 @@ def pool_fragmentation(
     for vdev in vdevs:
         part = slice(first, first + vdev.slab_count)
         first += vdev.slab_count
+        each = np.where(untouched[part], 0.0, slab_fragmentation(histogram[part], release, vdev))
         shares = np.maximum(free[part], 1.0) if by_space else np.ones(vdev.slab_count)
         size = float(vdev.slab_count * vdev.slab_bytes)
-        total += size * float(np.average(each[part], weights=shares))
+        total += size * float(np.average(each, weights=shares))
         weight += size
     return total / weight
 

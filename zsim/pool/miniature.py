@@ -11,7 +11,7 @@ from zsim.pool.population import History, expansion, mean_record_bytes
 from zsim.pool.recipe import PoolRecipe, TopLevel
 
 MAX_SLABS = 64
-MIN_SLAB_BYTES = 64 << 20
+MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 8 << 20, 200
 MAX_VDEVS = 4
 FILES_PER_POOL = 40
 TXG_SHARE = 0.003
@@ -109,7 +109,8 @@ def reduce_recipe(recipe: PoolRecipe, max_blocks: int, vdev: int = 0) -> tuple[P
     numbers = _chosen_vdevs(len(recipe.vdevs), vdev)
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
-    vdevs = tuple(_reduce_vdev(level, share, MAX_SLABS // len(chosen)) for level in chosen)
+    smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
+    vdevs = tuple(_reduce_vdev(level, share, MAX_SLABS // len(chosen), smallest) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
     largest = int(space / expansion(recipe) / FILES_PER_POOL)
     files = replace(recipe.files, high=min(recipe.files.high, max(largest, MIN_FILE_BYTES)))
@@ -128,11 +129,12 @@ def _chosen_vdevs(count: int, vdev: int) -> tuple[int, ...]:
     return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
 
 
-def _reduce_vdev(level: TopLevel, share: float, most: int) -> TopLevel:
-    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs."""
+def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int) -> TopLevel:
+    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes."""
     wanted = level.slab_bytes * level.slab_count * share
-    count = int(max(2, min(most, level.slab_count, wanted // MIN_SLAB_BYTES)))
+    count = int(max(2, min(most, level.slab_count, wanted // smallest)))
     size = int(min(level.slab_bytes, max(wanted / count, 16 * level.unit)))
     size = max(size // level.unit, 16) * level.unit
     places = np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
-    return TopLevel(level.spec, level.ashift, size, count, tuple(int(place) for place in places))
+    starts = tuple(int(place) for place in places)
+    return TopLevel(level.spec, level.ashift, size, count, starts, level.slab_bytes)

@@ -36,6 +36,8 @@ class TopLevel:
         Metaslabs that take data.
     starts : tuple of int
         Address of each metaslab [bytes]; empty where they follow one another without a gap.
+    stands_for : int
+        Size of the real metaslab that one of a miniature stands for [bytes]; 0 where they are real.
     """
 
     spec: VdevSpec
@@ -43,6 +45,7 @@ class TopLevel:
     slab_bytes: int
     slab_count: int
     starts: tuple[int, ...] = ()
+    stands_for: int = 0
 
     def slab_starts(self) -> NDArray[np.int64]:
         """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""

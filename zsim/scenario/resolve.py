@@ -19,11 +19,11 @@ from zsim.units import format_both, format_bytes, format_fraction
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
 DEFAULT_RECORD = 128 << 10
-DEFAULT_FRAG = 0.2
 DEFAULT_MEMORY = 16 << 30
 DEFAULT_CPUS = 8
+DEFAULT_HISTORY_TEXT = "home-nas"
 DEFAULT_PRECISION = 0.02
-WRITE_CACHE_REASON = "field reports show a turn lost per outstanding write, as without a cache (openzfs#4825, N36L)"
+WRITE_CACHE_REASON = "field reports show turns lost between writes, as without a cache (openzfs#4825, N36L)"
 DEFAULT_SEED = 1
 
 
@@ -78,8 +78,8 @@ class ResolvedScenario:
     write_cache : bool
     recordsize, memory : int
         [bytes]
-    frag : float
-        FRAG, from 0 to 1.
+    frag : float or None
+        FRAG, from 0 to 1; None leaves it to the history.
     ashift, cpus, seed : int
     ports : tuple of (str, tuple of int)
         Model of a shared link and the leaves behind it; leaves not named have a port of their own.  New
@@ -112,7 +112,7 @@ class ResolvedScenario:
     alloc: int
     write_cache: bool
     recordsize: int
-    frag: float
+    frag: float | None
     ashift: int
     memory: int
     cpus: int
@@ -274,9 +274,7 @@ def _host(scenario: Scenario, release: ReleaseProfile, notes: _Notes) -> dict[st
     sectors, why = _default_ashift(release)
     return {
         "recordsize": take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
-        "frag": take(
-            "frag", scenario.frag, DEFAULT_FRAG, format_fraction(DEFAULT_FRAG), "a pool in use for some time"
-        ),
+        "frag": take("frag", scenario.frag, None, "as it comes", "what the pool's history leaves"),
         "ashift": take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
         "memory": take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size"),
         "cpus": take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number"),
@@ -294,9 +292,8 @@ def _default_ashift(release: ReleaseProfile) -> tuple[int, str]:
 def _surroundings(scenario: Scenario, layout: Layout, count: int, notes: _Notes) -> dict[str, Any]:
     if scenario.enclosure is None and not scenario.ports:
         notes.take("ports", None, None, "direct", "every drive on a port of its own")
-    notes.take(
-        "history", scenario.history, None, "default", "files written, overwritten and deleted for some time"
-    )
+    why = "files written, overwritten and deleted for some time"
+    notes.take("history", scenario.history, None, DEFAULT_HISTORY_TEXT, why)
     notes.take("load", scenario.load, None, "none", "nothing else uses the pool")
     return {
         "ports": _ports(scenario, layout.leaves, count),
