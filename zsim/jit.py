@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba import types
+import numpy as np
+from llvmlite.ir import FunctionType, VoidType
+from numba import from_dtype, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 PACKAGE = Path(__file__).parent
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
@@ -70,6 +74,123 @@ def njit(function: F) -> F:
 
         compiled.get_call_template = resolve_widened
     return cast("F", compiled)
+
+
+def entry_point(function: Callable[..., Any], signature: str) -> int:
+    """Compile `function` with the same options and return its address, for `call_through`.
+
+    Parameters
+    ----------
+    function : callable
+        At module level, undecorated (its compilation is cached under its name).
+    signature : str
+        As numba writes it, for example ``void(int64, int64)``.
+    """
+    return int(_callback(function, signature).address)
+
+
+@functools.cache
+def _callback(function: Callable[..., Any], signature: str) -> Any:
+    return numba.cfunc(signature, cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
+
+
+def array_at(dtype: Any) -> Any:
+    """Return a compiled function from an address to the array of `dtype` that begins there.
+
+    The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no work with it.
+    """
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
+
+    @intrinsic  # type: ignore[misc]
+    def view(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _array(context, builder, array_type, arguments[0])
+
+        return array_type(types.int64), generate
+
+    return view
+
+
+@intrinsic  # type: ignore[misc]
+def bare(typing_context: Any, table: Any) -> Any:
+    """Return a table of addresses as a plain pointer: at every call, an array's references are counted (atomically)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(types.int64)(table), generate
+
+
+@intrinsic  # type: ignore[misc]
+def bare_at(typing_context: Any, address: Any) -> Any:
+    """Return the table of addresses that begins at an address, as a plain pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
+
+    return types.CPointer(types.int64)(types.int64), generate
+
+
+def array_in(dtype: Any, entry: int) -> Any:
+    """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
+
+    @intrinsic  # type: ignore[misc]
+    def view(typing_context: Any, table: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            address = _entry(context, builder, arguments[0], entry)
+            return _array(context, builder, array_type, address)
+
+        return array_type(table), generate
+
+    return view
+
+
+def call_through(entry: int, arguments: int) -> Any:
+    """Return a compiled function that calls the code whose address stands at `entry` of a table.
+
+    What is called so (`entry_point`, every argument an int64, the table's address first) is compiled once, and not once
+    more inside each of its callers and their callers, as numba does with an ordinary call.
+
+    Parameters
+    ----------
+    entry : int
+    arguments : int
+        So many follow the table.
+    """
+
+    @intrinsic  # type: ignore[misc]
+    def call(typing_context: Any, table: Any, given: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            word = context.get_value_type(types.int64)
+            address = _entry(context, builder, values[0], entry)
+            code = builder.inttoptr(address, FunctionType(VoidType(), [word] * (arguments + 1)).as_pointer())
+            words = [builder.extract_value(values[1], place) for place in range(arguments)]
+            builder.call(code, [builder.ptrtoint(values[0], word), *words])
+            return context.get_dummy_value()
+
+        return types.void(table, types.UniTuple(types.int64, arguments)), generate
+
+    return call
+
+
+def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
+    return builder.load(builder.gep(table, [context.get_constant(types.intp, entry)]))
+
+
+def _array(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
+    array = context.make_array(array_type)(context, builder)
+    element = context.get_data_type(array_type.dtype)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(element))
+    populate_array(
+        array,
+        data=builder.inttoptr(address, element.as_pointer()),
+        shape=[context.get_constant(types.intp, 1 << 40)],
+        strides=[size],
+        itemsize=size,
+        meminfo=None,
+    )
+    return array._getvalue()
 
 
 def _widened(given: Any) -> Any:

@@ -110,7 +110,7 @@ FLASH = DRIVE | {
 QUEUE: dict[str, st.SearchStrategy[Any]] = {
     "single": st.just(False),
     "time_buckets": st.booleans(),
-    "bucket_seconds": choice(0.016, 0.064, 0.64, 2**29 / 1e9),
+    "bucket_seconds": choice(0.0001, 0.016, 0.064, 0.64, 2**29 / 1e9),
     "round_robin": st.booleans(),
     "non_interactive": st.booleans(),
     "nia_credit": choice(1, 2, 5),

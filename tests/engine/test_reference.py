@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from simpy import Environment
 
 import zsim
 from zsim.drives.parameters import DriveParameters
 from zsim.engine import memory
 from zsim.engine.compiled import CompiledPlane
+from zsim.engine.control import ScanControl
 from zsim.engine.memory import (
+    ASYNC_READ,
+    ASYNC_WRITE,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_GROUP,
@@ -25,11 +29,14 @@ from zsim.engine.memory import (
     EXIT_RECORD,
     EXIT_REFILL,
     EXIT_STALLED,
+    SCRUB,
+    SYNC_READ,
 )
 from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference import ReferencePlane
 from zsim.engine.reference_clock import Alarm, Clock, Steps, on_ring
 from zsim.engine.reference_state import LeafState, Shared
+from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.vdevs.raidz import raidz_map, raidz_piece
@@ -234,6 +241,55 @@ def test_the_single_queue_ramps_up_by_completions(engine: Any) -> None:
     assert seen == [1, 2, 3, 3, 3]
 
 
+def metadata_tree(count: int) -> ScanItems:
+    """One block of metadata that refers to all the others."""
+    following = np.arange(1, count + 1)
+    following[[0, -1]] = -1
+    first = np.where(np.arange(count) == 0, 1, -1)
+    items = far_apart(count, 4096)
+    return replace(
+        items, offset=np.arange(count) * 8192, prefetch_first=first, prefetch_next=following, level0=first > 1
+    )
+
+
+@ENGINES
+def test_thousands_of_metadata_blocks_may_be_read_ahead_at_once(engine: Any) -> None:
+    count = 3000
+    plane = engine(mirror_model(), metadata_tree(count), records=2 * count)
+    plane.load_streams(
+        [Program(np.ones(1, np.int64), np.zeros(1, np.int64))], [Window(1, counts_blocks=True)]
+    )
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.general("children_queued") == count
+    assert plane.records["aggregated"].sum() == count
+
+
+@ENGINES
+def test_the_oldest_arrivals_come_first_however_old(engine: Any) -> None:
+    rules = QueueRules(non_interactive=False, bucket_seconds=2.0**-17, maximum=(10, 10, 3, 2, 1, 3))
+    plane = engine(mirror_model(queue=rules), far_apart(1), records=100)
+    plane.submit_group(np.array([[0, SCRUB, 0, place * MIB, BLOCK] for place in (20, 19, 18, 17)]))
+    # 256 buckets later, while two of the first still wait: no ring of buckets may take these for those.
+    assert plane.advance(2.0**-9) == EXIT_HORIZON
+    plane.submit_group(np.array([[0, SCRUB, 0, place * MIB, BLOCK] for place in (6, 5, 4)]))
+    assert plane.advance(np.inf) == EXIT_GROUP
+    assert (plane.records["offset"] // MIB - 4).tolist() == [20, 17, 18, 19, 4, 5, 6]
+
+
+@ENGINES
+def test_the_single_queue_goes_by_deadline(engine: Any) -> None:
+    rules = QueueRules(
+        single=True, time_buckets=False, bucket_seconds=0.064, min_pending=1, max_pending=1, ramp=1
+    )
+    plane = engine(mirror_model(queue=rules, scan=ScanRules(scrub=True)), far_apart(1), records=100)
+    classes = (SCRUB, SCRUB, ASYNC_READ, ASYNC_WRITE, SYNC_READ)
+    rows = [[0, klass, int(klass == ASYNC_WRITE), place * MIB, BLOCK] for place, klass in enumerate(classes)]
+    plane.submit_group(np.array(rows))
+    assert plane.advance(np.inf) == EXIT_GROUP
+    assert plane.records["klass"].tolist() == [SCRUB, SYNC_READ, ASYNC_WRITE, ASYNC_READ, SCRUB]
+
+
 # Why advance comes back.
 
 
@@ -252,6 +308,17 @@ def test_the_reasons_for_coming_back(engine: Any) -> None:
     assert plane.advance(np.inf, 1) == EXIT_BUDGET
     assert plane.advance(np.inf) == EXIT_RECORD
     assert len(plane.records) == 4
+
+
+@ENGINES
+def test_a_full_record_stops_the_run_with_a_message(engine: Any) -> None:
+    plane = engine(mirror_model(), far_apart(8), records=5)
+    rules = TxgRules()
+    control = ScanControl(Environment(), plane, rules, SyncWrites(plane.model, rules, [(0, MIB)]))
+    program = Program(np.full(8, OP_ISSUE, np.int64), np.arange(8))
+    steps = control.run_program([program], [Window(8, counts_blocks=True)])
+    with pytest.raises(RuntimeError, match="record of finished commands is full"):
+        control.environment.run(control.environment.process(steps))
 
 
 @ENGINES

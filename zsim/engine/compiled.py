@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from zsim.drives.mechanics import drive_table
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
-from zsim.engine.memory import CLASSES, KIND_DRAID, KIND_MIRROR, KIND_RAIDZ, META_PRESENT, Memory
+from zsim.engine.flow import enqueue_address
+from zsim.engine.memory import CLASSES, ENQUEUE, KIND_DRAID, KIND_MIRROR, KIND_RAIDZ, META_PRESENT, Memory
 from zsim.engine.model import PlaneModel
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
@@ -53,6 +54,7 @@ class CompiledPlane:
         self.model = model
         readable = np.zeros(0, np.int64) if client_items is None else client_items
         self.memory = Memory(**_sizes(model, items, streams, min(slots, MAX_SLOTS), len(readable), records, program_length))
+        self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
@@ -149,6 +151,12 @@ class CompiledPlane:
     def records(self) -> NDArray[Any]:
         """Finished commands, in order of completion."""
         return self.memory.records[: int(self.memory.general["records"][0])]
+
+    def take_records(self) -> NDArray[Any]:
+        """Return the finished commands kept so far, and make room for more."""
+        records = self.records.copy()
+        self.set_general("records", 0)
+        return records
 
     def general(self, name: str) -> float:
         """Return one of the general counters."""

@@ -35,6 +35,7 @@ class Plane(Protocol):
     def pause(self) -> None: ...
     def submit_group(self, rows: NDArray[np.int64]) -> None: ...
     def general(self, name: str) -> float: ...
+    def take_records(self) -> NDArray[Any]: ...
 
 
 class Calendar:
@@ -77,6 +78,7 @@ class ScanControl:
         self.calendar = Calendar()
         self.progress = progress
         self.txgs = 0
+        self.kept: list[NDArray[Any]] = []
 
     def decision(self) -> Steps:
         """Advance the plane until it asks for a decision; return the reason."""
@@ -85,7 +87,9 @@ class ScanControl:
             yield self.environment.timeout(max(0.0, self.plane.now - self.environment.now))
             if self.progress is not None:
                 self.progress(self.plane.now)
-            if reason not in (HORIZON, BUDGET):
+            if reason == RECORD:
+                self.kept.append(self.plane.take_records())
+            elif reason not in (HORIZON, BUDGET):
                 return reason
 
     def sync(self) -> Steps:

@@ -47,6 +47,7 @@ from zsim.engine.memory import (
     commands_of,
     copies_of,
     counts_of,
+    enqueue_through,
     event_times_of,
     general_of,
     heap_of,
@@ -71,11 +72,12 @@ from zsim.engine.queue import (
     remove_range,
     single_priority,
 )
-from zsim.jit import njit
+from zsim.jit import bare_at, entry_point, njit
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
 MIRROR_SHIFT = 21
 MIRROR_SWITCH_S = 0.01
+ENQUEUE_SIGNATURE = "void(int64, int64, int64, int64, int64, int64, int64, int64, int64)"
 
 
 @njit
@@ -137,6 +139,25 @@ def _fill_command(table: Any, leaf: int, row: int, first: int, last: int, number
 
 @njit
 def enqueue(
+    table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
+) -> None:
+    """Put one child I/O into a leaf's queue, and let the queue issue what it may; see `enqueue_here`."""
+    enqueue_through(table, (leaf, klass, write, offset, length, kind, owner, flags))
+
+
+def _enqueue_entry(
+    address: int, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
+) -> None:
+    enqueue_here(bare_at(address), leaf, klass, write, offset, length, kind, owner, flags)
+
+
+def enqueue_address() -> int:
+    """Return the address of compiled `enqueue_here`, which `Memory.table` has to hold."""
+    return entry_point(_enqueue_entry, ENQUEUE_SIGNATURE)
+
+
+@njit
+def enqueue_here(
     table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
 ) -> None:
     """Put one child I/O into a leaf's queue, and let the queue issue what it may.

@@ -62,7 +62,7 @@ from zsim.engine.memory import (
     program_of,
     streams_of,
 )
-from zsim.jit import njit
+from zsim.jit import bare, njit
 
 
 @njit
@@ -263,12 +263,12 @@ def exit_reason(table: Any) -> int:
 
 
 @njit
-def advance(table: Any, until: float, budget: int) -> int:
+def advance(state: Any, until: float, budget: int) -> int:
     """Advance to `until`, or to the first moment at which control has to decide.
 
     Parameters
     ----------
-    table : ndarray of int64
+    state : ndarray of int64
         `Memory.table`.
     until : float
         Horizon [s]; events at the horizon itself are handled.
@@ -280,6 +280,7 @@ def advance(table: Any, until: float, budget: int) -> int:
     int
         One of the EXIT constants.
     """
+    table = bare(state)
     general, times = general_of(table)[0], event_times_of(table)
     drives_end = table[N_LEAVES] * table[N_SERVERS]
     slots = drives_end + table[N_LINKS] + table[N_LEAVES] + table[N_CLIENTS] + table[N_STREAMS]
@@ -305,7 +306,7 @@ def advance(table: Any, until: float, budget: int) -> int:
 
 
 @njit
-def submit_group(table: Any, rows: Any) -> None:
+def submit_group(state: Any, rows: Any) -> None:
     """Queue a group of plain I/Os now; `advance` returns EXIT_GROUP when all are done.
 
     Parameters
@@ -313,6 +314,7 @@ def submit_group(table: Any, rows: Any) -> None:
     rows : ndarray of int64, shape (n, 5)
         Leaf, class, write, child offset [bytes], length [bytes].
     """
+    table = bare(state)
     general = general_of(table)[0]
     general.group_left += len(rows)
     general.group_waiting = 1
@@ -322,7 +324,8 @@ def submit_group(table: Any, rows: Any) -> None:
 
 
 @njit
-def start_clients(table: Any) -> None:
+def start_clients(state: Any) -> None:
     """Let every foreground client begin (each after a first think time)."""
+    table = bare(state)
     for number in range(table[N_CLIENTS]):
         client_thinks(table, number)

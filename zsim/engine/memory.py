@@ -10,14 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, types
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import DRIVE_DTYPE
 from zsim.drives.parameters import MAX_ZONES
-from zsim.jit import njit
+from zsim.jit import array_at, array_in, call_through, njit
 
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
@@ -283,69 +280,27 @@ RECORD_DTYPE = np.dtype(
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
+    ENQUEUE,
     TABLE_LENGTH,
-) = range(40)
-_HUGE = 1 << 40
+) = range(41)
 
 
-def _array(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
-    """Build the value of an array over memory that somebody else owns; its length is never looked at."""
-    array = context.make_array(array_type)(context, builder)
-    element = context.get_data_type(array_type.dtype)
-    pointer = builder.inttoptr(address, element.as_pointer())
-    size = context.get_constant(types.intp, context.get_abi_sizeof(element))
-    shape = [context.get_constant(types.intp, _HUGE)]
-    populate_array(array, data=pointer, shape=shape, strides=[size], itemsize=size, meminfo=None)
-    return array._getvalue()
-
-
-def _view(dtype: Any, entry: int) -> Any:
-    """Return a compiled function from the table to the array whose address stands in one entry.
-
-    It is an intrinsic, which costs the compiler next to nothing where it is used.
-    """
-    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
-
-    @intrinsic  # type: ignore[misc]
-    def view(typing_context: Any, table: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            held = context.make_array(signature.args[0])(context, builder, arguments[0])
-            place = builder.gep(held.data, [context.get_constant(types.intp, entry)])
-            return _array(context, builder, array_type, builder.load(place))
-
-        return array_type(table), generate
-
-    return view
-
-
-def _array_at(dtype: Any) -> Any:
-    """Return a compiled function from an address to an array of `dtype`."""
-    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
-
-    @intrinsic  # type: ignore[misc]
-    def view(typing_context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _array(context, builder, array_type, arguments[0])
-
-        return array_type(types.int64), generate
-
-    return view
-
-
+# Compiled `zsim.engine.flow.enqueue`, called by address.
+enqueue_through = call_through(ENQUEUE, 8)
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a copy.
-general_of, limits_of, drives_of = _view(GENERAL_DTYPE, GENERAL), _view("i8", LIMITS), _view(DRIVE_DTYPE, DRIVES)
-leaves_of, bounds_of = _view(LEAF_DTYPE, LEAVES), _view("i8", BOUNDS)
-children_of, commands_of = _view(CHILD_DTYPE, CHILDREN), _view(COMMAND_DTYPE, COMMANDS)
-event_times_of, event_commands_of = _view("f8", EVENT_TIME), _view("i4", EVENT_COMMAND)
-links_of, vdevs_of = _view(LINK_DTYPE, LINKS), _view(VDEV_DTYPE, VDEVS)
+general_of, limits_of, drives_of = array_in(GENERAL_DTYPE, GENERAL), array_in("i8", LIMITS), array_in(DRIVE_DTYPE, DRIVES)
+leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
+children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
+event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
+links_of, vdevs_of = array_in(LINK_DTYPE, LINKS), array_in(VDEV_DTYPE, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
-child_leaf_of, permutations_of = _view("i4", CHILD_LEAF), _view("i4", PERMUTATIONS)
-slots_of, streams_of = _view(SLOT_DTYPE, SLOTS), _view(STREAM_DTYPE, STREAMS)
-program_of, items_of = _view(OPERATION_DTYPE, PROGRAM), _view(ITEM_DTYPE, ITEMS)
-copies_of, heap_of = _view(COPY_DTYPE, COPIES), _view("i8", HEAP)
-clients_of, client_items_of = _view(CLIENT_DTYPE, CLIENTS), _view("i8", CLIENT_ITEMS)
-records_of = _view(RECORD_DTYPE, RECORDS)
-_int64_at, _int32_at, _float64_at = _array_at("i8"), _array_at("i4"), _array_at("f8")
+child_leaf_of, permutations_of = array_in("i4", CHILD_LEAF), array_in("i4", PERMUTATIONS)
+slots_of, streams_of = array_in(SLOT_DTYPE, SLOTS), array_in(STREAM_DTYPE, STREAMS)
+program_of, items_of = array_in(OPERATION_DTYPE, PROGRAM), array_in(ITEM_DTYPE, ITEMS)
+copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
+clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
+records_of = array_in(RECORD_DTYPE, RECORDS)
+table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
 
 
 @njit
@@ -357,7 +312,7 @@ def rates_of(table: Any, leaf: int) -> Any:
 @njit
 def counts_of(table: Any, leaf: int) -> Any:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
-    return _int64_at(table[CLASS_COUNTS] + 24 * CLASSES * leaf)
+    return table_at(table[CLASS_COUNTS] + 24 * CLASSES * leaf)
 
 
 @njit
@@ -369,13 +324,13 @@ def buckets_of(table: Any, leaf: int, klass: int) -> Any:
 @njit
 def queue_offsets_of(table: Any, row: int) -> Any:
     """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return _int64_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row)
+    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row)
 
 
 @njit
 def queue_children_of(table: Any, row: int) -> Any:
     """Return the child I/Os of one offset-ordered queue."""
-    return _int64_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row + 8 * table[QUEUE_CAPACITY])
+    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row + 8 * table[QUEUE_CAPACITY])
 
 
 @njit

@@ -230,8 +230,22 @@ def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
         return reads, _first_in(table, reads, klass)
     if klass == SYNC_WRITE:
         return writes, _first_in(table, writes, klass)
+    if general_of(table)[0].time_buckets == 0:
+        return _choose_in_bucket(table, leaf, klass, -1)
+    bucket = _oldest_bucket(table, leaf, klass)
+    row, place = _choose_in_bucket(table, leaf, klass, bucket)
+    while place < 0:
+        # The ring of buckets is finite: what was counted there arrived a whole ring later.
+        counts_of(table, leaf)[OLDEST + klass] = bucket + 1
+        bucket = _oldest_bucket(table, leaf, klass)
+        row, place = _choose_in_bucket(table, leaf, klass, bucket)
+    return row, place
+
+
+@njit
+def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[int, int]:
+    reads, writes = 2 * leaf, 2 * leaf + 1
     last = leaves_of(table)[leaf].last_offset
-    bucket = _oldest_bucket(table, leaf, klass) if general_of(table)[0].time_buckets != 0 else -1
     if klass != REBUILD:
         row = writes if klass == ASYNC_WRITE else reads
         return row, elevator(table, row, klass, last, bucket)

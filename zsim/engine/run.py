@@ -79,7 +79,13 @@ class RunSetup:
         Instead of the release's.
     seed : int
     records : int
-        Finished commands to keep.
+        Whether to keep the finished commands (any number but 0: all of them).
+    second : SecondReplacement, optional
+    clock_s : float
+        What the host's clock shows when the scan starts [s]: ticks, the 0.5 s buckets of the leaf queues and the
+        platters' angles are counted from its zero.  The times of the result begin with the scan.
+    plane : callable
+        Makes the data plane.
     """
 
     model: PlaneModel
@@ -92,6 +98,7 @@ class RunSetup:
     seed: int = 0
     records: int = 0
     second: SecondReplacement | None = None
+    clock_s: float = 0.0
     plane: PlaneFactory = CompiledPlane
 
 
@@ -169,7 +176,9 @@ class Run:
         self.queue = self._queue()
         self.txg = setup.txg or txg_rules(setup.release, setup.operation)
         self.plane = self._plane()
-        self.environment = simpy.Environment()
+        self.start = setup.clock_s
+        self.plane.set_general("now", self.start)
+        self.environment = simpy.Environment(initial_time=self.start)
         writes = SyncWrites(setup.model, self.txg, list(setup.cursors or mos_cursors(blocks)))
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
@@ -182,6 +191,11 @@ class Run:
     def slice_of(setup: RunSetup) -> float:
         """Return how long the scan runs in one txg of an idle pool [s]."""
         return (setup.txg or txg_rules(setup.release, setup.operation)).slice_s
+
+    @property
+    def elapsed(self) -> float:
+        """Time since the scan started [s]."""
+        return float(self.plane.now - self.start)
 
     @property
     def sorted(self) -> bool:
@@ -244,7 +258,7 @@ class Run:
 
     def _came_back(self, now: float) -> None:
         if self.on_progress is not None:
-            self.on_progress(now, self._share())
+            self.on_progress(now - self.start, self._share())
 
     def _share(self) -> float:
         issued = self.issued_before + sum(
@@ -260,7 +274,7 @@ class Run:
         return int(self.items.psize[self.queue.item].sum())
 
     def _sample(self, phase: str, begin: float) -> None:
-        now = self.plane.now
+        now = self.elapsed
         self.phases.append((phase, begin, now))
         streams = max(1, len(self.windows))
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
@@ -269,7 +283,7 @@ class Run:
     def _legacy_steps(self) -> Steps:
         self.plane.load_streams([self.walk], [self.pool_window])
         while True:
-            begin = self.plane.now
+            begin = self.elapsed
             first = self.control.txgs == 0
             yield from self.control.scan_slice(self.txg.first_slice_s if first else self.txg.slice_s)
             self._sample("issue", begin)
@@ -289,7 +303,7 @@ class Run:
         scanned = False
         self.visit_end, self.visit_start = 0.0, 0.0
         while True:
-            begin = self.plane.now
+            begin = self.elapsed
             mode = limit.mode(begin, self.queue, pending, visited_all=scanned)
             if mode == "visit":
                 stop = limit.strict_stop(self.queue, pending, visited, total)
@@ -310,7 +324,7 @@ class Run:
                 pending = yield from self._issue_slice(pending, limit)
                 self._sample("issue", begin)
                 if len(pending) == 0:
-                    limit.drained(self.plane.now)
+                    limit.drained(self.elapsed)
             else:
                 return
             yield from self.control.sync()
@@ -341,15 +355,21 @@ class Run:
         rest = np.sort(np.concatenate(left)) if left else np.zeros(0, np.int64)
         return pending[rest]
 
+    def _records(self) -> NDArray[Any]:
+        records = np.concatenate((*self.control.kept, self.plane.records))
+        for name in ("submitted", "started", "done"):
+            records[name] -= self.start
+        return records
+
     def _result(self) -> RunResult:
         plane, setup = self.plane, self.setup
         first, last = plane.general("first_scan"), plane.general("last_scan")
         streams = max(1, len(setup.model.vdevs))
         return RunResult(
-            end=plane.now,
-            first_scan_s=first,
+            end=self.elapsed,
+            first_scan_s=first - self.start,
             span=max(0.0, last - first),
-            visit=max(0.0, self.visit_end),
+            visit=max(0.0, self.visit_end - self.start),
             idle=plane.general("idle_total"),
             txgs=self.control.txgs,
             children=int(plane.general("children_queued")),
@@ -357,7 +377,7 @@ class Run:
             client_reads=int(plane.general("client_reads")),
             client_latency_s=plane.general("client_latency") / max(1.0, plane.general("client_reads")),
             leaves=plane.leaves.copy(),
-            records=plane.records,
+            records=self._records(),
             issued_blocks=sum(int(plane.stream(number, "issued_blocks")) for number in range(streams)),
             issued_bytes=sum(int(plane.stream(number, "issued_bytes")) for number in range(streams)),
             link_busy=plane.link_busy,

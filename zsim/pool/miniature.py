@@ -41,6 +41,14 @@ class Miniature:
     recipe: PoolRecipe
     vdevs: tuple[int, ...]
 
+    def own_table(self) -> BlockTable:
+        """Return the table with top-level vdevs numbered as in `recipe`, for statistics."""
+        if self.vdevs == tuple(range(len(self.vdevs))):
+            return self.table
+        numbers = np.full(max(self.vdevs) + 2, -1, dtype=np.int32)
+        numbers[list(self.vdevs)] = np.arange(len(self.vdevs), dtype=np.int32)
+        return replace(self.table, dva_vdev=numbers[self.table.dva_vdev])
+
 
 def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0, vdev: int = 0) -> Miniature:
     """Build a population with the statistics of a real pool, at most about `max_blocks` large.

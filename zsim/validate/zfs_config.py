@@ -159,13 +159,12 @@ def drive_of(bench: Bench, leaf: int) -> DriveParameters:
         )
     outer, inner, zones = disk["outer_mbps"], disk["inner_mbps"], int(disk["zones"])
     revolution = 60.0 / disk["rpm"]
-    begin = float(bench.result.get("t0_ns") or 0) / 1e9 + float(bench.result.get("first_visit_s") or 0.0)
     skip = int(disk["skip_kb"]) << 10
     return DriveParameters(
         capacity_bytes=capacity,
         revolution_s=revolution,
         zone_rates=tuple((outer + (inner - outer) * (zone + 0.5) / zones) * 1e6 for zone in range(zones)),
-        phase_revolutions=(begin / revolution + PHASE_STEP * leaf) % 1.0,
+        phase_revolutions=PHASE_STEP * leaf % 1.0,
         seek_short_a_s=disk["sk_a"] * 1e-3,
         seek_short_b_s=disk["sk_b"] * 1e-3,
         seek_long_c_s=disk["sk_c"] * 1e-3,
@@ -251,6 +250,14 @@ def second_replacement(bench: Bench) -> SecondReplacement | None:
     return SecondReplacement(child=int(old), leaf=bench.new_leaves[1], at=0.0 if held else at, together=held)
 
 
+def clock_of(bench: Bench) -> float:
+    """Return what the run's clock showed at the first visit (a rebuild: at its first I/O) [s], 0 if it was not noted."""
+    first = bench.result.get("first_visit_s")
+    if first is None:
+        first = bench.result.get("first_scan_io_s")
+    return float(bench.result.get("t0_ns") or 0) / 1e9 + float(first or 0.0)
+
+
 def setup_of(bench: Bench, blocks: BlockTable, seed: int, records: int = 0) -> RunSetup:
     """Return what the engine runs for a bench run and a population.
 
@@ -298,6 +305,7 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         seed=seed,
         records=records,
         second=second_replacement(bench),
+        clock_s=clock_of(bench),
     )
 
 

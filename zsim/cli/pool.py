@@ -1,0 +1,174 @@
+"""``zsim pool``: the population of blocks that a scenario gives, and the histories it can have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.cli.common import notice, print_json, show
+from zsim.cli.flags import resolved, scenario_from, scenario_options
+
+if TYPE_CHECKING:
+    from zsim.pool.ageing import AgedPool
+    from zsim.scenario.resolve import ResolvedScenario
+
+PLOT_ENDINGS = (".svg", ".png", ".pdf")
+BAR = 40
+SHOWN_FIELDS = "Only layout, drives, release, fill, frag, history and record size matter here."
+
+
+@click.group("pool")
+def command() -> None:
+    """Show the block population that a scenario gives.
+
+    Sizes are in powers of 1024, as ZFS prints them.
+    """
+
+
+@command.command("show")
+@scenario_options
+@click.option("--blocks", "sizes", metavar="FILE.csv", help="Block sizes: CSV with psize, blocks and lsize.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@click.option("--plot", metavar="FILE", help="Draw the population: FILE.svg, FILE.png or FILE.pdf.")
+def show_command(sizes: str | None, as_json: bool, plot: str | None, **given: Any) -> None:
+    """Show where the blocks of a pool lie, and what that means for a resilver.
+
+    The picture: address against birth, run lengths, holes, sizes, and how full each metaslab is.
+    """
+    from zsim.cli.predict import announced_compilation
+    from zsim.files import check_ending, check_writable
+
+    if plot is not None:
+        check_ending(plot, PLOT_ENDINGS)
+        check_writable(plot)
+    scenario = resolved(scenario_from(given))
+    with announced_compilation():
+        pool = _populated(scenario, sizes)
+    if plot is not None:
+        from zsim.report.pool_figure import pool_figure, save
+
+        save(pool_figure(pool), plot)
+        notice(f"{plot} written")
+    if as_json:
+        print_json(figures(pool, scenario))
+    else:
+        show_pool(pool, scenario)
+
+
+@command.command("histories")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def histories_command(as_json: bool) -> None:
+    """List the histories of the catalogue: what --history takes."""
+    from zsim.pool.histories import history_names, load_history
+
+    histories = [load_history(name) for name in history_names()]
+    if as_json:
+        print_json({"histories": [{"name": each.name, "title": each.title} for each in histories]})
+        return
+    from zsim.predict.words import Grid, rich_table
+
+    show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
+
+
+def _populated(scenario: ResolvedScenario, sizes: str | None) -> AgedPool:
+    from zsim.pool.api import populate
+    from zsim.pool.sizes import read_block_sizes
+
+    return populate(scenario, records=None if sizes is None else read_block_sizes(sizes))
+
+
+def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
+    """Return what `zsim pool show` prints, as plain data in SI."""
+    import math
+    from dataclasses import asdict
+
+    from zsim.pool.statistics import describe, slab_fill
+
+    small = pool.miniature
+    own = small.own_table()
+    statistics = asdict(describe(own, small.recipe.vdevs))
+    holes = statistics.pop("holes").tolist()
+    return {
+        "layout": str(scenario.layout),
+        "release": scenario.release.name,
+        "history": scenario.history or "home-nas",
+        "fill": pool.fill,
+        "frag": None if math.isnan(pool.frag) else pool.frag,
+        "rounds": pool.rounds,
+        "scale": small.scale,
+        "blocks": len(small.table),
+        "metaslabs": [vdev.slab_count for vdev in small.recipe.vdevs],
+        "metaslab_fill": slab_fill(own, small.recipe.vdevs).round(4).tolist(),
+        "holes_by_power_of_two_from_4K": holes,
+        **statistics,
+    }
+
+
+def show_pool(pool: AgedPool, scenario: ResolvedScenario) -> None:
+    """Print a population for a person."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+
+    data = figures(pool, scenario)
+    rows = tuple(summary_rows(data))
+    holes = tuple(hole_rows(data["holes_by_power_of_two_from_4K"]))
+    show(
+        Group(
+            Text(
+                f"{data['layout']}, {data['fill']:.0%} full, {data['release']}, {data['history']}",
+                style="bold",
+            ),
+            rich_table(Grid(("figure", "value"), rows)),
+            Text("\nHoles", style="bold"),
+            rich_table(Grid(("size from", "number", ""), holes, frozenset({0, 1}))),
+            *(Text(line) for line in sentences(data)),
+        )
+    )
+
+
+def summary_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the table of figures."""
+    from zsim.units import format_bytes
+
+    metadata = 1 - data["data_blocks"] / data["blocks"]
+    return [
+        ("FRAG", "not known to this release" if data["frag"] is None else f"{data['frag']:.0%}"),
+        ("rounds of ageing", f"{data['rounds']:.1f}"),
+        ("blocks simulated, each standing for", f"{data['blocks']:,} x {data['scale']:,.0f}"),
+        ("share of metadata blocks", f"{metadata:.1%}"),
+        ("mean run in file order", f"{data['run_blocks']:.1f} blocks"),
+        ("in address order: next to the one before", f"{data['exact']:.0%}"),
+        ("  up to 512K further", f"{data['near']:.0%}, {format_bytes(round(data['near_gap']))} on average"),
+        ("  further than that", f"{data['far']:.1%}, {format_bytes(round(data['far_gap']))} on average"),
+        ("file order against address (rank correlation)", f"{data['traversal_order']:.2f}"),
+        ("birth against address (rank correlation)", f"{data['birth_order']:.2f}"),
+        ("mean position on the drives, 0 outer 1 inner", f"{data['position']:.2f}"),
+        ("metaslabs less than 2 % full", f"{data['empty_slabs']:.0%}"),
+    ]
+
+
+def hole_rows(holes: list[int]) -> list[tuple[str, str, str]]:
+    """Return the histogram of the holes, largest bar `BAR` characters wide."""
+    from zsim.units import format_bytes
+
+    last = max((k for k, count in enumerate(holes) if count), default=0)
+    top = max(*holes, 1)
+    return [
+        (format_bytes(4096 << k), f"{count:,}", "#" * round(BAR * count / top))
+        for k, count in enumerate(holes[: last + 1])
+    ]
+
+
+def sentences(data: dict[str, Any]) -> list[str]:
+    """Say what the population means for a resilver."""
+    jumps = data["near"] + data["far"]
+    lines = [
+        f"\nA scan in address order (0.8 and later) passes over a gap at {jumps:.0%} of the blocks, nearly"
+        f" all of them short; one in file order (to 0.7) seeks about once in {data['run_blocks']:.1f} blocks."
+    ]
+    if data["run_blocks"] < 3:
+        lines.append("The files are scattered: a scan in file order is bound by seeks.")
+    return lines

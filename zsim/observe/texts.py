@@ -1,0 +1,168 @@
+"""What the readers of zpool's and zdb's output share: opening files, numbers as these tools print."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, cast
+
+import zstandard
+
+from zsim.errors import InputError, shown
+from zsim.units import MAX_BYTES, parse_duration
+
+MAX_TEXT = 256 << 20
+"""Bytes of a file that is read as a whole; the list of block pointers is streamed instead."""
+
+NUMBER = r"\d{1,20}(?:[.,]\d{1,9})?[KMGTPEZkmgtpez]?i?B?"
+"""A size as ZFS prints it, with a point or, where a locale did so, a comma."""
+
+_NICE = re.compile(r"(\d{1,20})(?:[.,](\d{1,9}))?([KMGTPEZ]?)i?B?", re.ASCII | re.IGNORECASE)
+_PREFIXES = "KMGTPEZ"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_CLOCK = re.compile(r"(?<!\d)(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s*([AaPp])\.?[Mm])?", re.ASCII)
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)", re.ASCII)
+_DAY = re.compile(r"(?<![\d:.])(\d{1,2})\.?(?![\d:])", re.ASCII)
+_YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
+_WORD = re.compile(r"[A-Za-z]{3,9}")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; .gz and .zst are unpacked.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read to its end.
+    """
+    try:
+        with path.open("rb") as raw, _unpacked(path, raw) as stream:
+            yield stream
+    except (OSError, EOFError, zstandard.ZstdError) as error:
+        reason = getattr(error, "strerror", None) or "it is damaged or cut, and cannot be unpacked to its end"
+        remedy = "name a file or directory that can be read"
+        raise InputError("file", str(path), str(reason).lower(), remedy) from error
+
+
+@contextmanager
+def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    if path.suffix == ".gz":
+        with gzip.GzipFile(fileobj=raw) as stream:
+            yield cast("IO[bytes]", stream)
+    elif path.suffix == ".zst":
+        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as reader:
+            yield reader
+    else:
+        yield raw
+
+
+def decoded(content: bytes) -> str:
+    """Return text without its control characters; what is not UTF-8 becomes a replacement character."""
+    return content.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:
+    """Return all of a file as text.
+
+    Raises
+    ------
+    InputError
+        When it is larger than `MAX_TEXT`.
+    """
+    content = head + stream.read(MAX_TEXT + 1 - len(head))
+    if len(content) > MAX_TEXT:
+        allowed = f"a file of up to {MAX_TEXT >> 20}M; only a list of block pointers may be larger"
+        raise InputError("file", name, allowed, "give the output of the commands that the manual lists")
+    return decoded(content)
+
+
+def nice_bytes(text: str | None) -> int | None:
+    """Return a size as ZFS prints it, ``2.84T``, ``2,84T`` or plain digits [bytes]; None for others."""
+    match = _NICE.fullmatch((text or "").strip())
+    if match is None:
+        return None
+    power = _PREFIXES.index(match[3].upper()) + 1 if match[3] else 0
+    size = int(Decimal(f"{match[1]}.{match[2] or 0}") * 1024**power)
+    return size if size <= MAX_BYTES else None
+
+
+def nice_count(text: str | None) -> int | None:
+    """Return a count as ZFS prints it: ``1.48K`` is 1515; None for anything else."""
+    return nice_bytes(text)
+
+
+def whole(text: str | None) -> int | None:
+    """Return a plain whole number below 2**63, or None."""
+    stripped = (text or "").strip()
+    if not (stripped.isascii() and stripped.isdigit() and len(stripped) < 20):
+        return None
+    number = int(stripped)
+    return number if number <= MAX_BYTES else None
+
+
+def percentage(text: str | None) -> float | None:
+    """Return ``23%``, ``23`` or ``8,53%`` as a fraction, or None; beyond 100 % is None too."""
+    match = re.fullmatch(r"(\d{1,3}(?:[.,]\d{1,6})?)\s*%?", (text or "").strip(), re.ASCII)
+    if match is None:
+        return None
+    fraction = float(Decimal(match[1].replace(",", ".")) / 100)
+    return fraction if fraction <= 1 else None
+
+
+def duration(text: str | None) -> float | None:
+    """Return ``13h14m``, ``2 days 03:04:05`` or ``03:04:05`` [s], or None."""
+    stripped = (text or "").strip()
+    if not stripped.isascii() or not 0 < len(stripped) < 30:
+        return None
+    try:
+        return parse_duration(stripped)
+    except InputError:
+        return None
+
+
+def moment(text: str) -> datetime | None:
+    """Return a date with a time in the order of any locale with Latin month names, or None.
+
+    ``Fri Aug  1 13:41:48 2014``, ``Fri 01 Aug 2014 01:41:48 PM CEST``, ``2014-08-01 13:41:48``.
+    """
+    clock = _CLOCK.search(text[:80])
+    if clock is None:
+        return None
+    date = _date(text[:80].replace(clock[0], " "))
+    if date is None:
+        return None
+    hour = int(clock[1]) % 12 + 12 * (clock[4] in "Pp") if clock[4] else int(clock[1])
+    try:
+        return datetime(*date, hour, int(clock[2]), int(clock[3] or 0))
+    except ValueError:
+        return None
+
+
+def _date(text: str) -> tuple[int, int, int] | None:
+    if iso := _ISO.search(text):
+        return int(iso[1]), int(iso[2]), int(iso[3])
+    months = [word.lower()[:3] for word in _WORD.findall(text)]
+    month = next((_MONTHS.index(word) + 1 for word in months if word in _MONTHS), None)
+    year, day = _YEAR.search(text), _DAY.search(text)
+    if month is None or year is None or day is None:
+        return None
+    return int(year[1]), month, int(day[1])
+
+
+def plain(text: str, limit: int = 80) -> str:
+    """Return text fit for a message, a table or a comment: one line, printable, cut beyond `limit`."""
+    line = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(line.split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def bad_line(name: str, number: int, line: str, form: str, remedy: str) -> InputError:
+    """Return the error for a line that does not have the form of its format."""
+    value = shown(plain(line, 100))
+    return InputError(f"{name}, line {number}", value.strip("'"), f"expected is {form}", remedy)

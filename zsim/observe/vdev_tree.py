@@ -1,0 +1,156 @@
+"""The tree of vdevs that zpool and zdb print, and what it means for a layout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, VdevSpec
+
+GROUPS = ("raidz", "mirror", "draid")
+PAIRS = ("replacing", "spare")
+SECTIONS = ("logs", "cache", "spares", "special", "dedup", "spare", "log")
+MAX_ROWS = (MAX_CHILDREN + 1) * 400
+MAX_DEPTH = 8
+
+_GROUP = re.compile(r"(raidz|mirror|replacing|spare)([123]?)(?:-\d{1,6})?", re.ASCII)
+_DRAID = re.compile(r"draid([123]?)((?::\d{1,4}[dcs])*)(?:-\d{1,6})?", re.ASCII)
+_DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Vdev:
+    """A vdev of a pool.
+
+    Attributes
+    ----------
+    name : str
+        As printed: raidz2-0, replacing-1, ada5p1.
+    kind : str
+        raidz, mirror, draid, replacing, spare, distributed-spare, disk, or root.
+    state : str
+        ONLINE, UNAVAIL, ...; empty where the format tells none.
+    note : str
+        What stands behind the counters, such as (resilvering).
+    parity, data, spares : int
+        Parity columns; data drives of a dRAID group and distributed spares, 0 where unknown.
+    size : int or None
+        A drive's size as ZFS sees it, labels included [bytes].
+    asize : int or None
+        Address space of a top-level vdev [bytes].
+    ashift : int or None
+        log2 of the sector size.
+    children : tuple of Vdev
+    """
+
+    name: str
+    kind: str
+    state: str = ""
+    note: str = ""
+    parity: int = 0
+    data: int = 0
+    spares: int = 0
+    size: int | None = None
+    asize: int | None = None
+    ashift: int | None = None
+    children: tuple[Vdev, ...] = ()
+
+    @property
+    def drives(self) -> int:
+        """Children as the layout counts them: an old drive and its successor are one."""
+        return len(self.children)
+
+    @property
+    def resilvering(self) -> bool:
+        """Whether the note says that the vdev is being resilvered."""
+        return "resilvering" in self.note and "awaiting" not in self.note
+
+    def leaves(self) -> Iterator[Vdev]:
+        """Yield the drives below, or the vdev itself if it is one."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+
+def named_vdev(name: str, state: str = "", note: str = "") -> Vdev:
+    """Return a vdev without children whose kind follows from its name."""
+    if match := _GROUP.fullmatch(name):
+        parity = int(match[2] or 1) if match[1] == "raidz" else 0
+        return Vdev(name, match[1], state, note, parity)
+    if _DISTRIBUTED_SPARE.fullmatch(name):
+        return Vdev(name, "distributed-spare", state, note)
+    if match := _DRAID.fullmatch(name):
+        parts = {part[-1]: int(part[:-1]) for part in match[2].split(":")[1:]}
+        parity = int(match[1] or 1)
+        return Vdev(name, "draid", state, note, parity, parts.get("d", 0), parts.get("s", 0))
+    return Vdev(name, "disk", state, note)
+
+
+def spec_of(vdev: Vdev) -> VdevSpec | None:
+    """Return the vdev as a layout has it; None for a single drive, which nothing can be resilvered from.
+
+    Raises
+    ------
+    InputError
+        When no such vdev can be made: drives are missing from the output.
+    """
+    if vdev.kind == "raidz":
+        return VdevSpec.raidz(vdev.parity, vdev.drives)
+    if vdev.kind == "mirror":
+        return VdevSpec.mirror(vdev.drives)
+    if vdev.kind == "draid":
+        data = vdev.data or max(1, min(8, vdev.drives - vdev.spares - vdev.parity))
+        return VdevSpec.draid(vdev.parity, data, vdev.drives, vdev.spares)
+    if vdev.kind in PAIRS and vdev.drives > 1:
+        return VdevSpec.mirror(vdev.drives)
+    return None
+
+
+Row = tuple[int, Vdev]
+
+
+def nested(rows: Sequence[Row]) -> tuple[Vdev, ...]:
+    """Return the trees of rows (indentation, vdev), by indentation or, where that was lost, by the names."""
+    rows = rows[: MAX_ROWS + MAX_VDEVS]
+    if not rows:
+        return ()
+    indents = {indent for indent, _ in rows}
+    grouped = any(vdev.kind in GROUPS for _, vdev in rows)
+    return _by_names([vdev for _, vdev in rows]) if len(indents) == 1 and grouped else _by_indent(rows)
+
+
+def _by_indent(rows: Sequence[Row]) -> tuple[Vdev, ...]:
+    """Return trees from rows of which the deeper ones belong to the last less deep one."""
+    done: list[Vdev] = []
+    stack: list[tuple[int, Vdev, list[Vdev]]] = []
+
+    def close() -> None:
+        _, vdev, children = stack.pop()
+        target = stack[-1][2] if stack else done
+        target.append(replace(vdev, children=tuple(children)))
+
+    for indent, vdev in rows:
+        while stack and (stack[-1][0] >= indent or len(stack) >= MAX_DEPTH):
+            close()
+        stack.append((indent, vdev, []))
+    while stack:
+        close()
+    return tuple(done)
+
+
+def _by_names(vdevs: Sequence[Vdev]) -> tuple[Vdev, ...]:
+    """Return trees by what can hold what: groups hold drives and pairs, pairs the two drives behind them."""
+    depth, pair, rows = 0, 0, []
+    for vdev in vdevs:
+        if vdev.kind in GROUPS:
+            depth, pair = 1, 0
+            rows.append((0, vdev))
+        elif vdev.kind in PAIRS:
+            pair = 2
+            rows.append((depth, vdev))
+        else:
+            rows.append((depth + 1 if pair else depth, vdev))
+            pair = max(pair - 1, 0)
+    return _by_indent(rows)
