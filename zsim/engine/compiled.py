@@ -11,7 +11,16 @@ from zsim.drives.mechanics import drive_table
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.flow import enqueue_address
-from zsim.engine.memory import CLASSES, ENQUEUE, KIND_DRAID, KIND_MIRROR, KIND_RAIDZ, META_PRESENT, Memory
+from zsim.engine.memory import (
+    CLASSES,
+    ENQUEUE,
+    ITEM_DTYPE,
+    KIND_DRAID,
+    KIND_MIRROR,
+    KIND_RAIDZ,
+    META_PRESENT,
+    Memory,
+)
 from zsim.engine.model import PlaneModel
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
@@ -19,6 +28,7 @@ from zsim.scan.program import Program, ScanItems
 KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
+ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
 
 
 class CompiledPlane:
@@ -124,11 +134,7 @@ class CompiledPlane:
         self.memory.clients["seed"] = clients.seed + 7919 * np.arange(len(self.memory.clients))
 
     def _load_items(self, items: ScanItems) -> None:
-        target = self.memory.items[: len(items)]
-        for name in ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next"):
-            target[name] = getattr(items, name)
-        target["unwind"] = -1 if items.unwind is None else items.unwind
-        target["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
+        self.memory.items[: len(items)] = item_records(items)
         self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
         self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
 
@@ -217,6 +223,16 @@ class CompiledPlane:
     def advance(self, until: float, budget: int = BUDGET) -> int:
         """Advance to `until` or the next decision; return the reason (`zsim.engine.memory` EXIT constants)."""
         return int(kernel.advance(self.memory.table, until, budget))
+
+
+def item_records(items: ScanItems) -> NDArray[Any]:
+    """Return scan items as the records that the kernel reads."""
+    records = np.zeros(len(items), ITEM_DTYPE)
+    for name in ITEM_FIELDS:
+        records[name] = getattr(items, name)
+    records["unwind"] = -1 if items.unwind is None else items.unwind
+    records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
+    return records
 
 
 def _sizes(

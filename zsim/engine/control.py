@@ -97,8 +97,8 @@ class ScanControl:
         first = self.txgs == 0
         self.txgs += 1
         self.plane.pause()
-        for number, blocks in enumerate(self.txg.pass_blocks):
-            yield from self._group(self.writes.pass_rows(blocks))
+        for number in range(len(self.txg.pass_blocks)):
+            yield from self._group(self.writes.sync_pass(number))
             if first and number == 0:
                 for read in self.writes.space_map_reads():
                     yield from self._group(read)
@@ -120,8 +120,6 @@ class ScanControl:
                 return
             if reason == STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the scan waits")
-            if reason == RECORD:
-                raise RuntimeError("the record of finished commands is full")
 
     def scan_slice(self, seconds: float) -> Steps:
         """Let the loaded streams run for a slice and drain; tell whether all of them are finished."""

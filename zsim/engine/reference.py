@@ -177,6 +177,13 @@ class ReferencePlane:
         """Finished commands, in order of completion, records of RECORD_DTYPE."""
         return np.array(self.finished, RECORD_DTYPE)
 
+    def take_records(self) -> NDArray[Any]:
+        """Return the finished commands kept so far, and make room for more."""
+        records = self.records
+        self.finished = []
+        self.shared.records = 0
+        return records
+
     def general(self, name: str) -> float:
         """Return one of the general counters."""
         return float(getattr(self.shared, name))

@@ -16,6 +16,10 @@ OLD_MAXIMUM_BLOCK = 128 << 10
 V28_TIME_SHIFT_TICKS = 6
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
+# MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5 and 2.3.9:
+# there the objset's root and its dnode blocks go to one allocator, space maps and the indirect block to two others.
+MOS_BLOCKS_ONE = (12, 30, 14)
+MOS_BLOCKS_MAIN, MOS_BLOCKS_FURTHER = (6, 6, 5), ((2, 1, 1), (1, 1, 1))
 # A leaf with a queue of one class per I/O kind has no limits by class.
 UNLIMITED = 1 << 30
 
@@ -103,6 +107,8 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
         first_slice_s=release.txg_slice(operation, True) if legacy else idle,
         first_reads=7 if legacy else 0,
         first_labels=legacy,
+        pass_blocks=MOS_BLOCKS_ONE if release.allocators == "one" else MOS_BLOCKS_MAIN,
+        further_blocks=() if release.allocators == "one" else MOS_BLOCKS_FURTHER,
     )
 
 

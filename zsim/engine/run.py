@@ -34,6 +34,8 @@ from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_progr
 from zsim.scenario.releases import Operation, ReleaseProfile
 
 SMALL_PERCENTILE = 5
+# Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
+ALLOCATION_REGION = 16 << 20
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
 PlaneFactory = Callable[..., Any]
 
@@ -168,18 +170,20 @@ class Run:
         self.setup = setup
         _refuse_missing(setup)
         blocks = setup.blocks
-        self.wanted = self._wanted()
+        self.wanted = wanted_blocks(setup)
         self.items = scan_items(blocks, seed=setup.seed, wanted=self.wanted)
         self.windows = [vdev_window(vdev, setup.release) for vdev in setup.model.vdevs] if self.sorted else []
         self.pool_window = pool_window(setup.model.vdevs, setup.release)
-        self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=self._plain_prefetch())
+        self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release))
         self.queue = self._queue()
         self.txg = setup.txg or txg_rules(setup.release, setup.operation)
         self.plane = self._plane()
         self.start = setup.clock_s
-        self.plane.set_general("now", self.start)
+        if self.start != 0.0:
+            self.plane.set_general("now", self.start)
         self.environment = simpy.Environment(initial_time=self.start)
-        writes = SyncWrites(setup.model, self.txg, list(setup.cursors or mos_cursors(blocks)))
+        cursors = [list(setup.cursors)] if setup.cursors else mos_cursors(blocks)
+        writes = SyncWrites(setup.model, self.txg, cursors[0], cursors[1:])
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
@@ -210,27 +214,15 @@ class Run:
         self.environment.run(process)
         return self._result()
 
-    def _wanted(self) -> NDArray[np.bool_]:
-        stays = ~rewritten_by_start(self.setup.blocks)
-        if self.setup.operation == "scrub":
-            return stays
-        vdevs = tuple(
-            DamagedVdev(vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged)
-            for vdev in self.setup.model.vdevs
-        )
-        return stays & needs_io(self.setup.blocks, vdevs, column_test=self.setup.release.column_test)
-
-    def _plain_prefetch(self) -> bool:
-        values = self.setup.release.tunables
-        unbounded = self.setup.release.metadata_prefetch == "unbounded"
-        return unbounded and values.get("zfs_no_scrub_prefetch", 0) == 0
-
     def _queue(self) -> ScanQueue | None:
         """Return the scan queue's entries in the order visited, each an item of its own."""
         if not self.sorted:
             return None
         order = self.walk.item[self.walk.code == OP_ISSUE]
         queue = queue_entries(self.setup.blocks, order)
+        self.rows = queue.item
+        self.first_entry = np.full(len(self.setup.blocks), -1, np.int64)
+        self.first_entry[queue.item[::-1]] = np.arange(len(queue))[::-1]
         first = len(self.items)
         self.items = with_entries(
             self.items, self.setup.blocks, queue.item, queue.copy, seed=self.setup.seed,
@@ -245,7 +237,7 @@ class Run:
             setup.model,
             self.items,
             streams=max(1, len(setup.model.vdevs)),
-            slots=_slots(windows, setup.blocks.psize),
+            slots=slots_for(windows, setup.blocks.psize),
             client_items=self._client_items(),
             records=setup.records,
             program_length=longest,
@@ -297,7 +289,7 @@ class Run:
         """The mode machine of the sorted scan, one decision a txg (dsl_scan.c:dsl_scan_sync)."""
         assert self.queue is not None
         limit = MemoryLimit(self.setup.release, self.setup.memory, self.setup.blocks.allocated_bytes)
-        visits, before = _split_walk(self.walk, self.setup.blocks)
+        visits, before = split_walk(self.walk, self.setup.blocks)
         total = len(self.queue)
         visited, position, pending = 0, 0, np.zeros(0, np.int64)
         scanned = False
@@ -313,7 +305,7 @@ class Run:
                 yield from self.control.scan_slice(self.txg.slice_s)
                 reached = position + min(self.plane.positions()[0], len(piece))
                 now_visited = stop if reached == end else int(before[reached])
-                pending = np.concatenate((pending, np.arange(visited, now_visited)))
+                pending = np.unique(np.concatenate((pending, np.arange(visited, now_visited), self._way_up(now_visited))))
                 visited, position = now_visited, reached
                 scanned = visited >= total and position >= len(visits)
                 self._note_visit()
@@ -330,6 +322,22 @@ class Run:
             yield from self.control.sync()
             if scanned and len(pending) == 0:
                 return
+
+    def _way_up(self, stopped: int) -> NDArray[np.int64]:
+        """Return the entries of the blocks above the one at which the visits were suspended.
+
+        The traversal returns through their callbacks, which queue them; they are visited again once their subtrees
+        are done (dsl_scan.c:dsl_scan_visitbp; scan_io_queue_insert_impl drops an entry that is still queued).
+        """
+        if stopped >= len(self.rows) or self.items.unwind is None:
+            return np.zeros(0, np.int64)
+        above = []
+        row = int(self.items.unwind[self.rows[stopped]])
+        while row >= 0:
+            first = int(self.first_entry[row])
+            above.append(np.arange(first, first + int(self.setup.blocks.dva_count[row])))
+            row = int(self.items.unwind[row])
+        return np.concatenate(above) if above else np.zeros(0, np.int64)
 
     def _note_visit(self) -> None:
         last = self.plane.stream(0, "last_visit")
@@ -386,6 +394,24 @@ class Run:
         )
 
 
+def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
+    """Tell which blocks the scan has to read."""
+    stays = ~rewritten_by_start(setup.blocks)
+    if setup.operation == "scrub":
+        return stays
+    vdevs = tuple(
+        DamagedVdev(vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged)
+        for vdev in setup.model.vdevs
+    )
+    return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
+
+
+def plain_prefetch(release: ReleaseProfile) -> bool:
+    """Tell whether a visited block's metadata children are prefetched without a limit (releases to 0.7)."""
+    enabled = release.tunables.get("zfs_no_scrub_prefetch", 0) == 0
+    return release.metadata_prefetch == "unbounded" and enabled
+
+
 def _refuse_missing(setup: RunSetup) -> None:
     if any(vdev.kind == "draid" for vdev in setup.model.vdevs):
         raise NotSimulatedYet("layout", "draid", "its I/Os have no path through the engine")
@@ -397,26 +423,33 @@ def _refuse_missing(setup: RunSetup) -> None:
         raise NotSimulatedYet("foreground writer", setup.model.writer.rate, "clients only read")
 
 
-def mos_cursors(blocks: BlockTable) -> list[tuple[int, int]]:
-    """Return where the youngest MOS block has its copies: the next ones go nearby."""
+def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
+    """Return where the youngest MOS blocks have their copies, by allocator: the next ones go nearby.
+
+    Blocks whose first copies lie together came from one allocator; the one with the objset's root comes first, and a
+    block all by itself tells nothing.
+    """
     mos = np.flatnonzero(blocks.objset == 0)
     if len(mos) == 0:
-        return [(0, 0)]
-    youngest = mos[np.argmax(blocks.birth[mos])]
-    return [
-        (int(blocks.dva_vdev[youngest, copy]), int(blocks.dva_offset[youngest, copy]))
-        for copy in range(int(blocks.dva_count[youngest]))
-    ]
+        return [[(0, 0)]]
+    youngest = mos[blocks.birth[mos] == blocks.birth[mos].max()]
+    groups: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
+    for row in youngest:
+        count = int(blocks.dva_count[row])
+        places = [(int(blocks.dva_vdev[row, copy]), int(blocks.dva_offset[row, copy])) for copy in range(count)]
+        groups.setdefault((places[0][0], places[0][1] // ALLOCATION_REGION), []).append(places)
+    main, *others = groups.values()
+    return [main[0], *(group[0] for group in others if len(group) > 1)]
 
 
-def _slots(windows: list[Window], psize: NDArray[np.int64]) -> int:
+def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
     """Return how many blocks the windows can hold, small blocks taken as a low percentile of the sizes."""
     small = max(512.0, float(np.percentile(psize, SMALL_PERCENTILE))) if len(psize) else 4096.0
     blocks = sum(window.limit if window.counts_blocks else window.limit / small for window in windows)
     return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))
 
 
-def _split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.int64]]:
+def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.int64]]:
     """Return the visits of a walk, and how many queue entries come before each of them."""
     issued = walk.code == OP_ISSUE
     entries = np.where(issued, blocks.dva_count[walk.item].astype(np.int64), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from zsim.engine.model import LABEL_BYTES, PlaneModel
 from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
 
+Cursor = tuple[int, int]
 SYNC_READ_CLASS, SYNC_WRITE_CLASS, ASYNC_WRITE_CLASS = 0, 1, 3
 LABEL_SIZE = 256 * 1024
 UBERBLOCK_RING = 128 * 1024
@@ -32,6 +34,9 @@ class TxgRules:
     pass_blocks : tuple of int
         MOS blocks rewritten in each sync pass (spa.c:spa_sync iterates to convergence): scan state, DTLs, space
         maps and the dnode and indirect blocks above them.
+    further_blocks : tuple of tuple of int
+        With several allocators, blocks that each pass rewrites in the metaslabs of other allocators: one entry an
+        allocator, one number a pass.
     region_blocks : int
         Blocks of the region around each cursor whose holes the MOS keeps filling.
     first_reads : int
@@ -45,6 +50,7 @@ class TxgRules:
     slice_s: float = 5.0
     first_slice_s: float = 3.0
     pass_blocks: tuple[int, ...] = (12, 30, 14)
+    further_blocks: tuple[tuple[int, ...], ...] = ()
     region_blocks: int = 128
     first_reads: int = 0
     first_labels: bool = False
@@ -60,6 +66,8 @@ class SyncWrites:
     rules : TxgRules
     cursors : sequence of (vdev, offset)
         Where the next MOS block of each copy goes.
+    further : sequence of sequence of (vdev, offset)
+        The same for the other allocators of `TxgRules.further_blocks`; those without an entry share `cursors`.
 
     Notes
     -----
@@ -67,23 +75,39 @@ class SyncWrites:
     the disk); the number of blocks a pass as seen in runs of 0.7.13 and 2.3.9 on an idle pool.
     """
 
-    def __init__(self, model: PlaneModel, rules: TxgRules, cursors: list[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        model: PlaneModel,
+        rules: TxgRules,
+        cursors: Sequence[Cursor],
+        further: Sequence[Sequence[Cursor]] = (),
+    ) -> None:
         self.model, self.rules = model, rules
         self.cursors = list(cursors)
+        missing = len(rules.further_blocks) - len(further)
+        self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
         self._count = 0
+        self._known: dict[tuple[int, int], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
 
-    def pass_rows(self, blocks: int) -> NDArray[np.int64]:
-        """Return the child writes of one sync pass of `blocks` MOS blocks, shape (n, 5)."""
-        rows: list[tuple[int, int, int, int, int]] = []
+    def sync_pass(self, number: int) -> NDArray[np.int64]:
+        """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
+        groups = [self.pass_rows(self.rules.pass_blocks[number], self.cursors)]
+        for counts, cursors in zip(self.rules.further_blocks, self.further, strict=False):
+            groups.append(self.pass_rows(counts[number], cursors))
+        return np.concatenate(groups)
+
+    def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
+        """Return the child writes of `blocks` MOS blocks, a copy at each cursor, shape (n, 5)."""
+        rows: list[NDArray[np.int64]] = []
         for _ in range(blocks):
             self._count += 1
             run, place = divmod(self._count, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
-            for vdev, offset in self.cursors:
-                rows.extend(self._block_rows(vdev, offset + hole * self._asize(vdev)))
-        return np.array(rows, np.int64).reshape(-1, 5)
+            for vdev, offset in cursors:
+                rows.append(self._block_rows(vdev, offset + hole * self._asize(vdev)))
+        return np.concatenate(rows) if rows else np.zeros((0, 5), np.int64)
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""
@@ -129,7 +153,14 @@ class SyncWrites:
             return int(raidz_asize(self.rules.block_bytes, vdev.ashift, len(vdev.read_leaf), vdev.parity))
         return self.rules.block_bytes
 
-    def _block_rows(self, number: int, offset: int) -> list[tuple[int, int, int, int, int]]:
+    def _block_rows(self, number: int, offset: int) -> NDArray[np.int64]:
+        """Return the child writes of a block; the holes come round again, and with them what was worked out."""
+        if (number, offset) not in self._known:
+            rows = self._map_block(number, offset)
+            self._known[number, offset] = np.array(rows, np.int64).reshape(-1, 5)
+        return self._known[number, offset]
+
+    def _map_block(self, number: int, offset: int) -> list[tuple[int, int, int, int, int]]:
         vdev, size = self.model.vdevs[number], self.rules.block_bytes
         if vdev.kind == "raidz":
             width = len(vdev.read_leaf)

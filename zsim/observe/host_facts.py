@@ -12,9 +12,10 @@ from zsim.scenario.releases import load_release
 
 _BEGIN = r"^[ \t]{0,20}"
 _ZFS = re.compile(
-    _BEGIN + r"(?:zfs(?:-kmod)?-v?|version:[ \t]{1,20}|\[?.{0,40}ZFS: Loaded module v)(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})",
+    _BEGIN + r"(?:zfs(?:-kmod)?-v?|version:[ \t]{1,20}|\[?.{0,40}ZFS: Loaded module v)"
+    r"(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})",
     re.MULTILINE | re.ASCII,
-)  # fmt: skip
+)
 _FREEBSD = re.compile(
     r"\bFreeBSD\b.{0,200}?\b(\d{1,2}\.\d{1,2})-(?:RELEASE|STABLE|CURRENT|RC|BETA|PRERELEASE)", re.ASCII
 )

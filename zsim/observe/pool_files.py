@@ -61,12 +61,13 @@ class PoolFiles:
 
     def pools(self) -> list[str]:
         """Return the names of the pools, each once."""
-        named = [each.name for each in (*self.lists, *self.statuses, *self.configs)]
+        listed = [each.name for each in self.lists]
+        named = [*listed, *(each.name for each in self.statuses), *(each.name for each in self.configs)]
         return [name for name in dict.fromkeys(named) if name]
 
 
 def paths_of(names: Sequence[str | Path]) -> list[Path]:
-    """Return the files named, those of directories in the order of their names.
+    """Return the files named, ``-`` as the standard input, those of directories in the order of their names.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def paths_of(names: Sequence[str | Path]) -> list[Path]:
     """
     found: list[Path] = []
     for name in names:
-        path = Path(name)
+        path = Path("/dev/stdin" if name == "-" else name)
         if path.is_dir():
             found += sorted(each for each in path.iterdir() if each.is_file() and each.name[0] != ".")
         elif path.exists():
@@ -111,12 +112,6 @@ def read_files(
         names = plain(", ".join(files.contents), 200)
         raise InputError("files", names, "none is the output of zpool or zdb as known here", REMEDY)
     return files
-
-
-def holds_pointers(path: Path) -> bool:
-    """Tell whether a file is a list of block pointers, by its beginning."""
-    with opened(path) as stream:
-        return zdb_pointers.recognises(stream.read(HEAD))
 
 
 def _title(path: Path, files: PoolFiles) -> str:

@@ -63,8 +63,14 @@ def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def decoded(content: bytes) -> str:
-    """Return text without its control characters; what is not UTF-8 becomes a replacement character."""
-    return content.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    """Return text; blanks that do not break, as web pages have them, become plain, and so do line ends.
+
+    What is not UTF-8 becomes a replacement character.
+    """
+    text = content.decode("utf-8-sig", errors="replace")
+    for found, plain_sign in (("\r\n", "\n"), ("\r", "\n"), ("\u00a0", " "), ("\u202f", " ")):
+        text = text.replace(found, plain_sign)
+    return text
 
 
 def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:
@@ -88,7 +94,7 @@ def nice_bytes(text: str | None) -> int | None:
     if match is None:
         return None
     power = _PREFIXES.index(match[3].upper()) + 1 if match[3] else 0
-    size = int(Decimal(f"{match[1]}.{match[2] or 0}") * 1024**power)
+    size = int((Decimal(f"{match[1]}.{match[2] or 0}") * 1024**power).to_integral_value())
     return size if size <= MAX_BYTES else None
 
 

@@ -13,7 +13,7 @@ from zsim.scenario.layout import MAX_VDEVS
 
 _REMEDY = "run zdb -C POOL again"
 _TREE = re.compile(r"^[ \t]{0,40}vdev_tree:[ \t]*$", re.MULTILINE)
-_ENTRY = re.compile(r"([ \t]{0,400})([A-Za-z0-9_.:\-\[\]/ ]{1,120}?)(?::[ \t]*(.{0,4000}))?")
+_ENTRY = re.compile(r"([ \t]{0,400})([A-Za-z0-9_.:\-\[\]/ ]{1,120}?)(?::(?:[ \t]{1,40}(.{0,4000}))?)?")
 _CHILD = re.compile(r"children\[\d{1,6}\]", re.ASCII)
 MAX_LINES = 2_000_000
 

@@ -28,6 +28,7 @@ MALFORMED_SHARE = 0.01
 SECTORS = (16 << 20) // 512
 POWERS = 25
 KINDS = ("metadata", "file", "volume")
+METADATA, FILE, VOLUME = range(3)
 FORM = "'objset N object N level N offset HEX DVA[0]=<N:HEX:HEX> ... size=HEXL/HEXP birth=NL/NP'"
 _REMEDY = "give the output of zdb -Lbbbbb POOL"
 _POINTER = re.compile(rb"objset \d{1,20} object \d{1,20} level -?\d{1,2} offset 0x")
@@ -268,7 +269,7 @@ def require_pyarrow() -> tuple[Any, Any]:
 
 
 class PointerTable:
-    """A Parquet file of block pointers that appears whole or not at all.
+    """A Parquet file of block pointers that appears whole or not at all, and only if there are any.
 
     Columns: objset, object, level, offset (in the object [bytes]), is_metadata, birth, psize, lsize [bytes],
     dva_count, and of each copy dva_vdev_0, dva_offset_0, dva_asize_0 [bytes] to dva_asize_2 (vdev -1: none).
@@ -276,37 +277,27 @@ class PointerTable:
     Parameters
     ----------
     path : str or Path
-
-    Raises
-    ------
-    InputError
-        When pyarrow is not installed.
     """
 
     GROUP = 1 << 20
 
     def __init__(self, path: str | Path) -> None:
-        self._arrow, self._parquet = require_pyarrow()
         self.path = Path(path)
-        self._kernel: Any = importlib.import_module("zsim.observe.pointer_kernel")
         self._waiting: list[Any] = []
         self._rows = 0
-        self._writer: Any = None
         self._temporary = ""
-        types = [(name, self._arrow.from_numpy_dtype(kind)) for name, _, kind in self._fields()]
-        self._schema = self._arrow.schema(types)
+        self._arrow: Any = None
+        self._schema: Any = None
+        self._writer: Any = None
 
     def __enter__(self) -> Self:
-        handle, self._temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        os.close(handle)
-        self._writer = self._parquet.ParquetWriter(
-            self._temporary, self._schema, compression="zstd", compression_level=1
-        )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._writer is None:
+            return
         try:
             if kind is None:
                 self._flush()
@@ -318,38 +309,57 @@ class PointerTable:
             Path(self._temporary).unlink(missing_ok=True)
 
     def add(self, rows: NDArray[np.int64]) -> None:
-        """Append rows of the kernel."""
+        """Append rows of the kernel.
+
+        Raises
+        ------
+        InputError
+            When pyarrow is not installed.
+        """
+        if self._writer is None:
+            self._open()
         if len(rows):
             self._waiting.append(self._batch(rows))
             self._rows += len(rows)
         if self._rows >= self.GROUP:
             self._flush()
 
+    def _open(self) -> None:
+        self._arrow, parquet = require_pyarrow()
+        types = [(name, self._arrow.from_numpy_dtype(kind)) for name, _, kind in _table_fields()]
+        self._schema = self._arrow.schema(types)
+        handle, self._temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        os.close(handle)
+        self._writer = parquet.ParquetWriter(
+            self._temporary, self._schema, compression="zstd", compression_level=1
+        )
+
     def _flush(self) -> None:
         if self._waiting:
             self._writer.write_table(self._arrow.Table.from_batches(self._waiting, self._schema))
         self._waiting, self._rows = [], 0
 
-    def _fields(self) -> list[tuple[str, int, type]]:
-        """Return name, column of the kernel and type of each column of the file."""
-        names = self._kernel
-        fields: list[tuple[str, int, type]] = [
-            ("objset", names.OBJSET, np.int64), ("object", names.OBJECT, np.int64),
-            ("level", names.LEVEL, np.int16), ("offset", names.OFFSET, np.int64),
-            ("is_metadata", names.KIND, np.bool_), ("birth", names.BIRTH, np.int64),
-            ("psize", names.PSIZE, np.int64), ("lsize", names.LSIZE, np.int64),
-            ("dva_count", names.COPIES, np.int16),
-        ]  # fmt: skip
-        parts = (("dva_vdev", np.int32), ("dva_offset", np.int64), ("dva_asize", np.int64))
-        for copy in range(3):
-            for k, (part, kind) in enumerate(parts):
-                fields.append((f"{part}_{copy}", names.VDEV_0 + 3 * copy + k, kind))
-        return fields
-
     def _batch(self, rows: NDArray[np.int64]) -> Any:
         columns = []
-        for name, place, kind in self._fields():
+        for name, place, kind in _table_fields():
             values = rows[:, place]
-            column = values == self._kernel.METADATA if name == "is_metadata" else values.astype(kind)
+            column = values == METADATA if name == "is_metadata" else values.astype(kind)
             columns.append(self._arrow.array(column))
         return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _table_fields() -> list[tuple[str, int, type]]:
+    """Return name, column of the kernel and type of each column of the file."""
+    names: Any = importlib.import_module("zsim.observe.pointer_kernel")
+    fields: list[tuple[str, int, type]] = [
+        ("objset", names.OBJSET, np.int64), ("object", names.OBJECT, np.int64),
+        ("level", names.LEVEL, np.int16), ("offset", names.OFFSET, np.int64),
+        ("is_metadata", names.KIND, np.bool_), ("birth", names.BIRTH, np.int64),
+        ("psize", names.PSIZE, np.int64), ("lsize", names.LSIZE, np.int64),
+        ("dva_count", names.COPIES, np.int16),
+    ]  # fmt: skip
+    parts = (("dva_vdev", np.int32), ("dva_offset", np.int64), ("dva_asize", np.int64))
+    for copy in range(3):
+        for k, (part, kind) in enumerate(parts):
+            fields.append((f"{part}_{copy}", names.VDEV_0 + 3 * copy + k, kind))
+    return fields

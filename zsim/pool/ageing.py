@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from zsim.errors import InputError
 from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.histories import History, history_recipe
-from zsim.pool.miniature import Miniature, miniature_of, reduce_recipe
+from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, Miniature, miniature_of, reduce_recipe
 from zsim.pool.population import History as Pool
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import Fill, TopLevel
@@ -51,6 +51,8 @@ def aged_pool(
     max_blocks: int = 60_000,
     seed: int = 0,
     vdev: int = 0,
+    slabs: int = MAX_SLABS,
+    files: int = FILES_PER_POOL,
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -68,6 +70,8 @@ def aged_pool(
         FRAG to reach [fraction]: ageing stops at the first state that has it.
     max_blocks, seed, vdev
         See `zsim.pool.miniature.build_miniature`.
+    slabs, files : int
+        See `zsim.pool.miniature.reduce_recipe`.
 
     Raises
     ------
@@ -82,7 +86,7 @@ def aged_pool(
     recipe = history_recipe(history, vdevs, style, release, fill, rounds)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
-    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
+    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev, slabs=slabs, files=files)
     pool = Pool(reduced, seed)
     pool.run(*history.first_steps(fill))
     if frag is None:

@@ -107,8 +107,13 @@ def miniature_of(recipe: PoolRecipe, history: History, numbers: tuple[int, ...])
     return Miniature(table, real / reduced.space, reduced, numbers)
 
 
-def reduce_recipe(recipe: PoolRecipe, max_blocks: int, vdev: int = 0) -> tuple[PoolRecipe, tuple[int, ...]]:
-    """Return the recipe of the miniature, and the real number of each of its top-level vdevs."""
+def reduce_recipe(
+    recipe: PoolRecipe, max_blocks: int, vdev: int = 0, *, slabs: int = MAX_SLABS, files: int = FILES_PER_POOL
+) -> tuple[PoolRecipe, tuple[int, ...]]:
+    """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
+
+    `slabs` is how many metaslabs it has at most, and a file is at most one in `files` of it.
+    """
     highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
     room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
@@ -118,15 +123,15 @@ def reduce_recipe(recipe: PoolRecipe, max_blocks: int, vdev: int = 0) -> tuple[P
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
-    vdevs = tuple(_reduce_vdev(level, share, MAX_SLABS // len(chosen), smallest) for level in chosen)
+    vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
-    largest = int(space / expansion(recipe) / FILES_PER_POOL)
-    files = replace(recipe.files, high=min(recipe.files.high, max(largest, MIN_FILE_BYTES)))
-    files = replace(files, mean=min(files.mean, files.high), low=min(files.low, files.high))
+    largest = int(space / expansion(recipe) / files)
+    sizes = replace(recipe.files, high=min(recipe.files.high, max(largest, MIN_FILE_BYTES)))
+    sizes = replace(sizes, mean=min(sizes.mean, sizes.high), low=min(sizes.low, sizes.high))
     txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))
     reduced = replace(
-        recipe, vdevs=vdevs, files=files, txg_bytes=txg, metadata_every=every, whole_files=False
+        recipe, vdevs=vdevs, files=sizes, txg_bytes=txg, metadata_every=every, whole_files=False
     )
     return reduced, numbers
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+
+import numpy as np
 
 from zsim.drives.catalogue import load_drive
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
 from zsim.predict.exact import exact_time
 from zsim.predict.hardware import drive_models, refuse_what_is_missing
-from zsim.predict.member import MemberResult, run_member
-from zsim.predict.population import BLOCKS, miniature
+from zsim.predict.member import MemberResult, run_member, world_of
+from zsim.predict.population import miniature
 from zsim.predict.prediction import (
     Assumption,
     Driver,
@@ -35,8 +38,10 @@ from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
 Progress = Callable[[float, str], None]
+MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 48_000, 400_000
 REPEATS = 3
-MAX_DOUBLINGS = 5
+SHARE_OF_MIDDLE = 6
+"""How much of the work the middle world is, in members."""
 
 
 def predict(scenario: Scenario, on_progress: Progress | None = None) -> Prediction:
@@ -74,43 +79,77 @@ def _capacity(name: str) -> int:
 
 
 class _Work:
-    """The runs of one prediction, and what is known at any moment."""
+    """The runs of one prediction, and what is known at any moment.
+
+    First the members, on small miniatures; then the world nearest to their median on larger ones, for everything that is
+    said of it, and for what the size of a miniature makes of the time: a small one has shorter runs than the real pool
+    has, so that every member is longer by about the same factor.
+    """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
         self.resolved, self.progress = resolved, progress
         self.inputs: tuple[Unknown, ...] = unknowns(resolved)
         self.members: tuple[Member, ...] = draw_members(self.inputs, resolved.seed)
-        self.times: list[float] = []
+        self.raw: list[float] = []
+        self.notes: set[str] = set()
         self.repeats: list[float] = []
-        self.central: MemberResult | None = None
+        self.correction = 1.0
         self.bench: Bench | None = None
         self.exact_s: float | None = None
 
+    @property
+    def times(self) -> list[float]:
+        """Durations of the members at the size of the real pool [s]."""
+        return [time * self.correction for time in self.raw]
+
     def run(self) -> None:
-        self._run_central()
+        """Run everything."""
+        if not self.resolved.exact:
+            self._run_members()
+        self._run_middle()
         if self.resolved.exact:
             self.exact_s = exact_time(self.resolved, self.progress)
-            return
-        for number, member in enumerate(self.members):
-            self.progress((number + 1) / (len(self.members) + 1), "possible worlds")
-            self.times.append(run_member(self.resolved, member).time_s)
 
-    def _run_central(self) -> None:
-        self.progress(0.0, "building the pool")
-        blocks = BLOCKS
-        for _ in range(MAX_DOUBLINGS):
-            self.repeats = []
-            for repeat in range(REPEATS):
-                seeded = replace(self.resolved, seed=self.resolved.seed + repeat)
-                pool = miniature(seeded, Member(), blocks=blocks)
-                result = run_member(seeded, Member(), pool=pool)
-                self.repeats.append(result.time_s)
-                if repeat == 0:
-                    self.central = result
-                    self.bench = Bench(seeded, Member(), pool, result)
-            if self.resolved.scenario.precision is None or self._precise():
-                return
+    def _run_members(self) -> None:
+        for number, member in enumerate(self.members):
+            self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
+            pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
+            self.notes |= {pool.note} - {""}
+            self.raw.append(run_member(self.resolved, member, pool=pool).time_s)
+
+    def _middle(self) -> Member:
+        """Return the member whose duration is nearest to the median."""
+        if not self.raw:
+            return Member()
+        logs = np.log(self.raw)
+        return self.members[int(np.argmin(np.abs(logs - math.log(quantiles(self.raw)[1]))))]
+
+    def _run_middle(self) -> None:
+        """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
+        self.progress(len(self.members) / (len(self.members) + SHARE_OF_MIDDLE), "the middle one in detail")
+        member = self._middle()
+        small, blocks = [], MIDDLE_BLOCKS
+        for repeat in range(REPEATS):
+            seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
+            pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
+            result = run_member(seeded, member, pool=pool)
+            small.append(result.time_s)
+            if repeat == 0:
+                self.bench = Bench(seeded, member, pool, result)
+        large = self._large(member, blocks)
+        self.correction = large.time_s / math.exp(float(np.mean(np.log(small))))
+        self.repeats = [time * self.correction for time in small]
+        assert self.bench is not None
+        self.bench = replace(self.bench, detail=large)
+        while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
+            self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
+
+    def _large(self, member: Member, blocks: int, repeat: int = 0) -> MemberResult:
+        seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
+        pool = miniature(seeded, member, blocks=blocks)
+        self.notes |= {pool.note} - {""}
+        return run_member(seeded, member, pool=pool)
 
     def _precise(self) -> bool:
         middle = sum(self.repeats) / len(self.repeats)
@@ -118,12 +157,14 @@ class _Work:
 
     def partial(self) -> Prediction | None:
         """Return the answer so far, if there is one."""
-        return self.prediction() if self.central is not None and self.bench is not None else None
+        if self.bench is None and self.raw:
+            self._run_middle()
+        return self.prediction() if self.bench is not None else None
 
     def prediction(self) -> Prediction:
-        assert self.central is not None
+        """Return the answer from what has been run."""
         assert self.bench is not None
-        result, resolved = self.central, self.resolved
+        result, resolved = self.bench.shown, self.resolved
         low, middle, high = quantiles(self.times or self.repeats)
         if self.exact_s is not None:
             low = middle = high = self.exact_s
@@ -143,7 +184,7 @@ class _Work:
             alternatives=others,
             progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
             advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
-            warnings=warnings(resolved),
+            warnings=(*warnings(resolved), *sorted(self.notes)),
             assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
             provenance=provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved)),
             **sums,

@@ -6,13 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from zsim.drives.model import DriveModel
 from zsim.predict.hardware import Factors, drive_models
+from zsim.predict.worlds import Choice, loads, pick, uses, write_caches
 from zsim.scenario.resolve import ResolvedScenario
 
-MEMBERS = 8
+MEMBERS = 16
 NORMAL = NormalDist()
 # Relative standard deviation of the ageing that a pool of unknown history has seen: a factor of two each way.
 CHURN_SPREAD = math.log(2.0)
@@ -34,12 +38,15 @@ class Unknown:
         What stating it would bring, to a person.
     spread : float
         Standard deviation of its logarithm.
+    choices : tuple of Choice
+        Instead of a spread: the values it may have.
     """
 
     name: str
     field: str
     words: str
-    spread: float
+    spread: float = 0.0
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,12 @@ class Member:
         Factor on the ageing of the pool.
     file_size : float
         Factor on the size of its files.
+    history : str or None
+        What is on the pool; None: as assumed.
+    write_cache : bool or None
+        Whether the drives' write caches are on; None: as assumed.
+    load : float or None
+        Foreground reads a second and drive; None: as stated, or none.
     scores : tuple of float
         Standard normal score of each unknown, in their order.
     """
@@ -61,6 +74,9 @@ class Member:
     factors: Factors = Factors()
     churn: float = 1.0
     file_size: float = 1.0
+    history: str | None = None
+    write_cache: bool | None = None
+    load: float | None = None
     scores: tuple[float, ...] = ()
 
 
@@ -75,11 +91,29 @@ def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
         Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
         Unknown("new_rate", "new_drive", "name the new drive", math.hypot(other.drive_rate, spread.drive_rate)),
     ]
+    found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, new)]
+    return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
+
+
+def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
+    found = []
+    if resolved.assumed("history"):
+        found.append(Unknown("history", "history", "say what is on the pool", choices=uses()))
     if resolved.assumed("frag") or resolved.assumed("history"):
         found.append(Unknown("churn", "frag", "state FRAG (zpool list) or the pool's history", CHURN_SPREAD))
     if resolved.assumed("recordsize") or resolved.assumed("history"):
-        found.append(Unknown("file_size", "history", "say what is on the pool", FILE_SPREAD))
-    return tuple(unknown for unknown in found if unknown.spread > 0)
+        found.append(Unknown("file_size", "files", "say how large the files are", FILE_SPREAD))
+    return found
+
+
+def _of_the_surroundings(resolved: ResolvedScenario, new: DriveModel) -> list[Unknown]:
+    found = []
+    if resolved.assumed("write_cache") and resolved.operation != "scrub" and new.kind == "mechanical":
+        words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
+        found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
+    if resolved.assumed("load"):
+        found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
+    return found
 
 
 def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> tuple[Member, ...]:
@@ -101,24 +135,46 @@ def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> 
 
 def member_at(inputs: Sequence[Unknown], scores: tuple[float, ...]) -> Member:
     """Return the member at given standard normal scores of the unknowns."""
-    values = {
-        unknown.name: math.exp(unknown.spread * score) for unknown, score in zip(inputs, scores, strict=True)
-    }
+    values: dict[str, Any] = {}
+    for unknown, score in zip(inputs, scores, strict=True):
+        if unknown.choices:
+            values[unknown.name] = pick(unknown.choices, NORMAL.cdf(score))
+        else:
+            values[unknown.name] = math.exp(unknown.spread * score)
     plain = {name: values[name] for name in Factors.__slots__ if name in values}
-    return Member(
-        factors=replace(Factors(), **plain),
-        churn=values.get("churn", 1.0),
-        file_size=values.get("file_size", 1.0),
-        scores=scores,
-    )
+    rest = {name: value for name, value in values.items() if name not in plain}
+    return Member(factors=replace(Factors(), **plain), scores=scores, **rest)
 
 
 def quantiles(times: Sequence[float]) -> tuple[float, float, float]:
-    """Return p10, p50 and p90 of durations, taken as log-normal (few members, positive values) [s]."""
+    """Return p10, p50 and p90 of durations [s].
+
+    Notes
+    -----
+    Of a kernel density of the logarithms (normal kernel, Silverman's rule of thumb: Density Estimation, 1986,
+    equation 3.31): few members, and worlds of different kinds.
+    """
     logs = np.log(np.asarray(times, dtype=float))
-    if len(logs) == 1:
+    if len(logs) == 1 or float(np.ptp(logs)) == 0.0:
         value = float(np.exp(logs[0]))
         return value, value, value
-    middle, spread = float(logs.mean()), float(logs.std(ddof=1))
-    reach = NORMAL.inv_cdf(0.9) * spread
-    return math.exp(middle - reach), math.exp(middle), math.exp(middle + reach)
+    width = _bandwidth(logs)
+    low, middle, high = (math.exp(_kernel_quantile(logs, width, share)) for share in (0.1, 0.5, 0.9))
+    return low, middle, high
+
+
+def _bandwidth(logs: NDArray[np.float64]) -> float:
+    """Return the width of the kernel, by the smaller of standard deviation and interquartile range."""
+    quartiles = np.percentile(logs, (25, 75))
+    spread = min(float(logs.std(ddof=1)), float(quartiles[1] - quartiles[0]) / 1.34 or math.inf)
+    return max(0.9 * spread * len(logs) ** -0.2, 1e-6)
+
+
+def _kernel_quantile(logs: NDArray[np.float64], width: float, share: float) -> float:
+    """Return where the smoothed distribution function reaches `share`, by bisection."""
+    low, high = float(logs.min()) - 6 * width, float(logs.max()) + 6 * width
+    for _ in range(50):
+        middle = (low + high) / 2
+        reached = sum(NORMAL.cdf((middle - each) / width) for each in logs.tolist()) / len(logs)
+        low, high = (middle, high) if reached < share else (low, middle)
+    return (low + high) / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from zsim.drives.catalogue import load_drive
@@ -18,6 +19,8 @@ PHASE_STEP = 0.381966
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
 TRACK_SHARE = 0.7
 CLIENT_READ_S = 0.02
+OWN_CHANNEL = "own channel"
+UNLIMITED_RATE = 1e15
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
 NATIVE_512_BELOW = 1_900_000_000_000
 
@@ -112,14 +115,50 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + resolved.replace)
     ]
+    with_channels, channels = flash_channels(leaves, len(links))
     return PlaneModel(
-        leaves=tuple(leaves),
+        leaves=with_channels,
         vdevs=vdev_models(resolved),
-        links=links,
+        links=(*links, *channels),
         queue=queue_rules(resolved.release),
         scan=scan_rules(resolved.release, resolved.operation),
         clients=clients(resolved, seed),
     )
+
+
+def flash_channels(
+    leaves: Sequence[LeafModel], first: int
+) -> tuple[tuple[LeafModel, ...], tuple[LinkModel, ...]]:
+    """Return the leaves with each solid-state drive behind a channel of its own.
+
+    Latencies of its parallel commands overlap, but all of them share the drive's rate.
+    """
+    changed, channels = [], []
+    for leaf in leaves:
+        if leaf.drive.kind == "flash":
+            drive = leaf.drive
+            rate = drive.flash_write_rate if leaf.role == "target" else drive.flash_read_rate
+            channels.append(LinkModel(rate=min(rate, drive.interface_rate), parent=leaf.link, name=OWN_CHANNEL))
+            unlimited = replace(drive, flash_read_rate=UNLIMITED_RATE, flash_write_rate=UNLIMITED_RATE)
+            leaf = replace(leaf, drive=unlimited, link=first + len(channels) - 1)
+        changed.append(leaf)
+    return tuple(changed), tuple(channels)
+
+
+def shared_link(model: PlaneModel, leaf: int) -> int:
+    """Return the link that a leaf shares with others, -1 where it has a port of its own."""
+    link = model.leaves[leaf].link
+    return model.links[link].parent if link >= 0 and model.links[link].name == OWN_CHANNEL else link
+
+
+def on_own_ports(model: PlaneModel) -> PlaneModel:
+    """Return the model without its shared links; a solid-state drive keeps its own channel."""
+    links = tuple(replace(link, parent=-1) if link.name == OWN_CHANNEL else link for link in model.links)
+    leaves = tuple(
+        leaf if leaf.link >= 0 and links[leaf.link].name == OWN_CHANNEL else replace(leaf, link=-1)
+        for leaf in model.leaves
+    )
+    return replace(model, leaves=leaves, links=links)
 
 
 def refuse_what_is_missing(resolved: ResolvedScenario) -> None:

@@ -12,6 +12,7 @@ from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
+from zsim.predict.worlds import in_world
 from zsim.predict.population import Miniature, miniature
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
@@ -77,6 +78,7 @@ def run_member(
     progress : callable, optional
         Called with simulated time and the share done.
     """
+    resolved = world_of(resolved, member)
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
@@ -90,6 +92,11 @@ def run_member(
         plane=plane_of(resolved),
     )
     return scaled(Run(setup, progress).execute(), pool.scale, model, setup)
+
+
+def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
+    """Return the scenario as it is in the member's world."""
+    return in_world(resolved, member.history, member.write_cache, member.load)
 
 
 def plane_of(resolved: ResolvedScenario) -> type:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
-from zsim.pool.ageing import aged_pool
+from zsim.errors import InputError
+from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
+from zsim.pool.population import HistoryError
 from zsim.pool.recipe import pool_of
 from zsim.predict.ensemble import Member
+from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.units import format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
+SLABS, FILES = 16, 8
+"""Of the miniature: each metaslab costs its sweep a long seek that the real pool makes once per thousand times the
+data, and a file cut short leaves holes that the real one does not."""
+MOST_ROUNDS = 12
+LESS_FULL = 0.96
+TRIES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +39,14 @@ class Miniature:
         Bytes of the real pool that one byte of the miniature stands for, on each top-level vdev of it.
     walked : float
         Top-level vdevs of the real pool that each of the miniature's stands for in the metadata phase.
+    note : str
+        In what the miniature is not what was asked for; empty if it is.
     """
 
     table: BlockTable
     scale: float
     walked: float
+    note: str = ""
 
 
 def history_of(resolved: ResolvedScenario, member: Member) -> History:
@@ -39,9 +54,12 @@ def history_of(resolved: ResolvedScenario, member: Member) -> History:
     history = load_history(resolved.history or DEFAULT_HISTORY)
     if resolved.scenario.recordsize is not None:
         history = history.with_recordsize(resolved.recordsize)
+    most = largest_record(resolved)
+    records = tuple(replace(kind, recordsize=min(kind.recordsize, most)) for kind in history.records)
     files = history.files
     return replace(
         history,
+        records=records,
         files=replace(files, mean=min(files.high, max(files.low, int(files.mean * member.file_size)))),
         overwritten=min(MOST_REWRITTEN, history.overwritten * member.churn),
         removed=min(MOST_REWRITTEN, history.removed * member.churn),
@@ -59,21 +77,65 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     blocks : int, optional
         Blocks wanted; `BLOCKS` if not given.
     """
+    stated = resolved.scenario.frag if resolved.release.fragmentation_table != "none" else None
+    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
+    pool, table = aged.miniature, aged.miniature.table
+    count = len(resolved.layout.vdevs)
+    simulated = len(set(pool.vdevs) & set(range(count)))
+    per_vdev = resolved.alloc / count
+    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, note)
+
+
+def _nearest(
+    resolved: ResolvedScenario, history: History, frag: float | None, blocks: int
+) -> tuple[AgedPool, str]:
+    """Return the pool asked for, or the nearest that the history can make, and what is different about it."""
+    try:
+        return _pool(resolved, history, resolved.fill, frag, blocks), ""
+    except InputError as error:
+        if error.field != "frag":
+            raise
+        return _nearest_frag(resolved, history, frag or 0.0, blocks)
+    except HistoryError:
+        return _less_full(resolved, history, blocks)
+
+
+def _nearest_frag(
+    resolved: ResolvedScenario, history: History, frag: float, blocks: int
+) -> tuple[AgedPool, str]:
+    """Return the pool never aged where it has more FRAG than asked for as it is, else the most aged one."""
+    fresh = _pool(resolved, replace(history, rounds=0, snapshots=0), resolved.fill, None, blocks)
+    wanted, got = format_fraction(frag), format_fraction(fresh.frag)
+    if not math.isfinite(fresh.frag) or fresh.frag >= frag:
+        return fresh, f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): taken as never aged"
+    aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, blocks)
+    got = format_fraction(aged.frag)
+    return aged, note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: taken as {got}"
+
+
+def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tuple[AgedPool, str]:
+    """Return the fullest pool in which the allocator still finds room."""
+    fill = resolved.fill
+    for last in (False,) * (TRIES - 1) + (True,):
+        fill *= LESS_FULL
+        try:
+            pool = _pool(resolved, history, fill, None, blocks)
+        except HistoryError:
+            if last:
+                raise
+            continue
+        here, there = format_fraction(fill), format_fraction(resolved.fill)
+        return pool, f"simulated at {here} full instead of {there}: beyond that, blocks have to be split (gang blocks)"
+    raise AssertionError
+
+
+def _pool(
+    resolved: ResolvedScenario, history: History, fill: float, frag: float | None, blocks: int
+) -> AgedPool:
     vdevs, style = pool_of(
         resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
     )
-    stated = resolved.scenario.frag if resolved.release.fragmentation_table != "none" else None
-    pool = aged_pool(
-        history_of(resolved, member),
-        vdevs,
-        style,
-        resolved.release,
-        resolved.fill,
-        stated,
-        max_blocks=blocks or BLOCKS,
-        seed=resolved.seed,
-    ).miniature
-    simulated = [number in pool.vdevs for number in range(len(vdevs))].count(True)
-    table = pool.table
-    per_vdev = resolved.alloc / len(vdevs)
-    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), len(vdevs) / simulated)
+    return aged_pool(
+        history, vdevs, style, resolved.release, fill, frag,
+        max_blocks=blocks, seed=resolved.seed, slabs=SLABS * min(len(vdevs), MAX_VDEVS), files=FILES,
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zsim.engine.model import PlaneModel
+from zsim.predict.hardware import OWN_CHANNEL, shared_link
 from zsim.predict.member import MemberResult
 from zsim.predict.prediction import Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.scenario.resolve import ResolvedScenario
@@ -22,8 +23,8 @@ def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
     for role in ("source", "target"):
         members = [number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)]
         groups.append((role, members))
-        for link in sorted({model.leaves[number].link for number in members} - {-1}):
-            behind = [number for number in members if model.leaves[number].link == link]
+        for link in sorted({shared_link(model, number) for number in members} - {-1}):
+            behind = [number for number in members if shared_link(model, number) == link]
             if len(behind) < len(members):
                 groups.append((f"{role} behind {model.links[link].name}", behind))
     return tuple(_row(result, role, members) for role, members in groups if members)
@@ -64,6 +65,11 @@ def busiest(result: MemberResult) -> tuple[str, float, int]:
         if share > best[1]:
             best = (leaf.role, min(1.0, share), number)
     for number, busy in enumerate(result.run.link_busy):
+        if model.links[number].name == OWN_CHANNEL:
+            owner = next(place for place, leaf in enumerate(model.leaves) if leaf.link == number)
+            if busy / span > best[1]:
+                best = (model.leaves[owner].role, min(1.0, busy / span), owner)
+            continue
         if model.links[number].command_based and busy / span > 0.97 * best[1]:
             best = ("link", min(1.0, busy / span), number)
         elif busy / span > best[1]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel
 from zsim.predict.ensemble import Member
+from zsim.predict.hardware import on_own_ports, shared_link
 from zsim.predict.member import MemberResult, run_member
 from zsim.predict.population import Miniature
 from zsim.predict.prediction import Advice, Alternative, Quantiles
@@ -21,12 +22,31 @@ CACHE_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A member ready to be run again with something changed."""
+    """A member ready to be run again with something changed.
+
+    Attributes
+    ----------
+    resolved : ResolvedScenario
+        In the member's world.
+    member : Member
+    pool : Miniature
+        A small one, for comparisons.
+    result : MemberResult
+        On that one.
+    detail : MemberResult, optional
+        On a larger one.
+    """
 
     resolved: ResolvedScenario
     member: Member
     pool: Miniature
     result: MemberResult
+    detail: MemberResult | None = None
+
+    @property
+    def shown(self) -> MemberResult:
+        """The best result there is."""
+        return self.detail or self.result
 
     def time(self, *, model: PlaneModel | None = None, release: ReleaseProfile | None = None) -> float:
         """Return the duration with other hardware or another release [s]."""
@@ -68,7 +88,7 @@ def without_bottleneck(bench: Bench, middle_s: float) -> float:
     kind, _, _ = busiest(bench.result)
     model = bench.result.model
     if kind == "link":
-        changed = replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves))
+        changed = on_own_ports(model)
     else:
         changed = _changed(model, kind, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
     return middle_s * bench.time(model=changed) / bench.result.time_s
@@ -93,9 +113,8 @@ def advice(bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...])
 def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
     model, result = bench.result.model, bench.result
     trials: list[tuple[str, str, PlaneModel]] = []
-    if any(leaf.link >= 0 for leaf in model.leaves):
-        direct = replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves))
-        trials.append(("give every drive a port of its own", "the shared link holds drives up", direct))
+    if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
+        trials.append(("give every drive a port of its own", "the shared link holds drives up", on_own_ports(model)))
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
     if target is not None and target.kind == "mechanical":
         cached = _changed(

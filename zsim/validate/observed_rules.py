@@ -30,7 +30,9 @@ release
 order
     Legacy, where the release would sort.
 load
-    heavy: 20 random reads a second and drive; light: 1; none: none; unknown: not stated.
+    heavy: 20 random I/Os a second and drive; light: 1; none: none; unknown: not stated.
+history, write_cache
+    By the words of the row: see `zsim.validate.observed_hints`.
 tunables
     ``name=value`` or ``name value``, the last of each name, where the release has it.
 """
@@ -49,6 +51,7 @@ from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import load_release
+from zsim.validate.observed_hints import load_of, load_words, text_of, use_of, write_cache_of
 
 Row = Mapping[str, Any]
 
@@ -61,11 +64,17 @@ USUAL_BYTES = tuple(
 COMFORTABLE_FILL = 0.8
 FULL = 0.98
 CLEARLY_LARGER = 1.5
-READS_OF_LOAD = {"heavy": 20.0, "light": 1.0}
-"""Random reads a second and drive."""
 SLOW_SPINDLE = re.compile(r"WD\d+E[A-Z]{3}|ST\d+(VN00\d|VN000|DM00[04]|LM\d+)|Green|\bSlim\b", re.IGNORECASE)
 """Series of about 5400 rpm: WD Green, Red and Elements (letter E), Seagate NAS and Desktop from 4 TB on."""
 MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
+TARGET = re.compile(r"(?P<before>[\w-]+) \([^()]*\b(?:target|new one)\b[^()]*\)|target (?P<after>[^;,)]*)")
+NAMED_BYTES = (
+    (re.compile(r"\bST(\d{3,5})[A-Z]"), 1e9),
+    (re.compile(r"\bWD(\d{2,3})E[A-Z]"), 1e11),
+    (re.compile(r"\bWD(\d{2,3})P[A-Z]"), 1e11),
+    (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
+)
+"""Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit of the number]."""
 VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
 
@@ -117,17 +126,12 @@ def reading_of(row: Row) -> Reading:
     fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     data = space_of(row, layout, operation)
     size = drive_bytes_of(row, layout, release, data)
-    fields |= data | drives_of(row, size) | surroundings_of(row, layout, release)
+    fields |= data | drives_of(row, size) | surroundings_of(row, layout, release, data.get("alloc"))
     if operation != "scrub":
         fields |= replacement_of(row, layout)
     if layout.vdevs[0].spares:
         fields["target"] = "distributed-spare"
     return Reading(fields, category_of(row), bytes_per_drive(row, layout, data, size), average_rate(fields))
-
-
-def text_of(row: Row, *keys: str) -> str:
-    """Return several columns as one text."""
-    return " | ".join(str(row[key]) for key in keys if row.get(key))
 
 
 def operation_of(row: Row) -> str:
@@ -231,7 +235,7 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
         share = written / max(1, int(row.get("replaced_drives") or 1))
         vdev = repaired_vdev(layout)
         width = vdev.children if vdev.kind == "raidz" else 1
-        if len(set(layout.vdevs)) == 1:
+        if len({each.kind for each in layout.vdevs}) == 1 and (vdev.kind == "mirror" or len(set(layout.vdevs)) == 1):
             return {"alloc": round(share * width * len(layout.vdevs))}
     if row.get("alloc_bytes"):
         return {"alloc": int(row["alloc_bytes"])}
@@ -268,8 +272,9 @@ def drive_bytes_of(row: Row, layout: Layout, release: str, data: Mapping[str, An
 def drives_of(row: Row, size: int | None) -> dict[str, Any]:
     """Return the drives of the scenario, by model where the catalogue has it, else by kind."""
     text = text_of(row, "drive_model")
-    target = re.search(r"target ([^;,)]*)", text)
-    model = catalogue_drive(text.replace(target[0], "") if target else text, size)
+    target = TARGET.search(text)
+    named = text.replace(target["after"], "") if target and target["after"] else text
+    model = catalogue_drive(named, size)
     generic = generic_drive(row)
     fields: dict[str, Any] = {}
     if model is not None:
@@ -281,7 +286,7 @@ def drives_of(row: Row, size: int | None) -> dict[str, Any]:
     if operation_of(row) == "scrub":
         return fields
     if target:
-        fields |= new_drive_of(target[1], size)
+        fields |= new_drive_of(target["before"] or target["after"], size)
     stated = row.get("drive_bytes")
     if size is not None and stated and stated >= CLEARLY_LARGER * size and "new_drive" not in fields:
         fields |= larger_new_drive(row, int(stated))
@@ -295,7 +300,7 @@ def larger_new_drive(row: Row, size: int) -> dict[str, Any]:
 
 
 def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
-    """Return the new drive if the catalogue has the model that is named as the target."""
+    """Return the new drive: the model named as the target, or a generic one of its series and capacity."""
     for token in MODEL.findall(text):
         try:
             model = load_drive(token)
@@ -303,7 +308,20 @@ def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
             continue
         if size is None or model.capacity_bytes >= size:
             return {"new_drive": model.name, "new_drive_size": model.capacity_bytes}
-    return {}
+    named = bytes_in_name(text)
+    if named is None or (size is not None and named < 0.99 * size):
+        return {}
+    kind = "generic-5400rpm-cmr" if SLOW_SPINDLE.search(text) else "generic-7200rpm-cmr"
+    return {"new_drive": kind, "new_drive_size": max(named, size or 0)}
+
+
+def bytes_in_name(text: str) -> int | None:
+    """Return the capacity that a drive's name holds [bytes]; None where it holds none."""
+    for pattern, unit in NAMED_BYTES:
+        found = pattern.search(text)
+        if found:
+            return round(int(found[1]) * unit)
+    return None
 
 
 def catalogue_drive(text: str, size: int | None) -> DriveModel | None:
@@ -339,19 +357,21 @@ def is_shingled(row: Row) -> bool:
     return "SMR" in text_of(row, "drive_type")
 
 
-def surroundings_of(row: Row, layout: Layout, release: str) -> dict[str, Any]:
-    """Return fragmentation, order, load and tunables, as far as the row states them."""
+def surroundings_of(row: Row, layout: Layout, release: str, alloc: float | None) -> dict[str, Any]:
+    """Return fragmentation, order, load, use, write cache and tunables, as far as the row states them."""
     fields: dict[str, Any] = {}
     profile = load_release(release)
     if row.get("frag_percent") is not None:
         fields["frag"] = row["frag_percent"] / 100
     if row.get("scan_algorithm") == "legacy" and profile.scan != "legacy":
         fields["order"] = "legacy"
-    load = load_words(row)
-    if load in READS_OF_LOAD:
-        fields["load"] = [{"kind": "random-read", "rate": READS_OF_LOAD[load] * layout.leaves}]
-    elif load == "none":
-        fields["load"] = []
+    for name, value in (
+        ("load", load_of(row, layout)),
+        ("write_cache", write_cache_of(row)),
+        ("history", use_of(row, alloc)),
+    ):
+        if value is not None:
+            fields[name] = value
     settings = {}
     for name, value in SETTING.findall(text_of(row, "tunables")):
         try:
@@ -360,12 +380,6 @@ def surroundings_of(row: Row, layout: Layout, release: str) -> dict[str, Any]:
             continue
         settings[name] = int(value)
     return fields | ({"tunables": settings} if settings else {})
-
-
-def load_words(row: Row) -> str:
-    """Return the first word of what the row says of the load: heavy, light, none or unknown."""
-    found = re.match(r"[a-z]+", str(row.get("concurrent_load") or "unknown"))
-    return found[0] if found else "unknown"
 
 
 def category_of(row: Row) -> str:

@@ -1,0 +1,249 @@
+"""zsim import: from a directory of outputs to a scenario that zsim predict reads."""
+
+import gzip
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from zsim.cli.main import main
+from zsim.errors import InputError
+from zsim.observe.import_layout import smallest_drive
+from zsim.observe.importing import beside, import_pool
+from zsim.observe.texts import nice_bytes
+from zsim.scenario.capacity import vdev_asize
+from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import resolve
+
+FIXTURES = Path(__file__).parent / "fixtures"
+POOL = FIXTURES / "raidz2-2.2"
+
+
+def imported(*names, **more):
+    return import_pool([FIXTURES / name for name in names], **more)
+
+
+def stated(*names, **more):
+    return imported(*names, **more).scenario.stated()
+
+
+def test_a_whole_directory():
+    found = imported("raidz2-2.2")
+    assert found.scenario.stated() == {
+        "layout": "raidz2x6", "alloc": 14843406974976, "drive_size": 4000785891328,
+        "new_drive_size": 6001173954560,
+        "recordsize": 131072, "frag": 0.11, "ashift": 12, "memory": 32817392 << 10, "cpus": 8,
+        "release": "openzfs-2.2.2", "operation": "resilver", "replace": 1, "old_drive": "missing",
+    }  # fmt: skip
+    assert set(found.tables) == {"blocks.csv", "metaslabs.csv"}
+    assert found.notes == ()
+    assert {each.field for each in found.assumptions} >= {"drive", "history", "load"}
+    assert resolve(found.scenario).pool_size == pytest.approx(23992891637760, rel=0.002)
+
+
+def test_the_seed_of_freebsd_is_the_case_that_is_validated():
+    found = stated("status-freebsd-9.1-running.txt", "list-freebsd-9.1.txt")
+    assert found == {
+        "layout": "raidz2x5", "alloc": nice_bytes("2.84T"), "drive_size": 10**12, "release": "freebsd-9.2",
+        "operation": "resilver", "replace": 1, "old_drive": "missing",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("status-solaris-v35-six.txt", ("raidz2x6", "solaris-11.2", "resilver", 6, "online", None)),
+        ("status-solaris-v34.txt", ("raidz2x6", "solaris-11.1", "resilver", 1, "online", None)),
+        ("status-freebsd-9.2-scrub.txt", ("mirror2", "freebsd-9.2", "scrub", None, None, None)),
+        ("status-freebsd-9.1-done.txt", ("raidz2x5", "freebsd-9.2", None, None, None, None)),
+        ("status-0.7.txt", ("2*mirror2", "zol-0.7", "resilver", 1, "missing", None)),
+        ("status-0.8.txt", ("raidz1x3", "openzfs-0.8", "resilver", 1, "missing", None)),
+        ("status-2.1.txt", ("raidz3x7", "openzfs-2.1", "resilver", 1, "missing", None)),
+        (
+            "status-rebuild-2.1.txt",
+            ("draid2:4d:11c:1s", "openzfs-2.1", "rebuild", 1, "missing", "distributed-spare"),
+        ),
+        ("status-2.3.json", ("raidz2x6", "openzfs-2.3", "resilver", 1, "online", None)),
+    ],
+)
+def test_every_status_alone_gives_a_scenario(name, wanted):
+    found = stated(name)
+    fields = ("layout", "release", "operation", "replace", "old_drive", "target")
+    assert tuple(found.get(field) for field in fields) == wanted
+    resolve(Scenario.from_dict(found))
+
+
+def test_the_toml_is_read_back_and_says_where_it_is_from(tmp_path):
+    found = imported("raidz2-2.2")
+    written = found.write(tmp_path / "pool.zsim.toml")
+    assert [path.name for path in written] == [
+        "pool.zsim.toml",
+        "pool.zsim.blocks.csv",
+        "pool.zsim.metaslabs.csv",
+    ]
+    assert Scenario.read(tmp_path / "pool.zsim.toml") == found.scenario
+    text = (tmp_path / "pool.zsim.toml").read_text()
+    assert "# scan: resilver running since Thu Nov 2 18:20:13 2023, 9.71T of 13.5T scanned" in text
+    assert (tmp_path / "pool.zsim.blocks.csv").read_text().startswith("type,level,quantity,size,blocks\n")
+    slabs = (tmp_path / "pool.zsim.metaslabs.csv").read_text().splitlines()
+    assert len(slabs) == 25
+    assert slabs[1].startswith("0,0,0,6560562545,9,14:78 ")
+
+
+def test_predict_answers_for_an_import(tmp_path, capsys):
+    target = tmp_path / "pool.zsim.toml"
+    assert main(["import", str(FIXTURES / "status-0.8.txt"), "-o", str(target)]) == 0
+    assert main(["scenario", "show", "--scenario", str(target), "--json"]) == 0
+    assert '"layout": "raidz1x3"' in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_predict_simulates_an_import(tmp_path):
+    target = tmp_path / "pool.zsim.toml"
+    assert main(["import", str(POOL), "-o", str(target)]) == 0
+    assert main(["predict", "--scenario", str(target), "--json"]) == 0
+
+
+def test_json_on_stdout_and_nothing_else(tmp_path, capsys):
+    assert main(["import", str(POOL), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["pool"] == "tank"
+    assert data["files"]["blocks.txt"] == ["zdb -b"]
+    assert data["progress"]["done"] == 0.2252
+    assert data["written"] == []
+    assert {each["field"] for each in data["findings"]} == set(data["scenario"])
+
+
+def test_the_list_of_pointers_is_kept_beside_the_scenario(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    source = tmp_path / "bp.txt.gz"
+    source.write_bytes(gzip.compress((FIXTURES / "pointers.txt").read_bytes()))
+    status, target = str(FIXTURES / "status-2.1.txt"), str(tmp_path / "p.zsim.toml")
+    assert main(["import", status, str(source), "-o", target]) == 0
+    assert (tmp_path / "p.zsim.blocks.parquet").is_file()
+    assert "zdb -Lbbbbb, zdb -b" in capsys.readouterr().out
+    (tmp_path / "p.zsim.blocks.parquet").unlink()
+    assert main(["import", status, str(source), "-o", target, "--no-blocks"]) == 0
+    assert not (tmp_path / "p.zsim.blocks.parquet").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_list_may_come_from_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = (FIXTURES / "pointers.txt").read_bytes()
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    found = import_pool([FIXTURES / "status-2.1.txt", pipe], blocks=tmp_path / "b.parquet")
+    writer.join()
+    assert found.contents["pipe"] == ["zdb -Lbbbbb", "zdb -b"]
+
+
+def test_a_refused_import_leaves_nothing(tmp_path, capsys):
+    target = tmp_path / "out" / "p.zsim.toml"
+    target.parent.mkdir()
+    assert main(["import", str(FIXTURES / "pointers.txt"), "-o", str(target)]) == 2
+    assert "layout is missing" in capsys.readouterr().err
+    assert list(target.parent.iterdir()) == []
+
+
+def test_several_pools_need_a_name():
+    with pytest.raises(InputError, match="--pool export"):
+        imported("list-freebsd-9.1.txt", "status-0.7.txt")
+    assert stated("list-freebsd-9.1.txt", "status-0.7.txt", pool="tank")["layout"] == "2*mirror2"
+    with pytest.raises(InputError, match="the files are about"):
+        imported("status-0.7.txt", pool="other")
+
+
+def test_the_running_one_of_two_statuses_counts():
+    found = imported("status-freebsd-9.1-running.txt", "status-freebsd-9.1-done.txt")
+    assert found.progress.state == "running"
+
+
+def test_overrides_are_not_called_found():
+    found = imported("status-0.7.txt", overrides=["drive_size=8TB", "release="])
+    assert found.scenario.drive_size == 8 * 10**12
+    assert "release" not in {each.field for each in found.findings}
+
+
+def test_unknown_files_are_named(tmp_path):
+    shutil.copy(FIXTURES / "status-0.7.txt", tmp_path)
+    (tmp_path / "holiday.txt").write_text("nothing of use")
+    (tmp_path / "picture.bin").write_bytes(bytes(range(256)) * 40)
+    assert imported(tmp_path).notes[-1] == "in no known format and left out: holiday.txt, picture.bin"
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"words", "шум".encode("utf-16")])
+def test_files_without_anything_known_are_refused(tmp_path, content):
+    (tmp_path / "x.txt").write_bytes(content)
+    with pytest.raises(InputError, match="none is the output of zpool or zdb"):
+        import_pool([tmp_path])
+
+
+def test_a_missing_or_damaged_file_is_named(tmp_path):
+    with pytest.raises(InputError, match="there is no such file"):
+        import_pool([tmp_path / "none.txt"])
+    with pytest.raises(InputError, match="from 1 to 1000 files"):
+        import_pool([tmp_path])
+    (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"x" * 100_000)[:40])
+    with pytest.raises(InputError, match=r"cut\.txt\.gz"):
+        import_pool([tmp_path])
+
+
+def test_single_drives_cannot_be_resilvered(tmp_path):
+    (tmp_path / "s.txt").write_text(
+        "  pool: t\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n"
+        "\tt  ONLINE  0 0 0\n\t  sda  ONLINE  0 0 0\n"
+        "\nerrors: No known data errors\n"
+    )
+    with pytest.raises(InputError, match="single drives only"):
+        import_pool([tmp_path])
+
+
+def test_the_vdev_being_repaired_comes_first(tmp_path):
+    text = (FIXTURES / "status-0.8.txt").read_text()
+    mirror = "\t  mirror-9  ONLINE  0 0 0\n\t    a  ONLINE  0 0 0\n\t    b  ONLINE  0 0 0\n"
+    (tmp_path / "s.txt").write_text(text.replace("\t  raidz1-0", mirror + "\t  raidz1-0"))
+    found = import_pool([tmp_path])
+    assert str(found.scenario.layout) == "raidz1x3+mirror2"
+    assert any("stands first" in note for note in found.notes)
+
+
+def test_a_missing_drive_that_nobody_replaced_yet(tmp_path):
+    text = (FIXTURES / "status-freebsd-9.1-done.txt").read_text().replace("ada4p1  ONLINE", "ada4p1  UNAVAIL")
+    (tmp_path / "s.txt").write_text(text)
+    found = import_pool([tmp_path])
+    assert (found.scenario.old_drive, found.scenario.replace, found.scenario.operation) == (
+        "missing",
+        1,
+        None,
+    )
+    assert any("not replaced yet" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("layout", ["raidz2x6", "mirror2", "3*raidz1x5+mirror3", "draid2:4d:11c:1s"])
+@pytest.mark.parametrize("drive", [10**12, 4000787030016, 20 * 10**12])
+def test_the_drive_size_follows_from_the_address_space(layout, drive):
+    specs = Layout.parse(layout).vdevs
+    total = sum(vdev_asize(spec, drive) for spec in specs)
+    found = smallest_drive(specs, total)
+    assert found <= drive
+    assert sum(vdev_asize(spec, found) for spec in specs) == total
+
+
+def test_names_of_side_files():
+    assert beside(Path("a/pool.zsim.toml"), "blocks.csv") == Path("a/pool.zsim.blocks.csv")
+
+
+def test_hostile_names_stay_inside_comments(tmp_path):
+    text = (FIXTURES / "status-0.7.txt").read_text()
+    text = text.replace("Mon Mar  5 09:12:44 2018", 'x"\x1b[31m\u2028layout = "mirror3"')
+    (tmp_path / "s.txt").write_text(text)
+    found = import_pool([tmp_path])
+    found.write(tmp_path / "p.toml")
+    assert Scenario.read(tmp_path / "p.toml") == found.scenario
+    assert "\x1b" not in (tmp_path / "p.toml").read_text()

@@ -1,0 +1,220 @@
+"""zpool status: every form of the scan line, the tree of vdevs, and pastes that lost something."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from zsim.errors import InputError
+from zsim.observe.texts import decoded, moment, nice_bytes
+from zsim.observe.zpool_status import read_scan, read_status, recognises
+from zsim.observe.zpool_status_json import read_status_json
+
+FIXTURES = Path(__file__).parent / "fixtures"
+G, T = 1 << 30, 1 << 40
+
+
+def status(name):
+    return read_status(decoded((FIXTURES / name).read_bytes()), name)[0]
+
+
+def shape(vdev):
+    return (vdev.kind, [shape(child) for child in vdev.children]) if vdev.children else vdev.kind
+
+
+def test_version_28_of_freebsd():
+    pool = status("status-freebsd-9.1-running.txt")
+    assert (pool.name, pool.state, pool.complete, pool.tabbed) == ("export", "DEGRADED", True, False)
+    assert shape(pool.vdevs[0]) == (
+        "raidz",
+        [("replacing", ["disk", "disk"]), "disk", "disk", "disk", "disk"],
+    )
+    assert pool.vdevs[0].parity == 2
+    old, new = pool.vdevs[0].children[0].children
+    assert (old.state, old.note, new.resilvering) == ("UNAVAIL", "was /dev/ada5p1", True)
+    scan = pool.scan
+    assert (scan.function, scan.state, scan.form) == ("resilver", "running", "legacy")
+    assert (scan.scanned, scan.total) == (248 * G, nice_bytes("2.84T"))
+    assert (scan.repaired, scan.done, scan.to_go) == (nice_bytes("49.4G"), 0.0853, 13 * 3600 + 14 * 60)
+    assert scan.scan_rate == nice_bytes("57.1M")
+    assert scan.at == datetime(2014, 8, 1, 13, 41, 48)
+
+
+def test_a_resilver_that_is_over():
+    scan = status("status-freebsd-9.1-done.txt").scan
+    assert (scan.state, scan.repaired, scan.elapsed, scan.errors) == ("finished", 580 * G, 60900, 0)
+    assert (scan.form, scan.at) == ("legacy", datetime(2014, 8, 2, 6, 37, 2))
+
+
+def test_solaris_and_blanks_that_do_not_break():
+    pool = status("status-solaris-v35-six.txt")
+    assert [child.kind for child in pool.vdevs[0].children] == ["replacing"] * 6
+    assert pool.scan.form == "solaris"
+    assert (pool.scan.total, pool.scan.repaired) == (nice_bytes("12.9T"), nice_bytes("7.49T"))
+    assert pool.scan.issue_rate == 124 << 20
+    assert status("status-solaris-v34.txt").scan.form == "legacy"
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "scanned", "issued", "total", "to_go"),
+    [
+        ("status-0.7.txt", "legacy", "1.02T", None, "8.12T", 45660),
+        ("status-0.8.txt", "0.8", "3.81T", "3.18T", "5.50T", 19931),
+        ("status-2.1.txt", "2.0", "18.1T", "13.3T", "20.3T", 463),
+        ("status-rebuild-2.1.txt", "2.0", "1.20T", "1.10T", "4.00T", 1071),
+        ("raidz2-2.2/status.txt", "2.2", "9.71T", "3.04T", "13.5T", 14771),
+    ],
+)
+def test_every_form_of_progress(name, form, scanned, issued, total, to_go):
+    scan = status(name).scan
+    assert scan.form == form
+    assert (scan.scanned, scan.total) == (nice_bytes(scanned), nice_bytes(total))
+    assert scan.issued == (nice_bytes(issued) if issued else None)
+    assert scan.to_go == to_go
+
+
+def test_0_7_is_tabbed_and_has_other_sections():
+    pool = status("status-0.7.txt")
+    assert pool.tabbed
+    assert [shape(vdev) for vdev in pool.vdevs] == [
+        ("mirror", ["disk", ("replacing", ["disk", "disk"])]),
+        ("mirror", ["disk", "disk"]),
+    ]
+    assert {key: len(vdevs) for key, vdevs in pool.sections.items()} == {"logs": 1, "cache": 1, "spares": 1}
+
+
+def test_spare_special_and_draid():
+    assert shape(status("status-0.8.txt").vdevs[0])[1][0] == ("spare", ["disk", "disk"])
+    assert set(status("status-2.1.txt").sections) == {"special"}
+    draid = status("status-rebuild-2.1.txt")
+    assert draid.scan.function == "rebuild"
+    assert (draid.vdevs[0].parity, draid.vdevs[0].data, draid.vdevs[0].spares) == (2, 4, 1)
+    assert draid.vdevs[0].drives == 11
+    assert shape(draid.vdevs[0])[1][1] == ("spare", ["disk", "distributed-spare"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (["none requested"], None),
+        (["resilver canceled on Mon Mar  5 09:12:44 2018"], ("resilver", "canceled", "")),
+        (["scrub paused since Mon Mar 5 2018", "1T scanned out of 2T"], ("scrub", "paused", "legacy")),
+        (["resilvered 1.5T in 0 days 01:02:03 with 0 errors on x"], ("resilver", "finished", "0.8")),
+        (["resilvered 1.5T in 01:02:03 with 0 errors on x"], ("resilver", "finished", "2.0+")),
+        (["scrub repaired 0B in 2 days 03:07:51 with 0 errors on x"], ("scrub", "finished", "")),
+        (["resilvered (mirror-0) 1.5T in 00:40:00 with 0 errors on x"], ("rebuild", "finished", "2.0+")),
+        (["resilver in progress since x", "1T / 2T scanned, 1T / 2T issued",
+          "0B resilvered, 1.00% done, no estimated completion time"], ("resilver", "running", "2.2")),
+        (["resilver in progress since x",
+          "248G scanned out of 2.84T at 5M/s, (scan is slow, no estimated time)"],
+         ("resilver", "running", "legacy")),
+        (["resilver in progress since x", "1T scanned at 1G/s, 1T issued at 1G/s, 2T total",
+          "1G resilvered, 5.00% done, 2 days 01:00:00 to go"], ("resilver", "running", "0.8+")),
+    ],
+)  # fmt: skip
+def test_other_scan_lines(lines, wanted):
+    scan = read_scan(lines)
+    assert (scan and (scan.function, scan.state, scan.form)) == wanted
+
+
+def test_comma_decimals_are_points():
+    text = (FIXTURES / "status-freebsd-9.1-running.txt").read_text().replace("2.84T", "2,84T")
+    text = text.replace("49.4G resilvered, 8.53%", "49,4G resilvered, 8,53%").replace("57.1M", "57,1M")
+    assert read_status(text)[0].scan == status("status-freebsd-9.1-running.txt").scan
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Fri Aug  1 13:41:48 2014",
+        "Fri 01 Aug 2014 01:41:48 PM CEST",
+        "2014-08-01 13:41:48",
+        "Fr 1. Aug 13:41:48 2014",
+        "1 August 2014 13:41:48",
+    ],
+)
+def test_dates_in_any_order(date):
+    assert moment(date) == datetime(2014, 8, 1, 13, 41, 48)
+
+
+@pytest.mark.parametrize(
+    "date", ["", "yesterday", "Fri Aug 41 13:41:48 2014", "Fri Aug 1 99:41:48 2014", "٣:٤"]
+)
+def test_what_is_no_date_is_none(date):
+    assert moment(date) is None
+
+
+def test_a_paste_without_indentation_keeps_its_tree():
+    lines = (FIXTURES / "status-freebsd-9.1-running.txt").read_text().splitlines()
+    flat = "\n".join(" ".join(line.split()) for line in lines)
+    assert shape(read_status(flat)[0].vdevs[0]) == shape(status("status-freebsd-9.1-running.txt").vdevs[0])
+
+
+def test_several_pools_and_prose_around_them():
+    one, two = (FIXTURES / "status-0.7.txt").read_text(), (FIXTURES / "status-2.1.txt").read_text()
+    pools = read_status(f"$ zpool status\n{one}\nsome words ONLINE\n{two}\nmore words")
+    assert [len(pool.vdevs) for pool in pools] == [2, 1]
+    assert pools[1].vdevs[0].drives == 7
+
+
+def test_a_cut_output_is_not_complete():
+    text = (FIXTURES / "status-2.1.txt").read_text()
+    assert not read_status(text[: text.index("sdf")])[0].complete
+
+
+def test_other_text_is_not_recognised():
+    assert not recognises("pool: maybe")
+    assert not recognises("A swimming\n pool: blue\n")
+    with pytest.raises(InputError, match="pool: NAME"):
+        read_status("nothing")
+
+
+def test_json_as_text_and_as_numbers():
+    text = (FIXTURES / "status-2.3.json").read_text()
+    pool = read_status_json(text)[0]
+    assert shape(pool.vdevs[0]) == (
+        "raidz",
+        ["disk", "disk", ("replacing", ["disk", "disk"]), "disk", "disk", "disk"],
+    )
+    assert pool.vdevs[0].parity == 2
+    assert pool.vdevs[0].children[2].children[1].resilvering
+    assert (pool.scan.function, pool.scan.state, pool.scan.form) == ("resilver", "running", "json")
+    assert (pool.scan.total, pool.scan.total_issued) == (nice_bytes("13.5T"), 12 * T)
+    assert pool.scan.done == 0.25
+    numbers = text.replace('"13.5T"', str(nice_bytes("13.5T"))).replace(
+        '"Tue Mar 11 20:02:11 2025"', "1741723331"
+    )
+    again = read_status_json(numbers)[0]
+    assert (again.scan.total, again.scan.at) == (pool.scan.total, datetime(2025, 3, 11, 20, 2, 11))
+
+
+def test_flat_json_is_nested_by_parents():
+    flat = """{"output_version": {}, "pools": {"t": {"name": "t", "state": "ONLINE", "vdevs": {
+      "t": {"name": "t", "vdev_type": "root", "state": "ONLINE"},
+      "mirror-0": {"name": "mirror-0", "vdev_type": "mirror", "class": "normal", "parent": "t"},
+      "sda": {"name": "sda", "vdev_type": "disk", "parent": "mirror-0"},
+      "sdb": {"name": "sdb", "vdev_type": "disk", "parent": "mirror-0"}}}}}"""
+    assert [shape(vdev) for vdev in read_status_json(flat)[0].vdevs] == [("mirror", ["disk", "disk"])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"pools": ',
+        '{"pools": {}}',
+        '{"pools": {"a": 1}}',
+        "[" * 100_000,
+        '{"pools": ' + "9" * 5000 + "}",
+        "{}",
+    ],
+)
+def test_bad_json_is_one_sentence(text):
+    with pytest.raises(InputError) as caught:
+        read_status_json(text, "status.json")
+    assert str(caught.value).startswith("status.json")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "-", "1.2.3K", "1e9", "٣K", "9" * 30, "99999E", "K", "-5G"])
+def test_what_is_no_size_is_none(text):
+    assert nice_bytes(text) is None

@@ -1,0 +1,74 @@
+"""What a reported row says in words of the pool's use, its load and its controller: rules for all rows alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from zsim.scenario.layout import Layout
+
+Row = Mapping[str, Any]
+WORDS = ("id", "notes", "concurrent_load", "platform", "drive_model", "controller")
+SYSTEM_DISK_BELOW = 1 << 40
+USES: tuple[tuple[str, str], ...] = (
+    (r"small\b.{0,24}\bfiles|\binodes\b|\blog (server|files)|thumbnails|source trees", "small-files"),
+    (r"maildir|mail (store|server)", "maildir"),
+    (r"database|postgres|mysql", "database"),
+    (r"\bVMs?\b|virtual machine|hypervisor|\bzvols?\b|iSCSI", "vm-host"),
+    (r"hosting|containers?\b", "small-files"),
+    (r"backup", "backup-target"),
+    (r"\bmedia\b|movies|films|\bplex\b|recordings", "media-server"),
+    (r"\bdd of\b|one large file|freshly written|benchmark", "write-once-archive"),
+    (r"home (server|nas|lab|user|box)", "home-nas"),
+)
+"""Words, and the history they stand for; the first that is found counts."""
+SYSTEM_DISK = r"\broot pool|\bzroot\b|\brpool\b|\bboot pool|-root-"
+CACHE_OFF = r"RAID-0 volumes|\bPERC\b|\bmfi\b|MegaRAID|Smart Array|\bHPE?\b|ProLiant|MicroServer|\bSAS\b|write-through"
+"""Controllers that switch the drives' write caches off, and drives that come with it off: single-disk volumes of RAID
+controllers (LSI and Dell: disk cache policy off), servers of HP (HP ISS Technology Update 9/3), SAS."""
+READS_OF_LOAD = {"heavy": 20.0, "light": 1.0}
+"""Random I/Os a second and drive."""
+
+
+def text_of(row: Row, *keys: str) -> str:
+    """Return several columns as one text."""
+    return " | ".join(str(row[key]) for key in keys if row.get(key))
+
+
+def use_of(row: Row, alloc: float | None) -> str | None:
+    """Return the history that the row's words stand for, None where they tell nothing.
+
+    A pool that is booted from is a system disk only as long as it is small.
+    """
+    text = text_of(row, *WORDS)
+    if re.search(SYSTEM_DISK, text, re.IGNORECASE) and alloc is not None and alloc < SYSTEM_DISK_BELOW:
+        return "system-disk"
+    return next((use for words, use in USES if re.search(words, text, re.IGNORECASE)), None)
+
+
+def write_cache_of(row: Row) -> bool | None:
+    """Return False where a controller or a drive is named that has the write cache off; None where nothing is told."""
+    text = text_of(row, "controller", "platform", "drive_type", "drive_model")
+    return False if re.search(CACHE_OFF, text) else None
+
+
+def load_words(row: Row) -> str:
+    """Return the first word of what the row says of the load: heavy, light, none or unknown."""
+    found = re.match(r"[a-z]+", str(row.get("concurrent_load") or "unknown"))
+    return found[0] if found else "unknown"
+
+
+def load_of(row: Row, layout: Layout) -> list[dict[str, Any]] | None:
+    """Return the foreground load, None where the row tells nothing.
+
+    A record of RAID-Z lies on all data columns, so that a read is an I/O on as many drives.
+    """
+    words = load_words(row)
+    if words == "none":
+        return []
+    if words not in READS_OF_LOAD:
+        return None
+    vdev = layout.vdevs[0]
+    touched = 1 if vdev.kind == "mirror" else max(1, vdev.children - vdev.parity)
+    return [{"kind": "random-read", "rate": READS_OF_LOAD[words] * layout.leaves / touched}]
