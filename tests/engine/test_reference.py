@@ -222,6 +222,24 @@ def test_a_cached_write_is_answered_before_it_is_on_the_medium(engine: Any) -> N
 
 
 @ENGINES
+def test_a_write_that_waits_for_the_cache_does_not_starve(engine: Any) -> None:
+    drive = DriveParameters(
+        capacity_bytes=1 << 30,
+        seek_short_a_s=0.01,
+        seek_knee=1.0,
+        queue_max_age_s=0.05,
+        write_cache_bytes=BLOCK,
+    )
+    clients = ClientModel(count=3, think_s=1e-6, seed=1)
+    leaves = (LeafModel(drive=drive), LeafModel(drive=drive))
+    plane = engine(mirror_model(leaves=leaves, clients=clients), far_apart(3), client_items=np.arange(3))
+    plane.start_clients()
+    assert plane.advance(0.1) == EXIT_HORIZON
+    plane.submit_group(np.array([(0, 1, 1, 900 * MIB, BLOCK), (0, 1, 1, 800 * MIB, BLOCK)]))
+    assert plane.advance(1.0) == EXIT_GROUP
+
+
+@ENGINES
 def test_the_single_queue_ramps_up_by_completions(engine: Any) -> None:
     rules = QueueRules(
         single=True,

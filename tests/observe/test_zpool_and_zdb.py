@@ -29,6 +29,14 @@ def test_exact_list_with_vdevs():
     assert vdev.children[2].children[1].size == 6001173954560
 
 
+def test_exact_list_has_its_other_classes_without_tabs():
+    dashes = "special      -      -      -        -         -      -      -      -         -"
+    text = text_of("raidz2-2.2/list.txt") + dashes + "\n\tmirror-1\t100\t50\t50\t-\t-\t0\t50\t-\tONLINE\n"
+    pool = zpool_list.read_list(text)[0]
+    assert len(pool.vdevs) == 1
+    assert pool.sections == ("special",)
+
+
 def test_list_for_people_of_version_28():
     pool = zpool_list.read_list(text_of("list-freebsd-9.1.txt"))[0]
     assert (pool.name, pool.exact, pool.vdevs) == ("export", False, ())

@@ -76,10 +76,13 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     count = min(state.held, drive.queue_depth)
     if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
         return 0
-    oldest = commands[held[0]]
-    ages = oldest.cache == CACHE_NONE or drive.cache_ages != 0
-    if ages and at - oldest.arrived > drive.queue_max_age:
-        return 0
+    # The oldest command that somebody waits for; those answered from the cache may be let lie.
+    for place in range(count):
+        command = commands[held[place]]
+        if command.cache == CACHE_NONE or drive.cache_ages != 0:
+            if at - command.arrived > drive.queue_max_age:
+                return place
+            break
     if drive.queue_policy == POLICY_CLOOK:
         return _clook(table, leaf, count)
     best, best_cost = 0, positioning_cost(table, leaf, commands[held[0]], at)

@@ -181,10 +181,11 @@ class Drive:
         reach = range(min(len(self.held), drive.queue_depth))
         if len(reach) == 1 or drive.queue_policy == "fcfs" or drive.kind == "flash":
             return 0
-        oldest = self.held[0]
-        ages = oldest.cache == CACHE_NONE or drive.cached_writes_age
-        if ages and now - oldest.arrived > drive.queue_max_age_s:
-            return 0
+        # Commands that somebody waits for age; those answered from the cache may be let lie.
+        ages = (n for n in reach if self.held[n].cache == CACHE_NONE or drive.cached_writes_age)
+        oldest = next(ages, None)
+        if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
+            return oldest
         if drive.queue_policy == "c-look":
             head = self.state.head
             return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))

@@ -33,7 +33,7 @@ from zsim.scan.program import (
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
 from zsim.scenario.releases import Operation, ReleaseProfile
 
-SMALL_PERCENTILE = 5
+SMALL_SHARE = 8
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
@@ -443,9 +443,10 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
 
 
 def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
-    """Return how many blocks the windows can hold, small blocks taken as a low percentile of the sizes."""
-    small = max(512.0, float(np.percentile(psize, SMALL_PERCENTILE))) if len(psize) else 4096.0
-    blocks = sum(window.limit if window.counts_blocks else window.limit / small for window in windows)
+    """Return how many blocks the windows can hold, small blocks taken as an eighth of the mean."""
+    # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many slots.
+    small = max(512.0, float(np.mean(psize)) / SMALL_SHARE) if len(psize) else 4096.0
+    blocks = max(window.limit if window.counts_blocks else window.limit / small for window in windows)
     return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))
 
 

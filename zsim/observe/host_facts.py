@@ -53,11 +53,6 @@ class HostFacts:
     cpus: int | None = None
 
 
-def recognises(text: str) -> bool:
-    """Tell whether a text tells a version of ZFS or the host's memory or processors."""
-    return read_host(text) != HostFacts()
-
-
 def read_host(text: str) -> HostFacts:
     """Return what a text tells of the host; of ``zfs version`` the kernel module counts, its last line."""
     head = text[: 1 << 20]

@@ -332,4 +332,4 @@ def _find_new_size(evidence: Evidence) -> None:
     new = [pair.children[-1].size for top in tops for pair in _pairs(top)]
     sizes = [size for size in new if size]
     if drive and sizes and min(sizes) > drive * (1 + MIXED_SIZES) and evidence.value("target") is None:
-        evidence.find("new_drive_size", min(sizes), "size of the successor in zpool list -v")
+        evidence.find("new_drive_size", min(sizes), "size of the successor that zpool prints")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from zsim.errors import InputError
@@ -194,13 +194,3 @@ def _small(node: Node, key: str, name: str, most: int = 255) -> int | None:
             f"{name}: {key}", node.text(key)[:40], f"a number from 0 to {most} is expected", _REMEDY
         )
     return number
-
-
-def summary_of(config: PoolConfig) -> Mapping[str, object]:
-    """Return plain data for JSON."""
-    return {
-        "name": config.name,
-        "version": config.version,
-        "vdevs": len(config.vdevs),
-        "others": list(config.others),
-    }

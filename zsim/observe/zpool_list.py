@@ -141,11 +141,11 @@ def _by_number(words: Sequence[str]) -> dict[str, str] | None:
 def _spaced(line: str, number: int, columns: Sequence[str] | None) -> _Line | None:
     """Return a row of the form for people; vdevs are indented by two blanks a level."""
     words = line.split()
+    if words and words[0] in SECTIONS and words[1:2] in ([], ["-"]):
+        return _Line(number, line, {"name": words[0]}, 1, False)
     if columns is None or not words or len(words) > 40:
         return None
     indent = len(line) - len(line.lstrip(" "))
-    if words[0] in SECTIONS:
-        return _Line(number, line, {"name": words[0]}, 1, False)
     cells = dict(zip(columns, words, strict=False))
     sized = nice_bytes(cells.get("size")) is not None
     if len(words) < 4 or not (sized or cells.get("size") == "-"):
