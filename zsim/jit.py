@@ -111,6 +111,20 @@ def array_at(dtype: Any) -> Any:
     return view
 
 
+def matrix_at(dtype: Any) -> Any:
+    """Return a compiled function from an address, rows and columns to the matrix of `dtype` that begins there."""
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
+
+    @intrinsic  # type: ignore[misc]
+    def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _array(context, builder, array_type, arguments[0], arguments[1:])
+
+        return array_type(types.int64, types.int64, types.int64), generate
+
+    return view
+
+
 @intrinsic  # type: ignore[misc]
 def bare(typing_context: Any, table: Any) -> Any:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted (atomically)."""
@@ -178,15 +192,15 @@ def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
     return builder.load(builder.gep(table, [context.get_constant(types.intp, entry)]))
 
 
-def _array(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
+def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
     array = context.make_array(array_type)(context, builder)
     element = context.get_data_type(array_type.dtype)
     size = context.get_constant(types.intp, context.get_abi_sizeof(element))
     populate_array(
         array,
         data=builder.inttoptr(address, element.as_pointer()),
-        shape=[context.get_constant(types.intp, 1 << 40)],
-        strides=[size],
+        shape=list(shape) or [context.get_constant(types.intp, 1 << 40)],
+        strides=[builder.mul(size, shape[1]), size] if shape else [size],
         itemsize=size,
         meminfo=None,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zsim.drives.mechanics import drive_table
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
-from zsim.engine.flow import enqueue_address
+from zsim.engine.issue import enqueue_address
 from zsim.engine.memory import (
     CLASSES,
     ENQUEUE,
@@ -21,9 +21,10 @@ from zsim.engine.memory import (
     META_PRESENT,
     Memory,
 )
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, VdevModel
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
+from zsim.vdevs.permutations import draid_permutations
 
 KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
 BUDGET = 2_000_000
@@ -82,15 +83,21 @@ class CompiledPlane:
             memory.links[number]["command_based"] = link.command_based
             memory.links[number]["parent"] = link.parent
         memory.links["first"] = -1
-        first = 0
+        first = laid_out = 0
         for number, vdev in enumerate(model.vdevs):
             row = memory.vdevs[number]
             row["kind"], row["children"], row["parity"] = KINDS[vdev.kind], len(vdev.read_leaf), vdev.parity
             row["ashift"], row["first_child"] = vdev.ashift, first
+            row["data"], row["spares"] = vdev.data, vdev.spares
+            if vdev.kind == "draid":
+                permutations = draid_permutations(len(vdev.read_leaf))
+                row["permutation"], row["permutations"] = laid_out, len(permutations)
+                memory.permutations[laid_out : laid_out + permutations.size] = permutations.ravel()
+                laid_out += permutations.size
             memory.child_leaf[first : first + len(vdev.read_leaf), 0] = vdev.read_leaf
             memory.child_leaf[first : first + len(vdev.read_leaf), 1] = vdev.write_leaf
             for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
-                if old >= 0:
+                if old >= 0 and new >= 0:
                     memory.leaves[old]["replaced_by"] = new
             first += len(vdev.read_leaf)
 
@@ -212,6 +219,13 @@ class CompiledPlane:
         """Stop the scan (nothing of it may be in flight)."""
         self.set_general("running", 0)
 
+    def close_epoch(self) -> None:
+        """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
+        general = self.memory.general
+        general["epoch"] += 1
+        general["epoch_left"] = general["inflight_blocks"]
+        general["epoch_waiting"] = 1
+
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
         kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
@@ -233,6 +247,10 @@ def item_records(items: ScanItems) -> NDArray[Any]:
     records["unwind"] = -1 if items.unwind is None else items.unwind
     records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
     return records
+
+
+def _permutation_cells(vdev: VdevModel) -> int:
+    return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
 def _sizes(
@@ -265,7 +283,7 @@ def _sizes(
         "copies": max(1, len(items.copy_vdev)),
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
-        "permutations": 0,
+        "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
         "children": (slots * (1 + copies) + metadata) * widest + 64 * 1024,
         "commands": leaves * (4096 + cached) + 1024,

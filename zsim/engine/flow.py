@@ -5,19 +5,17 @@ from __future__ import annotations
 from math import floor, log
 from typing import Any
 
-from zsim.engine.device import FOREVER, submit
+from zsim.engine.device import FOREVER
 from zsim.engine.draws import mixed
+from zsim.engine.issue import enqueue, issue_one
+from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy
 from zsim.engine.memory import (
     ASYNC_WRITE,
-    BUCKETS,
     COPY_MASK,
     FLAG_METADATA,
     FLAG_NORMAL,
     FLAG_REPAIR,
-    FLAG_SCAN,
     ITEM_MASK,
-    KIND_MIRROR,
-    KIND_RAIDZ,
     META_ABSENT,
     META_IN_FLIGHT,
     META_PRESENT,
@@ -39,258 +37,24 @@ from zsim.engine.memory import (
     OWNER_SCAN_WRITE,
     SCRUB,
     SYNC_READ,
-    buckets_of,
-    child_leaf_of,
     children_of,
     client_items_of,
     clients_of,
     commands_of,
     copies_of,
-    counts_of,
-    enqueue_through,
     event_times_of,
     general_of,
     heap_of,
     items_of,
     leaves_of,
-    queue_children_of,
     records_of,
     slots_of,
     streams_of,
-    vdevs_of,
 )
 from zsim.engine.queue import (
-    OLDEST,
-    QUEUED,
     account_done,
-    account_issue,
-    aggregate,
-    choose,
-    choose_single,
-    class_to_issue,
-    insert,
-    remove_range,
-    single_priority,
 )
-from zsim.jit import bare_at, entry_point, njit
-from zsim.vdevs.raidz import raidz_map, raidz_piece
-
-MIRROR_SHIFT = 21
-MIRROR_SWITCH_S = 0.01
-ENQUEUE_SIGNATURE = "void(int64, int64, int64, int64, int64, int64, int64, int64, int64)"
-
-
-@njit
-def issue_one(table: Any, leaf: int, pending_limit: int) -> bool:
-    """Send the leaf queue's next I/O, with all that merges with it, to the drive; tell whether there was one.
-
-    Source: OpenZFS vdev_queue.c:vdev_queue_io_to_issue.
-    """
-    general, state = general_of(table)[0], leaves_of(table)[leaf]
-    if state.queued == 0:
-        return False
-    if general.single_queue != 0:
-        if state.pending >= pending_limit:
-            return False
-        row, place = choose_single(table, leaf)
-        klass = int(children_of(table)[queue_children_of(table, row)[place]].klass)
-    else:
-        klass = class_to_issue(table, leaf)
-        if klass < 0:
-            return False
-        row, place = choose(table, leaf, klass)
-    first, last, end = aggregate(table, leaf, row, place)
-    commands = commands_of(table)
-    number = general.free_command
-    command = commands[number]
-    general.free_command = command.next
-    _fill_command(table, leaf, row, first, last, number)
-    command.length = end - command.offset
-    command.klass = klass
-    remove_range(table, row, first, last)
-    account_issue(table, leaf, klass)
-    state.last_offset = end
-    submit(table, number, general.now)
-    return True
-
-
-@njit
-def _fill_command(table: Any, leaf: int, row: int, first: int, last: int, number: int) -> None:
-    command, children, entries = commands_of(table)[number], children_of(table), queue_children_of(table, row)
-    counts, state = counts_of(table, leaf), leaves_of(table)[leaf]
-    # The chain runs from the highest offset down: zio_add_child puts each new parent at the head of the
-    # list that zio_done walks, so the I/Os of an aggregate hear of its end in that order.
-    chain = -1
-    for place in range(first, last + 1):
-        child = children[entries[place]]
-        counts[QUEUED + child.klass] -= 1
-        buckets_of(table, leaf, child.klass)[child.bucket % BUCKETS] -= 1
-        child.next = chain
-        chain = entries[place]
-    state.queued -= last - first + 1
-    command.first_child = chain
-    command.aggregated = last - first + 1
-    command.leaf = leaf
-    command.write = row & 1
-    command.offset = children[entries[first]].offset
-    flags = children[chain].flags
-    command.scan = 1 if flags == FLAG_SCAN or flags == FLAG_REPAIR else 0
-
-
-@njit
-def enqueue(
-    table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
-) -> None:
-    """Put one child I/O into a leaf's queue, and let the queue issue what it may; see `enqueue_here`."""
-    enqueue_through(table, (leaf, klass, write, offset, length, kind, owner, flags))
-
-
-def _enqueue_entry(
-    address: int, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
-) -> None:
-    enqueue_here(bare_at(address), leaf, klass, write, offset, length, kind, owner, flags)
-
-
-def enqueue_address() -> int:
-    """Return the address of compiled `enqueue_here`, which `Memory.table` has to hold."""
-    return entry_point(_enqueue_entry, ENQUEUE_SIGNATURE)
-
-
-@njit
-def enqueue_here(
-    table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
-) -> None:
-    """Put one child I/O into a leaf's queue, and let the queue issue what it may.
-
-    `offset` is in the child's address space; the 4 MiB label area in front of it is added here.
-    """
-    general, state = general_of(table)[0], leaves_of(table)[leaf]
-    number = general.free_child
-    child = children_of(table)[number]
-    general.free_child = child.next
-    general.sequence += 1
-    general.children_queued += 1
-    child.offset, child.length = offset + general.label_bytes, length
-    child.stamp, child.owner, child.kind = general.sequence, owner, kind
-    child.klass, child.flags, child.write = klass, flags, write
-    bucket = int(general.now / general.bucket_seconds)
-    if general.single_queue != 0:
-        bucket += single_priority(klass, general.scrub, 1 if flags == FLAG_REPAIR else 0)
-    child.bucket = bucket
-    counts = counts_of(table, leaf)
-    if counts[QUEUED + klass] == 0:
-        counts[OLDEST + klass] = bucket
-    counts[QUEUED + klass] += 1
-    buckets_of(table, leaf, klass)[bucket % BUCKETS] += 1
-    state.queued += 1
-    state.children += 1
-    insert(table, 2 * leaf + write, number, child.offset)
-    issue_one(table, leaf, general.min_pending)
-
-
-@njit
-def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
-    """Return the leaf that a mirror reads a block from.
-
-    Source: OpenZFS vdev_mirror.c:vdev_mirror_child_select and vdev_mirror_load: by offset (v28), by pending I/Os
-    (0.6.3 to 0.6.5), by pending I/Os plus a seek cost (0.7+); ties go by offset (0.7+) or time.
-    """
-    general, child_leaf = general_of(table)[0], child_leaf_of(table)
-    lowest, count = 1 << 60, 0
-    for child in range(vdev.first_child, vdev.first_child + vdev.children):
-        load = _mirror_load(table, vdev, child, offset)
-        if load < lowest:
-            lowest, count = load, 0
-        if load == lowest and load < (1 << 60):
-            count += 1
-    turn = int(general.now / MIRROR_SWITCH_S) if general.mirror_rule == MIRROR_BY_PENDING else offset >> MIRROR_SHIFT
-    choice = turn % max(1, count)
-    for child in range(vdev.first_child, vdev.first_child + vdev.children):
-        if _mirror_load(table, vdev, child, offset) == lowest:
-            if choice == 0:
-                return int(child_leaf[2 * child])
-            choice -= 1
-    return -1
-
-
-@njit
-def _mirror_load(table: Any, vdev: Any, child: int, offset: int) -> int:
-    general, child_leaf = general_of(table)[0], child_leaf_of(table)
-    leaf = child_leaf[2 * child]
-    if leaf < 0:
-        return 1 << 60
-    if general.mirror_rule == MIRROR_BY_OFFSET:
-        return 0
-    if child_leaf[2 * child + 1] >= 0:
-        # A `replacing` child is no leaf: it has no queue of its own and no last offset.
-        return int(general.mirror_seek_cost) if general.mirror_rule != MIRROR_BY_PENDING else 0
-    state = leaves_of(table)[leaf]
-    if general.mirror_rule == MIRROR_BY_PENDING:
-        return int(state.pending)
-    distance = abs(state.last_offset - (offset + general.label_bytes))
-    if distance == 0:
-        return int(state.pending)
-    near = distance < general.mirror_near
-    return int(state.pending + (general.mirror_seek_cost // 2 if near else general.mirror_seek_cost))
-
-
-@njit
-def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
-    """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
-
-    Returns the number of reads queued.  Source: OpenZFS vdev_raidz.c:vdev_raidz_io_start (parity is read as
-    well under ZIO_FLAG_RESILVER and ZIO_FLAG_SCRUB), vdev_mirror.c:vdev_mirror_io_start.
-    """
-    general, slot = general_of(table)[0], slots_of(table)[slot_number]
-    vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
-    klass = general.scan_class
-    before = slot.reads
-    if vdev.kind == KIND_RAIDZ:
-        plan = raidz_map(offset, psize, vdev.ashift, vdev.children, vdev.parity)
-        for column in range(plan[0] - 1, -1, -1):
-            child, place, size = raidz_piece(column, plan[1], plan[2], plan[3], plan[4], plan[5], vdev.children)
-            leaf = child_leaf[2 * (vdev.first_child + child)]
-            if leaf >= 0:
-                slot.reads += 1
-                live = child_leaf[2 * (vdev.first_child + child) + 1] >= 0
-                kind = OWNER_SCAN_COPY if live else OWNER_SCAN_READ
-                enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
-    elif general.scrub != 0:
-        for child in range(vdev.first_child, vdev.first_child + vdev.children):
-            if child_leaf[2 * child] >= 0:
-                slot.reads += 1
-                enqueue(table, child_leaf[2 * child], klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
-    else:
-        slot.reads += 1
-        enqueue(table, mirror_choice(table, vdev, offset), klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
-    return int(slot.reads - before)
-
-
-@njit
-def repair_copy(
-    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, was_read: bool
-) -> None:
-    """Queue the repair writes of one copy of a block: only leaves that miss it are written.
-
-    A column that was read from a live old disk was passed on by its `replacing` vdev already.
-    """
-    general, slot = general_of(table)[0], slots_of(table)[slot_number]
-    vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
-    klass = general.repair_class
-    if vdev.kind == KIND_RAIDZ:
-        plan = raidz_map(offset, psize, vdev.ashift, vdev.children, vdev.parity)
-        for column in range(plan[0]):
-            child, place, size = raidz_piece(column, plan[1], plan[2], plan[3], plan[4], plan[5], vdev.children)
-            leaf = child_leaf[2 * (vdev.first_child + child) + 1]
-            live = was_read and child_leaf[2 * (vdev.first_child + child)] >= 0
-            if leaf >= 0 and not live:
-                slot.writes += 1
-                enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
-    else:
-        for child in range(vdev.first_child, vdev.first_child + vdev.children):
-            if child_leaf[2 * child + 1] >= 0:
-                slot.writes += 1
-                enqueue(table, child_leaf[2 * child + 1], klass, 1, offset, psize, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+from zsim.jit import njit
 
 
 @njit
@@ -316,6 +80,8 @@ def writes_done(table: Any, slot_number: int) -> None:
     general, stream = general_of(table)[0], streams_of(table)[slot.stream]
     stream.inflight -= 1 if stream.counts_blocks else items_of(table)[slot.item & table[ITEM_MASK]].psize
     general.inflight_blocks -= 1
+    if slot.epoch != general.epoch:
+        general.epoch_left -= 1
     general.last_scan = general.now
     if general.inflight_blocks == 0:
         general.idle_since = general.now
@@ -338,7 +104,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
     slot = slots_of(table)[slot_number]
     general.free_slot = slot.next
     general.free_slots -= 1
-    slot.item, slot.stream = item_number, stream_number
+    slot.item, slot.stream, slot.epoch = item_number, stream_number, general.epoch
     stream.inflight += 1 if stream.counts_blocks else item.psize
     stream.issued_blocks += 1
     stream.issued_bytes += item.psize
@@ -360,33 +126,6 @@ def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -
     target = leaves_of(table)[leaf].replaced_by
     place = offset - general.label_bytes
     enqueue(table, target, general.repair_class, 1, place, length, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
-
-
-@njit
-def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
-    """Queue a plain read of a block (metadata, a client's data); return the number of child reads.
-
-    Data columns only, unless one of them is unreadable: then all columns that can be read
-    (OpenZFS vdev_raidz.c:vdev_raidz_io_start).
-    """
-    item = items_of(table)[item_number & table[ITEM_MASK]]
-    vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
-    if vdev.kind == KIND_MIRROR:
-        enqueue(table, mirror_choice(table, vdev, item.offset), klass, 0, item.offset, item.psize, kind, owner, flags)
-        return 1
-    plan = raidz_map(item.offset, item.psize, vdev.ashift, vdev.children, vdev.parity)
-    reads, missing = 0, 0
-    for column in range(plan[0] - 1, -1, -1):
-        if column < vdev.parity and missing == 0:
-            break
-        child, place, size = raidz_piece(column, plan[1], plan[2], plan[3], plan[4], plan[5], vdev.children)
-        leaf = child_leaf[2 * (vdev.first_child + child)]
-        if leaf < 0:
-            missing += 1
-            continue
-        reads += 1
-        enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
-    return reads
 
 
 @njit

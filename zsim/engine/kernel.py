@@ -13,7 +13,6 @@ from zsim.engine.flow import (
     client_reads,
     client_thinks,
     delay_end,
-    enqueue,
     fetch_metadata,
     finish_command,
     forget_command,
@@ -22,11 +21,13 @@ from zsim.engine.flow import (
     stream_slot,
     want_metadata,
 )
+from zsim.engine.issue import enqueue
 from zsim.engine.memory import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
     EXIT_BUDGET,
     EXIT_DRAINED,
+    EXIT_EPOCH,
     EXIT_GROUP,
     EXIT_HORIZON,
     EXIT_RECORD,
@@ -253,6 +254,9 @@ def exit_reason(table: Any) -> int:
     if general.group_waiting != 0 and general.group_left == 0:
         general.group_waiting = 0
         return EXIT_GROUP
+    if general.epoch_waiting != 0 and general.epoch_left == 0:
+        general.epoch_waiting = 0
+        return EXIT_EPOCH
     if is_drained(table):
         return EXIT_DRAINED
     if table[N_RECORDS] > 1 and general.records >= table[N_RECORDS] - 1:

@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 
 from zsim.drives.mechanics import DRIVE_DTYPE
 from zsim.drives.parameters import MAX_ZONES
-from zsim.jit import array_at, array_in, call_through, njit
+from zsim.jit import array_at, array_in, call_through, matrix_at, njit
 
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
 BUCKETS = 256
 
-EXIT_HORIZON, EXIT_GROUP, EXIT_DRAINED, EXIT_BUDGET, EXIT_STALLED, EXIT_RECORD, EXIT_REFILL, EXIT_FULL = range(8)
+EXIT_HORIZON, EXIT_GROUP, EXIT_DRAINED, EXIT_BUDGET, EXIT_STALLED, EXIT_RECORD, EXIT_REFILL, EXIT_FULL, EXIT_EPOCH = range(9)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
 OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
 KIND_RAIDZ, KIND_MIRROR, KIND_DRAID = range(3)
 MIRROR_BY_OFFSET, MIRROR_BY_PENDING, MIRROR_BY_LOAD = range(3)
 META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
+# What stands for the leaf to repair of a child whose data go to a distributed spare.
+SPARE_LEAF = -2
 FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
 GENERAL_DTYPE = np.dtype(
@@ -62,6 +64,9 @@ GENERAL_DTYPE = np.dtype(
         # Groups, clients and what was seen.
         ("group_left", "i8"),
         ("group_waiting", "i8"),
+        ("epoch", "i8"),
+        ("epoch_left", "i8"),
+        ("epoch_waiting", "i8"),
         ("records", "i8"),
         ("first_scan", "f8"),
         ("last_scan", "f8"),
@@ -160,7 +165,10 @@ COMMAND_DTYPE = np.dtype(
     ]
 )
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
-SLOT_DTYPE = np.dtype([("item", "i8"), ("reads", "i4"), ("writes", "i4"), ("stream", "i4"), ("next", "i4")])
+# A slot's epoch is that of `general` when the block was issued; `general.epoch_left` blocks of closed epochs are in flight.
+SLOT_DTYPE = np.dtype(
+    [("item", "i8"), ("reads", "i4"), ("writes", "i4"), ("stream", "i4"), ("next", "i4"), ("epoch", "i8")]
+)
 VDEV_DTYPE = np.dtype(
     [
         ("kind", "i8"),
@@ -294,13 +302,22 @@ children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTY
 event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
 links_of, vdevs_of = array_in(LINK_DTYPE, LINKS), array_in(VDEV_DTYPE, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
-child_leaf_of, permutations_of = array_in("i4", CHILD_LEAF), array_in("i4", PERMUTATIONS)
+child_leaf_of = array_in("i4", CHILD_LEAF)
 slots_of, streams_of = array_in(SLOT_DTYPE, SLOTS), array_in(STREAM_DTYPE, STREAMS)
 program_of, items_of = array_in(OPERATION_DTYPE, PROGRAM), array_in(ITEM_DTYPE, ITEMS)
 copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
 clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
 records_of = array_in(RECORD_DTYPE, RECORDS)
 table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
+
+
+_permutation_matrix = matrix_at("i8")
+
+
+@njit
+def permutations_of(table: Any, vdev: Any) -> Any:
+    """Return the base permutations of a dRAID, row after row."""
+    return _permutation_matrix(table[PERMUTATIONS] + 8 * vdev.permutation, vdev.permutations, vdev.children)
 
 
 @njit
@@ -382,7 +399,7 @@ class Memory:
         self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
         self.vdevs = np.zeros(sizes["vdevs"], VDEV_DTYPE)
         self.child_leaf = np.full((sizes["vdev_children"], 2), -1, np.int32)
-        self.permutations = np.zeros(max(1, sizes["permutations"]), np.int32)
+        self.permutations = np.zeros(max(1, sizes["permutations"]), np.int64)
         self.slots = np.zeros(sizes["slots"], SLOT_DTYPE)
         self.streams = np.zeros(sizes["streams"], STREAM_DTYPE)
         self.program = np.zeros(rings["program"], OPERATION_DTYPE)

@@ -8,6 +8,7 @@ from zsim.drives.parameters import DriveParameters
 
 LABEL_BYTES = 4 * 1024 * 1024
 MirrorRule = str
+NOT_REPAIRED, TO_SPARE = -1, -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +64,9 @@ class VdevModel:
     read_leaf : tuple of int
         Leaf that holds each child's data, -1 if it cannot be read.
     write_leaf : tuple of int
-        Leaf to be repaired of each child, -1: none.
+        Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first distributed spare.
     data, spares : int
         Data columns of a group and distributed spares; dRAID only.
-    spare_for : int
-        Child whose data are rebuilt onto the distributed spare, -1: none.
     """
 
     kind: str
@@ -77,12 +76,11 @@ class VdevModel:
     write_leaf: tuple[int, ...]
     data: int = 0
     spares: int = 0
-    spare_for: int = -1
 
     @property
     def damaged(self) -> tuple[int, ...]:
         """Children that are repaired."""
-        return tuple(child for child, leaf in enumerate(self.write_leaf) if leaf >= 0)
+        return tuple(child for child, leaf in enumerate(self.write_leaf) if leaf != NOT_REPAIRED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

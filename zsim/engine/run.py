@@ -400,7 +400,9 @@ def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     if setup.operation == "scrub":
         return stays
     vdevs = tuple(
-        DamagedVdev(vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged)
+        DamagedVdev(
+            vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
+        )
         for vdev in setup.model.vdevs
     )
     return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
@@ -413,8 +415,6 @@ def plain_prefetch(release: ReleaseProfile) -> bool:
 
 
 def _refuse_missing(setup: RunSetup) -> None:
-    if any(vdev.kind == "draid" for vdev in setup.model.vdevs):
-        raise NotSimulatedYet("layout", "draid", "its I/Os have no path through the engine")
     if setup.operation == "rebuild":
         raise NotSimulatedYet("operation", "rebuild", "there is no sequential rebuild")
     if setup.second is not None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.model import LABEL_BYTES, PlaneModel
+from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
+from zsim.vdevs.draid import draid_asize, draid_map, draid_piece
+from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
 
 Cursor = tuple[int, int]
@@ -57,6 +59,15 @@ class TxgRules:
     block_bytes: int = 4096
 
 
+def _draid_pieces(vdev: VdevModel, offset: int, size: int) -> list[tuple[int, int, int]]:
+    """Return child, child offset and size of all columns of a block; the zero fill is written too."""
+    children = len(vdev.read_leaf)
+    permutations = draid_permutations(children)
+    plan = draid_map(offset, size, vdev.ashift, vdev.data, vdev.parity, children, vdev.spares)
+    columns = range(vdev.data + vdev.parity)
+    return [(*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5]) for column in columns]
+
+
 class SyncWrites:
     """The writes of a txg: MOS blocks at three cursors in three metaslabs, then the uberblocks of every leaf.
 
@@ -88,7 +99,7 @@ class SyncWrites:
         self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
         self._count = 0
-        self._known: dict[tuple[int, int], NDArray[np.int64]] = {}
+        self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
@@ -100,14 +111,21 @@ class SyncWrites:
 
     def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the child writes of `blocks` MOS blocks, a copy at each cursor, shape (n, 5)."""
-        rows: list[NDArray[np.int64]] = []
-        for _ in range(blocks):
-            self._count += 1
-            run, place = divmod(self._count, HOLE_BLOCKS)
+        key = (self._count % self.rules.region_blocks, blocks, tuple(cursors))
+        if key not in self._passes:
+            self._passes[key] = self._pass(blocks, cursors)
+        self._count += blocks
+        return self._passes[key]
+
+    def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
+        """Return the writes of a pass; the holes come round again, and with them these rows."""
+        rows: list[tuple[int, int, int, int, int]] = []
+        for number in range(self._count + 1, self._count + blocks + 1):
+            run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.append(self._block_rows(vdev, offset + hole * self._asize(vdev)))
-        return np.concatenate(rows) if rows else np.zeros((0, 5), np.int64)
+                rows.extend(self._block_rows(vdev, offset + hole * self._asize(vdev)))
+        return np.array(rows, np.int64).reshape(-1, 5)
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""
@@ -151,18 +169,15 @@ class SyncWrites:
         vdev = self.model.vdevs[number]
         if vdev.kind == "raidz":
             return int(raidz_asize(self.rules.block_bytes, vdev.ashift, len(vdev.read_leaf), vdev.parity))
+        if vdev.kind == "draid":
+            return int(draid_asize(self.rules.block_bytes, vdev.ashift, vdev.data, vdev.parity))
         return self.rules.block_bytes
 
-    def _block_rows(self, number: int, offset: int) -> NDArray[np.int64]:
-        """Return the child writes of a block; the holes come round again, and with them what was worked out."""
-        if (number, offset) not in self._known:
-            rows = self._map_block(number, offset)
-            self._known[number, offset] = np.array(rows, np.int64).reshape(-1, 5)
-        return self._known[number, offset]
-
-    def _map_block(self, number: int, offset: int) -> list[tuple[int, int, int, int, int]]:
+    def _block_rows(self, number: int, offset: int) -> list[tuple[int, int, int, int, int]]:
         vdev, size = self.model.vdevs[number], self.rules.block_bytes
-        if vdev.kind == "raidz":
+        if vdev.kind == "draid":
+            pieces = _draid_pieces(vdev, offset, size)
+        elif vdev.kind == "raidz":
             width = len(vdev.read_leaf)
             plan = raidz_map(offset, size, vdev.ashift, width, vdev.parity)
             pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]

@@ -114,7 +114,6 @@ class _Work:
         for number, member in enumerate(self.members):
             self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
             pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
-            self.notes |= {pool.note} - {""}
             self.raw.append(run_member(self.resolved, member, pool=pool).time_s)
 
     def _middle(self) -> Member:
@@ -148,7 +147,7 @@ class _Work:
     def _large(self, member: Member, blocks: int, repeat: int = 0) -> MemberResult:
         seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
         pool = miniature(seeded, member, blocks=blocks)
-        self.notes |= {pool.note} - {""}
+        self.notes = {pool.note} - {""}
         return run_member(seeded, member, pool=pool)
 
     def _precise(self) -> bool:
@@ -237,8 +236,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     found = []
     if "smr" in (old.recording, new.recording):
         found.append(
-            "a shingled (SMR) drive takes part: once its media cache is full it writes at a few MB/s; this is not "
-            "simulated, so expect the resilver to take several times as long"
+            "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, in a way that "
+            "its vendor does not publish; the interval is wide, and a raidz of narrow columns may take longer still"
         )
     if resolved.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.model import DriveModel
-from zsim.predict.hardware import Factors, drive_models
-from zsim.predict.worlds import Choice, loads, pick, uses, write_caches
+from zsim.drives.links import load_enclosure
+from zsim.drives.model import DriveModel, DriveSpread
+from zsim.predict.hardware import HOST, Factors, drive_models, shares_host
+from zsim.predict.worlds import Choice, drive_classes, fills, loads, pick, uses, write_caches
 from zsim.scenario.resolve import ResolvedScenario
 
 MEMBERS = 16
@@ -22,6 +23,12 @@ NORMAL = NormalDist()
 CHURN_SPREAD = math.log(2.0)
 # Of the record size of a pool whose datasets are not described.
 FILE_SPREAD = math.log(2.0)
+# Sustained write rate of an unnamed solid-state drive, once its fast region is full: 169 to 480 MB/s of SATA drives
+# (870 QVO, 870 EVO), 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
+SUSTAINED_SPREAD = 0.45
+# Of what a shingled drive's own work costs: 2.3 times the time of a conventional drive in one mirror, 13 times and more
+# in a raidz1 (facts of field reports: jp 2023, ServeTheHome 2020); firmwares differ and are not published.
+SHINGLING_SPREAD = math.log(1.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,12 @@ class Member:
         Whether the drives' write caches are on; None: as assumed.
     load : float or None
         Foreground reads a second and drive; None: as stated, or none.
+    drive : str or None
+        Generic drive of a pool whose drives are not named; None: as assumed.
+    fill : float or None
+        Fill of a pool of which it is not stated; None: as assumed.
+    shingling : float
+        Factor on what a shingled drive spends on rewriting its bands.
     scores : tuple of float
         Standard normal score of each unknown, in their order.
     """
@@ -77,6 +90,9 @@ class Member:
     history: str | None = None
     write_cache: bool | None = None
     load: float | None = None
+    drive: str | None = None
+    fill: float | None = None
+    shingling: float = 1.0
     scores: tuple[float, ...] = ()
 
 
@@ -89,14 +105,27 @@ def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
         Unknown("inner_ratio", "drive", "measure the drive's inner tracks", spread.inner_ratio),
         Unknown("seek", "drive", "measure the drive's seek times", spread.seek),
         Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
-        Unknown("new_rate", "new_drive", "name the new drive", math.hypot(other.drive_rate, spread.drive_rate)),
+        Unknown("new_rate", "new_drive", "name the new drive", _new_rate_spread(new, other)),
     ]
+    if shares_host(resolved):
+        found.append(Unknown("host", "ports", "say what the drives plug into", load_enclosure(HOST).rate_spread))
     found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 
 
+def _new_rate_spread(new: DriveModel, spread: DriveSpread) -> float:
+    """Return how far the new drive's rate may lie from that of its model, beyond what all drives share."""
+    if new.kind == "flash" and new.is_generic:
+        return SUSTAINED_SPREAD
+    return math.sqrt(2.0) * spread.drive_rate
+
+
 def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     found = []
+    if resolved.assumed("drive"):
+        found.append(Unknown("drive", "drive", "name the drive", choices=drive_classes()))
+    if resolved.assumed("fill"):
+        found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if resolved.assumed("history"):
         found.append(Unknown("history", "history", "say what is on the pool", choices=uses()))
     if resolved.assumed("frag") or resolved.assumed("history"):
@@ -111,6 +140,9 @@ def _of_the_surroundings(resolved: ResolvedScenario, new: DriveModel) -> list[Un
     if resolved.assumed("write_cache") and resolved.operation != "scrub" and new.kind == "mechanical":
         words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
+    if new.recording == "smr" and resolved.operation != "scrub":
+        words = "measure the drive: how it rewrites its bands is the vendor's secret"
+        found.append(Unknown("shingling", "new_drive", words, SHINGLING_SPREAD))
     if resolved.assumed("load"):
         found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
     return found

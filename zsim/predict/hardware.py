@@ -19,6 +19,9 @@ PHASE_STEP = 0.381966
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
 TRACK_SHARE = 0.7
 CLIENT_READ_S = 0.02
+# Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
+MOST_SORTED = 64
+HOST, FASTEST_SATA = "onboard-sata", 700e6
 OWN_CHANNEL = "own channel"
 UNLIMITED_RATE = 1e15
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
@@ -35,6 +38,8 @@ class Factors:
         See `DriveModel.parameters`; of all drives.
     new_rate : float
         Rate of the new drive relative to its model's.
+    host : float
+        Rate of what SATA solid-state drives of unknown attachment share.
     """
 
     outer_rate: float = 1.0
@@ -42,6 +47,7 @@ class Factors:
     seek: float = 1.0
     overhead: float = 1.0
     new_rate: float = 1.0
+    host: float = 1.0
 
 
 def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
@@ -84,9 +90,16 @@ def leaf_parameters(
         phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         write_pass_under_bytes=-1,
+        queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
         seekless_bytes=track,
         physical_sector_bytes=physical_sector(model, numbers),
     )
+
+
+def cached_extents(model: DriveModel) -> int:
+    """Return how many cached writes the firmware sorts; 0 where it is not known."""
+    quantity = model.quantities.get("cached_extents")
+    return 0 if quantity is None else min(MOST_SORTED, int(quantity.si))
 
 
 def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> PlaneModel:
@@ -94,6 +107,10 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
     refuse_what_is_missing(resolved)
     old, new = drive_models(resolved)
     links, link_of = shared_links(resolved)
+    if shares_host(resolved):
+        enclosure = load_enclosure(HOST)
+        links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
+        link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
     count = resolved.leaves
     leaves = [
         LeafModel(
@@ -124,6 +141,13 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         scan=scan_rules(resolved.release, resolved.operation),
         clients=clients(resolved, seed),
     )
+
+
+def shares_host(resolved: ResolvedScenario) -> bool:
+    """Tell whether the drives are SATA solid-state drives of which nobody says what they plug into."""
+    old, _ = drive_models(resolved)
+    sata = old.kind == "flash" and old.parameters().interface_rate < FASTEST_SATA
+    return sata and resolved.assumed("ports")
 
 
 def flash_channels(

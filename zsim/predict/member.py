@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from zsim.drives.model import SmrParameters
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
+from zsim.pool.blocks import BlockTable
 from zsim.predict.ensemble import Member
-from zsim.predict.hardware import plane_model
-from zsim.predict.worlds import in_world
+from zsim.predict.hardware import drive_models, plane_model
 from zsim.predict.population import Miniature, miniature
+from zsim.predict.shingled import housekeeping_s, smr_targets
+from zsim.predict.worlds import World, in_world
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
+
+MORE_RECORDS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +38,8 @@ class MemberResult:
     run : RunResult
         The miniature's own counters.
     model : PlaneModel
-    rates : ndarray of float64
-        psize issued per second of each slice of the issue phase, for the sampling error [bytes/s].
+    shingled_s : float
+        Of `issue_s`, what a shingled drive spends on rewriting bands [s].
     """
 
     time_s: float
@@ -44,6 +49,7 @@ class MemberResult:
     scale: float
     run: RunResult
     model: PlaneModel
+    shingled_s: float = 0.0
 
     @property
     def active_s(self) -> float:
@@ -82,6 +88,7 @@ def run_member(
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
+    smr = drive_models(resolved)[1].smr() if resolved.operation != "scrub" else None
     setup = RunSetup(
         model=model,
         blocks=pool.table,
@@ -90,13 +97,28 @@ def run_member(
         memory=int(resolved.memory / pool.scale),
         seed=resolved.seed,
         plane=plane_of(resolved),
+        records=_records(model, smr, pool.table),
     )
-    return scaled(Run(setup, progress).execute(), pool.scale, model, setup)
+    run = Run(setup, progress).execute()
+    result = scaled(run, pool.scale, model, setup)
+    if smr is None:
+        return result
+    extra = housekeeping_s(run, model, smr, pool.scale, in_order=profile.order == "sorted")
+    extra = max(0.0, extra) * pool.scale * member.shingling
+    return replace(result, time_s=result.time_s + extra, issue_s=result.issue_s + extra, shingled_s=extra)
+
+
+def _records(model: PlaneModel, smr: SmrParameters | None, table: BlockTable) -> int:
+    """Return how many finished commands to keep: all, where a shingled drive's own work follows from them."""
+    return 0 if not smr_targets(model, smr) else len(table) * (len(model.leaves) + 4) + MORE_RECORDS
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
     """Return the scenario as it is in the member's world."""
-    return in_world(resolved, member.history, member.write_cache, member.load)
+    world = World(
+        history=member.history, drive=member.drive, write_cache=member.write_cache, load=member.load, fill=member.fill
+    )
+    return in_world(resolved, world)
 
 
 def plane_of(resolved: ResolvedScenario) -> type:

@@ -19,12 +19,13 @@ from zsim.units import format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
-SLABS, FILES = 16, 8
-"""Of the miniature: each metaslab costs its sweep a long seek that the real pool makes once per thousand times the
-data, and a file cut short leaves holes that the real one does not."""
+SLABS, FILES = 32, 12
+"""Of the miniature: each metaslab costs a sweep a long seek, which the real pool makes once per thousand times the data;
+with fewer than 32 the allocators' active ones would be too large a share of them; and a file cut short leaves holes that
+the real one does not."""
 MOST_ROUNDS = 12
 LESS_FULL = 0.96
-TRIES = 6
+TRIES = 14
 
 
 @dataclass(frozen=True, slots=True)

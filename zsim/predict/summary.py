@@ -107,7 +107,7 @@ def breakdown(result: MemberResult) -> dict[str, float]:
     """Return the answer by cause, of the busiest drive; the parts sum to it [s]."""
     kind, _, number = busiest(result)
     leaf = number if kind != "link" else _target(result.model)
-    row, issue = result.run.leaves[leaf], result.issue_s
+    row, issue = result.run.leaves[leaf], result.issue_s - result.shingled_s
     span = max(result.run.end, 1e-9)
     servers = result.model.leaves[leaf].drive.parallel_commands
     names = {"seek": "seek", "rotation and gaps": "wait", "transfer": "transfer", "command overhead": "overhead"}
@@ -116,6 +116,7 @@ def breakdown(result: MemberResult) -> dict[str, float]:
     whole = sum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
     parts["waiting for other drives or the window"] = issue * waiting / whole
+    parts["rewriting shingled bands"] = result.shingled_s
     parts["metadata phase"] = result.visit_s
     parts["end of transaction groups"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from zsim.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
+from zsim.vdevs.draid import draid_needs_child
+from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_needs_child
 
 # Codes of zsim.engine.memory; the scan room lies left of the engine and may not import it.
@@ -31,6 +33,8 @@ class DamagedVdev:
     children, parity, ashift : int
     damaged : tuple of int
         Children to be repaired; empty for a healthy vdev.
+    data, spares : int
+        Data columns of a group and distributed spares; dRAID only.
     """
 
     kind: str
@@ -38,6 +42,8 @@ class DamagedVdev:
     parity: int
     ashift: int
     damaged: tuple[int, ...] = ()
+    data: int = 0
+    spares: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +144,41 @@ def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test:
                 result[rows] |= _touches(
                     offsets, psizes, vdev.ashift, vdev.children, vdev.parity, np.array(vdev.damaged, np.int64)
                 )
+            elif vdev.kind == "draid":
+                result[rows] |= _in_degraded_group(blocks.dva_offset[rows, copy], blocks.psize[rows], vdev)
             else:
                 result[rows] = True
+    return result
+
+
+def _in_degraded_group(
+    offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev
+) -> NDArray[np.bool_]:
+    """Tell which blocks lie in a group with a damaged child (vdev_draid.c:vdev_draid_need_resilver)."""
+    permutations = draid_permutations(vdev.children)
+    result = np.zeros(len(offsets), dtype=bool)
+    for child in vdev.damaged:
+        shape = (vdev.ashift, vdev.data, vdev.parity, vdev.spares)
+        result |= _group_has(offsets, psizes, *shape, permutations, child)
+    return result
+
+
+@njit
+def _group_has(
+    offsets: NDArray[np.int64],
+    psizes: NDArray[np.int64],
+    ashift: int,
+    data: int,
+    parity: int,
+    spares: int,
+    permutations: NDArray[np.int64],
+    child: int,
+) -> NDArray[np.bool_]:
+    result = np.zeros(len(offsets), dtype=np.bool_)
+    for row in range(len(offsets)):
+        result[row] = draid_needs_child(
+            offsets[row], psizes[row], ashift, data, parity, spares, permutations, child
+        )
     return result
 
 

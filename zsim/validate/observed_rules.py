@@ -16,7 +16,7 @@ replace
     ``replaced_drives``, 1 where it is not known; more than the redundancy allows: the old drives are online.
 alloc
     Of a resilver: ``resilvered_bytes`` per new drive, times drives and vdevs (parity is in it); else
-    ``alloc_bytes``; else ``fill_fraction``; a rebuild of dRAID without any: full.
+    ``alloc_bytes``; else ``zfs USED`` of the notes with parity; else ``fill_fraction``; a rebuild of dRAID without any: full.
 drive
     The first model named that the catalogue has in that capacity (one that is marked as the target goes to
     ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series; a hard disk
@@ -51,6 +51,7 @@ from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import load_release
+from zsim.units import parse_bytes
 from zsim.validate.observed_hints import load_of, load_words, text_of, use_of, write_cache_of
 
 Row = Mapping[str, Any]
@@ -67,6 +68,9 @@ CLEARLY_LARGER = 1.5
 SLOW_SPINDLE = re.compile(r"WD\d+E[A-Z]{3}|ST\d+(VN00\d|VN000|DM00[04]|LM\d+)|Green|\bSlim\b", re.IGNORECASE)
 """Series of about 5400 rpm: WD Green, Red and Elements (letter E), Seagate NAS and Desktop from 4 TB on."""
 MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
+FLASH_BYTES = tuple(int(size * 1e9) for size in (120, 128, 240, 250, 256, 480, 512))
+FLASH_SINCE = "2018"
+"""Drives of unknown kind with a capacity in which, from this year on, next to only solid-state drives were in use."""
 TARGET = re.compile(r"(?P<before>[\w-]+) \([^()]*\b(?:target|new one)\b[^()]*\)|target (?P<after>[^;,)]*)")
 NAMED_BYTES = (
     (re.compile(r"\bST(\d{3,5})[A-Z]"), 1e9),
@@ -75,6 +79,7 @@ NAMED_BYTES = (
     (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
 )
 """Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit of the number]."""
+USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
 
@@ -239,9 +244,20 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
             return {"alloc": round(share * width * len(layout.vdevs))}
     if row.get("alloc_bytes"):
         return {"alloc": int(row["alloc_bytes"])}
+    used = used_bytes(row)
+    if used is not None:
+        vdev = layout.vdevs[0]
+        share = (vdev.children - vdev.parity) / vdev.children if vdev.kind == "raidz" else 1.0
+        return {"alloc": round(used / share)}
     if row.get("fill_fraction"):
         return {"fill": float(row["fill_fraction"])}
     return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+
+
+def used_bytes(row: Row) -> int | None:
+    """Return what ``zfs list`` showed as USED, parity not counted [bytes]; None where the row does not tell."""
+    found = USED.search(text_of(row, "notes"))
+    return None if found is None else parse_bytes(found[1], "notes")
 
 
 def repaired_vdev(layout: Layout) -> VdevSpec:
@@ -290,7 +306,7 @@ def drives_of(row: Row, size: int | None) -> dict[str, Any]:
     stated = row.get("drive_bytes")
     if size is not None and stated and stated >= CLEARLY_LARGER * size and "new_drive" not in fields:
         fields |= larger_new_drive(row, int(stated))
-    return fields
+    return at_least_as_large(fields)
 
 
 def larger_new_drive(row: Row, size: int) -> dict[str, Any]:
@@ -313,6 +329,15 @@ def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
         return {}
     kind = "generic-5400rpm-cmr" if SLOW_SPINDLE.search(text) else "generic-7200rpm-cmr"
     return {"new_drive": kind, "new_drive_size": max(named, size or 0)}
+
+
+def at_least_as_large(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the drives with a new one that is not smaller than the old ones by rounding alone."""
+    if "new_drive_size" in fields and "drive" in fields and "drive_size" not in fields:
+        old = load_drive(fields["drive"]).capacity_bytes
+        if 0.97 * old < fields["new_drive_size"] < old:
+            return {**fields, "new_drive_size": old}
+    return fields
 
 
 def bytes_in_name(text: str) -> int | None:
@@ -345,6 +370,8 @@ def generic_drive(row: Row) -> str | None:
         return "generic-sata-ssd"
     if is_shingled(row) and not re.search(r"source[^;]* CMR|SMR target|\blegs? SMR", kind):
         return "generic-5400rpm-smr"
+    if not kind and row.get("drive_bytes") in FLASH_BYTES and (date_of(row) or "") >= FLASH_SINCE:
+        return "generic-sata-ssd"
     models = text_of(row, "drive_model")
     if not row.get("rpm") and not MODEL.search(models):
         return None

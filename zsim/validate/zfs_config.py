@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel, WriterModel
+from zsim.engine.model import TO_SPARE, ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel, WriterModel
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.engine.run import RunSetup, SecondReplacement
 from zsim.errors import InputError
@@ -220,7 +220,6 @@ def vdevs_of(bench: Bench) -> tuple[VdevModel, ...]:
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
                 data=spec.data if spec.kind == "draid" else 0,
                 spares=spec.spares,
-                spare_for=int(config.get("replaced_leaf") or 0) - first if bench.to_spare and first == 0 else -1,
             )
         )
         first += spec.children
@@ -233,7 +232,7 @@ def _replacements(bench: Bench) -> dict[int, int]:
     if old is None:
         raise InputError("config.json: replaced_leaf", None, "a resilver names the leaf that is replaced")
     if bench.to_spare:
-        return {int(old): -2}
+        return {int(old): TO_SPARE}
     if not new:
         raise InputError("config.json: new_leaf", None, "a resilver names the leaf that is written")
     return {int(old): new[0]}
