@@ -225,8 +225,8 @@ def test_a_cached_write_is_answered_before_it_is_on_the_medium(engine: Any) -> N
 def test_a_write_that_waits_for_the_cache_does_not_starve(engine: Any) -> None:
     drive = DriveParameters(
         capacity_bytes=1 << 30,
-        seek_short_a_s=0.01,
-        seek_knee=1.0,
+        seek_short_a_s=0.001,
+        seek_long_c_s=0.05,
         queue_max_age_s=0.05,
         write_cache_bytes=BLOCK,
     )

@@ -217,11 +217,23 @@ def repair_copy(
 
 
 @njit
+def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
+    """Tell whether a column of a map lies on a child that cannot be read."""
+    child_leaf = child_leaf_of(table)
+    for column in range(plan[0]):
+        child = piece_of(table, vdev, plan, column, True)[0]
+        if child_leaf[2 * (vdev.first_child + child)] < 0:
+            return True
+    return False
+
+
+@njit
 def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain read of a block (metadata, a client's data); return the number of child reads.
 
     Data columns only, unless one of them is unreadable: then all columns that can be read
-    (OpenZFS vdev_raidz.c:vdev_raidz_io_start).
+    (OpenZFS vdev_raidz.c:vdev_raidz_io_start).  A dRAID that misses any column of the row, parity or not, reads the
+    zero fill of the others too (vdev_draid.c:vdev_draid_io_start_read, seen in runs of 2.3.9).
     """
     item = items_of(table)[item_number & table[ITEM_MASK]]
     vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
@@ -233,18 +245,17 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
     while left > 0:
         part, missing = part_size(vdev, at, left), 0
         plan = map_part(vdev, at, part)
+        whole = vdev.kind != KIND_RAIDZ and any_missing(table, vdev, plan)
         for column in range(plan[0] - 1, -1, -1):
             if column < vdev.parity and missing == 0:
                 break
-            child, place, size = piece_of(table, vdev, plan, column, False)
+            child, place, size = piece_of(table, vdev, plan, column, whole)
             leaf = child_leaf[2 * (vdev.first_child + child)]
-            if size == 0:
-                continue
             if leaf < 0:
                 missing += 1
-                continue
-            reads += 1
-            enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
+            elif size > 0:
+                reads += 1
+                enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
         left -= part
         if left > 0:
             at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
