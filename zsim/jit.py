@@ -101,7 +101,7 @@ def array_at(dtype: Any) -> Any:
     """
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def view(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return _array(context, builder, array_type, arguments[0])
@@ -115,7 +115,7 @@ def matrix_at(dtype: Any) -> Any:
     """Return a compiled function from an address, rows and columns to the matrix of `dtype` that begins there."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return _array(context, builder, array_type, arguments[0], arguments[1:])
@@ -125,7 +125,7 @@ def matrix_at(dtype: Any) -> Any:
     return view
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def bare(typing_context: Any, table: Any) -> Any:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted (atomically)."""
 
@@ -135,7 +135,7 @@ def bare(typing_context: Any, table: Any) -> Any:
     return types.CPointer(types.int64)(table), generate
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic  # type: ignore[untyped-decorator]
 def bare_at(typing_context: Any, address: Any) -> Any:
     """Return the table of addresses that begins at an address, as a plain pointer."""
 
@@ -149,7 +149,7 @@ def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def view(typing_context: Any, table: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             address = _entry(context, builder, arguments[0], entry)
@@ -173,7 +173,7 @@ def call_through(entry: int, arguments: int) -> Any:
         So many follow the table.
     """
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def call(typing_context: Any, table: Any, given: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             word = context.get_value_type(types.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from zsim.engine.control import ScanControl
+from zsim.engine.control import ScanControl, Steps
 from zsim.engine.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
 from zsim.engine.txg import SyncWrites
 
@@ -22,7 +22,7 @@ POOLS = {"free_child", "free_command", "free_slot"}
 IDLE_SLICES = 20
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
-WHOLE = ("links", "streams", "positions", "txgs", "end")
+WHOLE = ("links", "streams", "positions", "decisions", "end")
 STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit"]
 
 
@@ -36,7 +36,7 @@ class Outcome:
     links: tuple[float, ...]
     streams: list[tuple[float, ...]]
     positions: list[int]
-    txgs: int
+    decisions: list[tuple[int, float]]
     end: float
 
 
@@ -76,20 +76,40 @@ def build(engine: Any, scenario: Scenario) -> Any:
     )
 
 
+class Control(ScanControl):
+    """Control that notes every decision, and closes an epoch within each slice if the scenario says so."""
+
+    def __init__(self, plane: Any, scenario: Scenario) -> None:
+        writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
+        super().__init__(simpy.Environment(), plane, scenario.txg, writes, within_an_hour)
+        self.closes_epochs = scenario.closes_epochs
+        self.seen: list[tuple[int, float]] = []
+
+    def decision(self) -> Steps:
+        reason = yield from super().decision()
+        self.seen.append((reason, self.plane.now))
+        return reason
+
+    def scan_slice(self, seconds: float) -> Steps:
+        if self.closes_epochs:
+            self.plane.resume(self.plane.now + seconds)
+            if self.plane.advance(self.plane.now + seconds / 3) == EXIT_HORIZON:
+                self.plane.close_epoch()
+        yield from super().scan_slice(seconds)
+
+
 def within_an_hour(now: float) -> None:
     assert now < 3600.0, "a small scenario has no end: something starves"
 
 
 def play(plane: Any, scenario: Scenario) -> Outcome:
     """Run the scenario txg by txg; then let all come to rest, unless clients go on for ever."""
-    environment = simpy.Environment()
-    writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
-    control = ScanControl(environment, plane, scenario.txg, writes, within_an_hour)
+    control = Control(plane, scenario)
     plane.start_clients()
     if len(scenario.plain_rows):
         plane.submit_group(scenario.plain_rows)
     steps = control.run_program(scenario.programs, scenario.windows)
-    environment.run(environment.process(steps))
+    control.environment.run(control.environment.process(steps))
     end = plane.now
     if scenario.model.clients.count == 0:
         assert plane.advance(np.inf) == EXIT_STALLED
@@ -100,7 +120,7 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
         links=plane.link_busy,
         streams=[tuple(plane.stream(n, name) for name in STREAM) for n in range(len(scenario.programs))],
         positions=plane.positions(),
-        txgs=control.txgs,
+        decisions=control.seen,
         end=end,
     )
 

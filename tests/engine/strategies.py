@@ -25,6 +25,7 @@ from zsim.engine.memory import (
     SYNC_WRITE,
 )
 from zsim.engine.model import (
+    TO_SPARE,
     ClientModel,
     LeafModel,
     LinkModel,
@@ -36,9 +37,11 @@ from zsim.engine.model import (
 from zsim.engine.txg import TxgRules
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
+from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
 from zsim.vdevs.raidz import raidz_asize
 
 KIB, MIB = 1 << 10, 1 << 20
+USED = 200 * MIB
 Draw = Any
 
 
@@ -55,6 +58,7 @@ class Scenario:
     txg: TxgRules
     cursors: list[tuple[int, int]]
     plain_rows: NDArray[np.int64]
+    closes_epochs: bool
     horizons: tuple[float, ...]
     budgets: tuple[int, ...]
 
@@ -155,6 +159,7 @@ TXG: dict[str, st.SearchStrategy[Any]] = {
     "slice_s": choice(0.01, 0.05, 5.0),
     "first_slice_s": choice(0.01, 0.05, 3.0),
     "pass_blocks": choice((2,), (1, 3, 1), (4, 8)),
+    "further_blocks": choice((), ((2, 1, 1),)),
     "region_blocks": choice(16, 128),
     "first_reads": choice(0, 3),
     "first_labels": st.booleans(),
@@ -190,28 +195,35 @@ def scan_rules(values: dict[str, Any], queue: QueueRules, rebuild: bool) -> Scan
 
 @st.composite
 def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
-    """A RAID-Z or mirror: children may be missing, replaced, or replaced while the old disk lives."""
-    raidz = draw(st.booleans())
-    parity = draw(st.integers(1, 3)) if raidz else 0
-    children = parity + draw(st.integers(1, 4)) if raidz else draw(st.integers(2, 3))
-    ashift = draw(choice(9, 12))
-    lost = draw(st.lists(choice("gone", "dead", "live"), max_size=parity if raidz else children - 1))
+    """A top-level vdev: children may be missing, replaced, or replaced while the old disk lives."""
+    kind = draw(choice("raidz", "mirror", "draid"))
+    parity = 0 if kind == "mirror" else draw(st.integers(1, 3))
+    data = draw(st.integers(1, 4))
+    spares = draw(st.integers(0, 2)) if kind == "draid" else 0
+    children = {
+        "raidz": parity + data,
+        "mirror": draw(st.integers(2, 3)),
+        "draid": parity + data + spares + draw(st.integers(0, 3)),
+    }[kind]
+    fates = ["gone", "dead", "live"] + (["spared"] if spares else [])
+    lost = draw(st.lists(choice(*fates), max_size=children - 1 if kind == "mirror" else parity))
     if scrub and not draw(st.booleans()):
         lost = []
-    fate = [*lost, *["good"] * (children - len(lost))]
-    fate = draw(st.permutations(fate))
+    fate = draw(st.permutations([*lost, *["good"] * (children - len(lost))]))
     read, write, following = [], [], first_leaf
-    for kind in fate:
-        read.append(-1 if kind in {"gone", "dead"} else following)
+    for each in fate:
+        read.append(following if each in {"good", "live"} else -1)
         following += read[-1] >= 0
-        write.append(following if kind in {"dead", "live"} else -1)
+        write.append(following if each in {"dead", "live"} else TO_SPARE if each == "spared" else -1)
         following += write[-1] >= 0
     return VdevModel(
-        kind="raidz" if raidz else "mirror",
+        kind=kind,
         parity=parity,
-        ashift=ashift,
+        ashift=draw(choice(9, 12)),
         read_leaf=tuple(read),
         write_leaf=tuple(write),
+        data=data if kind == "draid" else 0,
+        spares=spares,
     )
 
 
@@ -239,27 +251,48 @@ def models(draw: Draw) -> PlaneModel:
     )
 
 
+def allocated(vdev: VdevModel, psize: int) -> int:
+    """Return the space that a block takes [bytes], so that the next one begins where it may."""
+    if vdev.kind == "draid":
+        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
+    if vdev.kind == "raidz":
+        psize = raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity)
+    return -(-psize // 4096) * 4096
+
+
+def space(vdev: VdevModel) -> int:
+    """Return how much of the vdev's address space the smallest of the drives holds for sure [bytes]."""
+    if vdev.kind == "draid":
+        return draid_usable_bytes(USED, vdev.data, vdev.parity, len(vdev.read_leaf), vdev.spares)
+    return USED * (len(vdev.read_leaf) if vdev.kind == "raidz" else 1)
+
+
 class Allocator:
     """Lays blocks out in every top-level vdev, runs of them side by side, none over another."""
 
     def __init__(self, model: PlaneModel, generator: np.random.Generator, sparse: bool) -> None:
         self.model, self.generator, self.sparse = model, generator, sparse
-        self.cursor = [0] * len(model.vdevs)
+        self.cursor = [self._start(vdev) for vdev in model.vdevs]
+
+    def _start(self, vdev: VdevModel) -> int:
+        """Return the first offset: in a dRAID a few stripes before a group ends."""
+        if vdev.kind != "draid":
+            return 0
+        width = vdev.data + vdev.parity
+        groups = space(vdev) // (width * ROW_HEIGHT)
+        group = int(self.generator.integers(1, max(2, groups)))
+        return width * (group * ROW_HEIGHT - (int(self.generator.integers(1, 64)) << vdev.ashift))
 
     def place(self, psize: int) -> tuple[int, int]:
+        """Return vdev and offset of the next block."""
         number = int(self.generator.integers(len(self.model.vdevs)))
         vdev = self.model.vdevs[number]
-        size = psize
-        if vdev.kind == "raidz":
-            size = raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity)
         jump = self.generator.random() < (0.5 if self.sparse else 0.1)
         gap = int(self.generator.integers(1, 1 << 20 if self.sparse else 1 << 16)) << 12 if jump else 0
-        offset = self.cursor[number]
-        space = 200 * MIB * (len(vdev.read_leaf) if vdev.kind == "raidz" else 1)
-        offset = self.cursor[number] + gap
-        if offset + size > space:
+        offset = self.cursor[number] + allocated(vdev, gap)
+        if offset + allocated(vdev, psize) > space(vdev):
             offset = self.cursor[number]
-        self.cursor[number] = offset + -(-size // 4096) * 4096
+        self.cursor[number] = offset + allocated(vdev, psize)
         return number, offset
 
 
@@ -371,6 +404,7 @@ def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
         txg=TxgRules(**draw(st.fixed_dictionaries(TXG))),
         cursors=[(number % len(model.vdevs), (7 + number) * MIB) for number in range(draw(choice(1, 3)))],
         plain_rows=plain_rows(len(model.leaves), draw(choice(0, 0, 5, 60)), seed),
+        closes_epochs=draw(st.booleans()),
         horizons=tuple(draw(st.lists(choice(1e-5, 0.0003, 0.01, 1.0), min_size=1, max_size=3))),
         budgets=tuple(draw(st.lists(choice(1, 2, 7, 1000), min_size=1, max_size=3))),
     )

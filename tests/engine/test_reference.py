@@ -32,13 +32,24 @@ from zsim.engine.memory import (
     SCRUB,
     SYNC_READ,
 )
-from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, QueueRules, ScanRules, VdevModel
+from zsim.engine.model import (
+    TO_SPARE,
+    ClientModel,
+    LeafModel,
+    LinkModel,
+    PlaneModel,
+    QueueRules,
+    ScanRules,
+    VdevModel,
+)
 from zsim.engine.reference import ReferencePlane
 from zsim.engine.reference_clock import Alarm, Clock, Steps, on_ring
 from zsim.engine.reference_state import LeafState, Shared
 from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
 from . import strategies
@@ -376,23 +387,43 @@ def test_a_client_counts_only_what_it_has_read(engine: Any) -> None:
 # What must hold in every run.
 
 
+def columns_of(vdev: VdevModel, offset: int, psize: int) -> list[tuple[int, int, int]]:
+    """Child, child offset and size of all that a block is given on a vdev."""
+    width = len(vdev.write_leaf)
+    if vdev.kind == "mirror":
+        return [(child, offset, psize) for child in range(width)]
+    if vdev.kind == "raidz":
+        plan = raidz_map(offset, psize, vdev.ashift, width, vdev.parity)
+        return [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
+    shape, permutations = (vdev.ashift, vdev.data, vdev.parity), draid_permutations(width)
+    first = draid_first_part(offset, psize, *shape)
+    plan = draid_map(offset, first, *shape, width, vdev.spares)
+    pieces = [
+        (*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5])
+        for column in range(vdev.data + vdev.parity)
+    ]
+    rest = [] if first >= psize else columns_of(vdev, offset + draid_asize(first, *shape), psize - first)
+    return pieces + rest
+
+
 def map_bytes(scenario: Scenario) -> Counter[int]:
     """What the vdev maps say that each leaf is to be given in a resilver [bytes]."""
     items, wanted = scenario.items, Counter[int]()
     for item in range(len(items)):
         copies = range(int(items.copies[item]), int(items.copies[item] + items.copy_count[item]))
-        places = [(int(items.vdev[item]), int(items.offset[item]))]
-        places += [(int(items.copy_vdev[copy]), int(items.copy_offset[copy])) for copy in copies]
-        for number, offset in places:
-            vdev, psize = scenario.model.vdevs[number], int(items.psize[item])
-            width = len(vdev.write_leaf)
-            pieces = [(child, offset, psize) for child in range(width)]
-            if vdev.kind == "raidz":
-                plan = raidz_map(offset, psize, vdev.ashift, width, vdev.parity)
-                pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
-            for child, _, size in pieces:
-                if vdev.write_leaf[child] >= 0:
-                    wanted[vdev.write_leaf[child]] += size
+        places = [(int(items.vdev[item]), int(items.offset[item]), True)]
+        places += [(int(items.copy_vdev[copy]), int(items.copy_offset[copy]), False) for copy in copies]
+        for number, offset, was_read in places:
+            vdev = scenario.model.vdevs[number]
+            for child, place, size in columns_of(vdev, offset, int(items.psize[item])):
+                target = vdev.write_leaf[child]
+                if target == TO_SPARE:
+                    permutations = draid_permutations(len(vdev.read_leaf))
+                    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations)
+                    target = vdev.read_leaf[spare]
+                wanted[target] += size
+                if vdev.kind == "draid" and not was_read:
+                    wanted[vdev.read_leaf[child]] += size
     return wanted
 
 
@@ -471,6 +502,7 @@ def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
         (ScanRules, strategies.SCAN),
         (ClientModel, strategies.CLIENTS),
         (LinkModel, strategies.LINK),
+        (TxgRules, strategies.TXG),
     ],
 )
 def test_every_parameter_is_generated(model: Any, drawn: dict[str, Any]) -> None:

@@ -64,7 +64,9 @@ class CompiledPlane:
     ) -> None:
         self.model = model
         readable = np.zeros(0, np.int64) if client_items is None else client_items
-        self.memory = Memory(**_sizes(model, items, streams, min(slots, MAX_SLOTS), len(readable), records, program_length))
+        self.memory = Memory(
+            **_sizes(model, items, streams, min(slots, MAX_SLOTS), len(readable), records, program_length)
+        )
         self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()
@@ -102,7 +104,12 @@ class CompiledPlane:
             first += len(vdev.read_leaf)
 
     def _load_rules(self) -> None:
-        general, queue, scan, clients = self.memory.general, self.model.queue, self.model.scan, self.model.clients
+        general, queue, scan, clients = (
+            self.memory.general,
+            self.model.queue,
+            self.model.scan,
+            self.model.clients,
+        )
         self.memory.limits[0], self.memory.limits[1] = queue.minimum, queue.maximum
         values: dict[str, Any] = {
             "single_queue": queue.single,

@@ -72,7 +72,12 @@ def positioning_cost(table: Any, leaf: int, command: Any, at: float) -> float:
 @njit
 def pick_held(table: Any, leaf: int, at: float) -> int:
     """Return the place of the held command a drive serves next (FCFS, C-LOOK or SPTF with an age limit)."""
-    drive, state, held, commands = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf), commands_of(table)
+    drive, state, held, commands = (
+        drives_of(table)[leaf],
+        leaves_of(table)[leaf],
+        held_of(table, leaf),
+        commands_of(table),
+    )
     count = min(state.held, drive.queue_depth)
     if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
         return 0
@@ -325,4 +330,3 @@ def end_service(table: Any, slot: int) -> int:
         command.cache = CACHE_DESTAGED
         return -1
     return -2 - int(number)
-

@@ -167,7 +167,9 @@ def fetch_metadata(table: Any, item_number: int) -> None:
     general.metadata_inflight += 1
     general.prefetch_bytes += item.psize
     item.metadata_left = 1 << 20
-    reads = read_plainly(table, item_number, general.metadata_class, OWNER_METADATA, item_number, FLAG_METADATA)
+    reads = read_plainly(
+        table, item_number, general.metadata_class, OWNER_METADATA, item_number, FLAG_METADATA
+    )
     item.metadata_left -= (1 << 20) - reads
 
 

@@ -101,7 +101,15 @@ def enqueue(
 
 
 def _enqueue_entry(
-    address: int, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
+    address: int,
+    leaf: int,
+    klass: int,
+    write: int,
+    offset: int,
+    length: int,
+    kind: int,
+    owner: int,
+    flags: int,
 ) -> None:
     enqueue_here(bare_at(address), leaf, klass, write, offset, length, kind, owner, flags)
 

@@ -72,7 +72,11 @@ def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     if stream.inflight >= stream.limit or general.free_slots == 0:
         return STREAM_WINDOW
-    if general.delay_ticks > 0 and stream.delayed == 0 and general.now - general.last_client <= general.idle_window:
+    if (
+        general.delay_ticks > 0
+        and stream.delayed == 0
+        and general.now - general.last_client <= general.idle_window
+    ):
         stream.delayed = 1
         event_times_of(table)[stream_slot(table, stream_number)] = delay_end(general)
         return STREAM_DELAY
@@ -86,7 +90,11 @@ def step_issue(table: Any, stream_number: int, item_number: int) -> int:
     """Try to issue one scan block; return the stream's state (ready: it was issued, or the blocks above it are next)."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & table[ITEM_MASK]]
-    if general.now >= general.pause_at and stream.delayed == 0 and (general.pause_level0_only == 0 or item.level0 != 0):
+    if (
+        general.now >= general.pause_at
+        and stream.delayed == 0
+        and (general.pause_level0_only == 0 or item.level0 != 0)
+    ):
         stream.unwind = item.unwind
         return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
     return issue_in_turn(table, stream_number, item_number)

@@ -52,7 +52,11 @@ def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
             lowest, count = load, 0
         if load == lowest and load < (1 << 60):
             count += 1
-    turn = int(general.now / MIRROR_SWITCH_S) if general.mirror_rule == MIRROR_BY_PENDING else offset >> MIRROR_SHIFT
+    turn = (
+        int(general.now / MIRROR_SWITCH_S)
+        if general.mirror_rule == MIRROR_BY_PENDING
+        else offset >> MIRROR_SHIFT
+    )
     choice = turn % max(1, count)
     for child in range(vdev.first_child, vdev.first_child + vdev.children):
         if _mirror_load(table, vdev, child, offset) == lowest:
@@ -95,7 +99,9 @@ def part_size(vdev: Any, offset: int, psize: int) -> int:
 def map_part(vdev: Any, offset: int, psize: int) -> Plan:
     """Return the map of a block, or of a part of it, on RAID-Z or dRAID: columns first, the rest is for `piece_of`."""
     if vdev.kind == KIND_RAIDZ:
-        columns, first, base, big, small, sector = raidz_map(offset, psize, vdev.ashift, vdev.children, vdev.parity)
+        columns, first, base, big, small, sector = raidz_map(
+            offset, psize, vdev.ashift, vdev.children, vdev.parity
+        )
         return columns, first, 0, base, big, small, sector
     start, number, base, big, small, whole = draid_map(
         offset, psize, vdev.ashift, vdev.data, vdev.parity, vdev.children, vdev.spares
@@ -174,7 +180,9 @@ def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psi
     for child in range(vdev.first_child, vdev.first_child + vdev.children):
         if child_leaf[2 * child] >= 0:
             slot.reads += 1
-            enqueue(table, child_leaf[2 * child], klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+            enqueue(
+                table, child_leaf[2 * child], klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN
+            )
 
 
 @njit

@@ -20,7 +20,17 @@ CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
 BUCKETS = 256
 
-EXIT_HORIZON, EXIT_GROUP, EXIT_DRAINED, EXIT_BUDGET, EXIT_STALLED, EXIT_RECORD, EXIT_REFILL, EXIT_FULL, EXIT_EPOCH = range(9)
+(
+    EXIT_HORIZON,
+    EXIT_GROUP,
+    EXIT_DRAINED,
+    EXIT_BUDGET,
+    EXIT_STALLED,
+    EXIT_RECORD,
+    EXIT_REFILL,
+    EXIT_FULL,
+    EXIT_EPOCH,
+) = range(9)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
 OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
@@ -296,7 +306,11 @@ RECORD_DTYPE = np.dtype(
 # Compiled `zsim.engine.flow.enqueue`, called by address.
 enqueue_through = call_through(ENQUEUE, 8)
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a copy.
-general_of, limits_of, drives_of = array_in(GENERAL_DTYPE, GENERAL), array_in("i8", LIMITS), array_in(DRIVE_DTYPE, DRIVES)
+general_of, limits_of, drives_of = (
+    array_in(GENERAL_DTYPE, GENERAL),
+    array_in("i8", LIMITS),
+    array_in(DRIVE_DTYPE, DRIVES),
+)
 leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
 children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
 event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)

@@ -54,7 +54,9 @@ class MemoryLimit:
 
     def used(self, queue: ScanQueue, pending: NDArray[np.int64]) -> int:
         """Return the memory the pending entries take [bytes]."""
-        return int(queue.record_bytes[pending].sum()) + EXTENT_BYTES * _extents(queue, pending, self.extent_rules)
+        return int(queue.record_bytes[pending].sum()) + EXTENT_BYTES * _extents(
+            queue, pending, self.extent_rules
+        )
 
     def mode(self, now: float, queue: ScanQueue, pending: NDArray[np.int64], *, visited_all: bool) -> Mode:
         """Return what this txg does."""
@@ -80,7 +82,11 @@ class MemoryLimit:
             return total
         room = self.hard - self.used(queue, pending)
         ahead = np.cumsum(queue.record_bytes[visited:])
-        return int(visited + max(1, np.searchsorted(ahead, room, side="right") + 1)) if room < ahead[-1] else total
+        return (
+            int(visited + max(1, np.searchsorted(ahead, room, side="right") + 1))
+            if room < ahead[-1]
+            else total
+        )
 
     def finish_visits(self) -> None:
         """All is visited: what is queued is drained in LBA order."""
@@ -97,5 +103,7 @@ def _extents(queue: ScanQueue, pending: NDArray[np.int64], rules: dict[str, int]
         return 0
     order = np.lexsort((queue.offset[pending], queue.vdev[pending]))
     offset, asize = queue.offset[pending][order], queue.asize[pending][order]
-    apart = (offset[1:] - offset[:-1] - asize[:-1] > rules["max_gap"]) | (np.diff(queue.vdev[pending][order]) != 0)
+    apart = (offset[1:] - offset[:-1] - asize[:-1] > rules["max_gap"]) | (
+        np.diff(queue.vdev[pending][order]) != 0
+    )
     return 1 + int(apart.sum())

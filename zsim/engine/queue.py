@@ -280,7 +280,11 @@ def choose_single(table: Any, leaf: int) -> tuple[int, int]:
         entries, offsets = queue_children_of(table, row), queue_offsets_of(table, row)
         for place in range(bounds[2 * row], bounds[2 * row + 1]):
             deadline = children[entries[place]].bucket
-            if best < 0 or deadline < best_deadline or (deadline == best_deadline and offsets[place] < best_offset):
+            if (
+                best < 0
+                or deadline < best_deadline
+                or (deadline == best_deadline and offsets[place] < best_offset)
+            ):
                 best_row, best, best_deadline, best_offset = row, place, deadline, offsets[place]
     return best_row, best
 

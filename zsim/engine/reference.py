@@ -19,6 +19,7 @@ from zsim.drives.mechanics import drive_table
 from zsim.engine.memory import (
     EXIT_BUDGET,
     EXIT_DRAINED,
+    EXIT_EPOCH,
     EXIT_GROUP,
     EXIT_HORIZON,
     EXIT_RECORD,
@@ -40,7 +41,7 @@ from zsim.engine.reference_drive import Drive, Link
 from zsim.engine.reference_queue import LeafQueue
 from zsim.engine.reference_scan import Metadata, Operation, Stream
 from zsim.engine.reference_state import NEVER, Child, Command, Item, LeafState, Shared
-from zsim.engine.reference_vdev import TopLevel
+from zsim.engine.reference_vdev import VDEVS
 from zsim.engine.window import Window
 from zsim.scan.program import NO_ITEM, Program, ScanItems
 
@@ -87,7 +88,7 @@ class ReferencePlane:
         self.shared.free_slots = min(slots, MAX_SLOTS)
         self.items = _item_list(items)
         self._build_hardware()
-        self.vdevs = [TopLevel(self.shared, vdev, self.queues) for vdev in model.vdevs]
+        self.vdevs = [VDEVS[vdev.kind](self.shared, vdev, self.queues) for vdev in model.vdevs]
         self.metadata = Metadata(self.shared, self.items, self.vdevs)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
         self._build_users(readable, streams)
@@ -110,7 +111,7 @@ class ReferencePlane:
         self.states = [LeafState(link=leaf.link) for leaf in model.leaves]
         for vdev in model.vdevs:
             for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
-                if old >= 0:
+                if old >= 0 and new >= 0:
                     self.states[old].replaced_by = new
         self.drives = [
             Drive(
@@ -227,6 +228,12 @@ class ReferencePlane:
         """Stop the scan (nothing of it may be in flight)."""
         self.shared.running = 0
 
+    def close_epoch(self) -> None:
+        """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
+        self.shared.epoch += 1
+        self.shared.epoch_left = self.shared.inflight_blocks
+        self.shared.epoch_waiting = 1
+
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length; `advance` says when all are done."""
         self.shared.group_left += len(rows)
@@ -278,6 +285,9 @@ class ReferencePlane:
         if shared.group_waiting and shared.group_left == 0:
             shared.group_waiting = 0
             return EXIT_GROUP
+        if shared.epoch_waiting and shared.epoch_left == 0:
+            shared.epoch_waiting = 0
+            return EXIT_EPOCH
         if self._is_drained():
             return EXIT_DRAINED
         if self.capacity > 1 and shared.records >= self.capacity - 1:

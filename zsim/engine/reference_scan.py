@@ -29,8 +29,6 @@ from zsim.engine.window import Window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zsim.engine.reference_queue import LeafQueue
-
 ISSUE, VISIT = OP_ISSUE, OP_VISIT
 Operation = tuple[int, Item]
 
@@ -40,6 +38,7 @@ class Block:
 
     def __init__(self, shared: Shared, vdevs: Sequence[TopLevel], stream: Stream, item: Item) -> None:
         self.shared, self.vdevs, self.stream, self.item = shared, vdevs, stream, item
+        self.epoch = shared.epoch
         self.reads_left = 0
         self.writes_left = 0
 
@@ -68,10 +67,8 @@ class Block:
 
     def read_for_copy_done(self, child: Child) -> None:
         """Write what a live old disk gave to its replacement (vdev_mirror.c:vdev_mirror_io_done)."""
-        queues: list[LeafQueue] = self.vdevs[0].queues
-        self.expect_write()
-        place = child.offset - self.shared.label_bytes
-        self.vdevs[0].write(queues[child.leaf].state.replaced_by, place, child.length, self.write_done)
+        vdev, place = self.vdevs[self.item.vdev], child.offset - self.shared.label_bytes
+        vdev.write(self, vdev.queues[child.leaf].state.replaced_by, place, child.length)
         self.read_done(child)
 
     def write_done(self, child: Child) -> None:
@@ -297,6 +294,7 @@ class Stream:
         shared = self.shared
         self.inflight -= self._weight(block.item)
         shared.inflight_blocks -= 1
+        shared.epoch_left -= block.epoch != shared.epoch
         shared.free_slots += 1
         shared.last_scan = shared.now
         if shared.inflight_blocks == 0:

@@ -154,6 +154,9 @@ class Shared:
     # Groups, clients and what was seen.
     group_left: int = 0
     group_waiting: int = 0
+    epoch: int = 0
+    epoch_left: int = 0
+    epoch_waiting: int = 0
     records: int = 0
     first_scan: float = -1.0
     last_scan: float = 0.0

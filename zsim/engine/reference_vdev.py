@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from zsim.engine.memory import (
@@ -11,15 +11,18 @@ from zsim.engine.memory import (
     MIRROR_BY_OFFSET,
     MIRROR_BY_PENDING,
 )
-from zsim.engine.model import VdevModel
+from zsim.engine.model import TO_SPARE, VdevModel
 from zsim.engine.reference_queue import LeafQueue
 from zsim.engine.reference_state import Child, Shared
+from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
 MIRROR_SHIFT = 21
 MIRROR_SWITCH_S = 0.01
 UNREADABLE = 1 << 60
 Piece = tuple[int, int, int]
+Done = Callable[[Child], None]
 
 
 class ScanBlock(Protocol):
@@ -48,111 +51,215 @@ class TopLevel:
     ----------
     shared : Shared
     model : VdevModel
-    queues : list of LeafQueue
+    queues : sequence of LeafQueue
         Of all leaves of the pool.
     """
 
-    def __init__(self, shared: Shared, model: VdevModel, queues: list[LeafQueue]) -> None:
+    def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> None:
         self.shared, self.model, self.queues = shared, model, queues
+        self.width = len(model.read_leaf)
 
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
-        """Queue the reads of a block under scan; return how many.
+        """Queue the reads of a block under scan; return how many."""
+        raise NotImplementedError
 
-        RAID-Z: every readable column, parity included, last to first (vdev_raidz.c:vdev_raidz_io_start).
-        Mirror: one side in a resilver, all in a scrub (vdev_mirror.c:vdev_mirror_io_start).
+    def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
+        """Queue the repair writes of one copy of a block."""
+        raise NotImplementedError
+
+    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the reads of a block outside the scan; return how many."""
+        raise NotImplementedError
+
+    def write(self, block: ScanBlock, leaf: int, place: int, size: int) -> None:
+        """Queue one repair write; `place` leaves out the labels."""
+        block.expect_write()
+        self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, block.write_done)
+
+    def _scan_read(self, block: ScanBlock, piece: Piece, done: Done) -> None:
+        child, place, size = piece
+        block.expect_read()
+        leaf = self.model.read_leaf[child]
+        self._enqueue(leaf, self.shared.scan_class, False, place, size, FLAG_SCAN, done)
+
+    def _enqueue(
+        self, leaf: int, klass: int, write: bool, place: int, size: int, flags: int, done: Done
+    ) -> None:
+        offset = place + self.shared.label_bytes
+        self.queues[leaf].enqueue(Child(leaf, klass, write, offset, size, flags, done))
+
+    def _is_readable(self, piece: Piece) -> bool:
+        return self.model.read_leaf[piece[0]] >= 0
+
+
+class Parity(TopLevel):
+    """A vdev with columns: RAID-Z or dRAID.
+
+    A map gives the parts of a block, each a list of columns, parity first: (child, child offset, size).
+    """
+
+    def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
+        """Queue the reads of a block under scan: every readable column, parity included, last to first.
+
+        Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
-        if self.model.kind == "raidz":
-            pieces = self._raidz(offset, psize)[::-1]
-        elif self.shared.scrub:
-            pieces = self._mirror(offset, psize)
-        else:
-            pieces = [(self._mirror_choice(offset), offset, psize)]
-        readable = [piece for piece in pieces if self.model.read_leaf[piece[0]] >= 0]
-        for child, place, size in readable:
+        parts = self._parts(offset, psize, whole=True)
+        readable = [piece for part in parts for piece in part[::-1] if self._is_readable(piece)]
+        for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
-            copied = self.model.kind == "raidz" and self.model.write_leaf[child] >= 0
-            done = block.read_for_copy_done if copied else block.read_done
-            block.expect_read()
-            leaf = self.model.read_leaf[child]
-            self._enqueue(leaf, self.shared.scan_class, False, place, size, FLAG_SCAN, done)
+            is_copied = self.model.write_leaf[piece[0]] >= 0
+            self._scan_read(block, piece, block.read_for_copy_done if is_copied else block.read_done)
         return len(readable)
 
     def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
         """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
-        A RAID-Z column that was read from a live old disk has been passed on already.
+        A column that was read from a live old disk has been passed on already.
         """
-        raidz = self.model.kind == "raidz"
-        for child, place, size in self._raidz(offset, psize) if raidz else self._mirror(offset, psize):
-            passed_on = raidz and was_read and self.model.read_leaf[child] >= 0
-            if self.model.write_leaf[child] >= 0 and not passed_on:
-                block.expect_write()
-                self.write(self.model.write_leaf[child], place, size, block.write_done)
+        for part in self._parts(offset, psize, whole=True):
+            for piece in part:
+                for leaf in self._leaves_to_repair(piece, was_read):
+                    self.write(block, leaf, piece[1], piece[2])
 
-    def write(self, leaf: int, place: int, size: int, done: Callable[[Child], None]) -> None:
-        """Queue one repair write; `place` leaves out the labels."""
-        self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, done)
+    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the reads of a block outside the scan: data columns, and all if one of those cannot be read.
 
-    def plain_read(
-        self, offset: int, psize: int, klass: int, flags: int, done: Callable[[Child], None]
-    ) -> int:
-        """Queue the reads of a block outside the scan; return how many.
-
-        Data columns, and all that can be read if one of those is not (vdev_raidz.c:vdev_raidz_io_start).
+        Source: vdev_raidz.c:vdev_raidz_io_start.
         """
-        if self.model.kind == "raidz":
-            columns = self._raidz(offset, psize)
-            parities, data = columns[: self.model.parity], columns[self.model.parity :]
-            degraded = any(self.model.read_leaf[child] < 0 for child, _, _ in data)
-            pieces = self._parities_read(parities, degraded, data)
-        else:
-            pieces = [(self._mirror_choice(offset), offset, psize)]
+        pieces = [piece for part in self._plain_parts(offset, psize) for piece in self._needed(part)]
         for child, place, size in pieces:
             self._enqueue(self.model.read_leaf[child], klass, False, place, size, flags, done)
         return len(pieces)
 
-    def _parities_read(self, parities: list[Piece], degraded: bool, data: list[Piece]) -> list[Piece]:
-        wanted = (parities if degraded else []) + data
-        return [piece for piece in wanted[::-1] if self.model.read_leaf[piece[0]] >= 0]
+    def _needed(self, part: list[Piece]) -> list[Piece]:
+        data = part[self.model.parity :]
+        is_degraded = not all(map(self._is_readable, data))
+        wanted = part if is_degraded else data
+        return [piece for piece in wanted[::-1] if self._is_readable(piece) and piece[2] > 0]
 
-    def _enqueue(
-        self,
-        leaf: int,
-        klass: int,
-        write: bool,
-        place: int,
-        size: int,
-        flags: int,
-        done: Callable[[Child], None],
-    ) -> None:
-        offset = place + self.shared.label_bytes
-        self.queues[leaf].enqueue(Child(leaf, klass, write, offset, size, flags, done))
+    def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
+        leaf = self.model.write_leaf[piece[0]]
+        is_passed_on = was_read and self._is_readable(piece)
+        return [leaf] if leaf >= 0 and not is_passed_on else []
 
-    # Maps.
+    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
+        return self._parts(offset, psize, whole=False)
 
-    def _raidz(self, offset: int, psize: int) -> list[Piece]:
-        """Return the columns of a block, parity first: (child, child offset, size)."""
-        width = len(self.model.read_leaf)
-        plan = raidz_map(offset, psize, self.model.ashift, width, self.model.parity)
-        return [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
+    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
+        """Return the map of a block; `whole`: with what a scan reads and repairs besides the data."""
+        raise NotImplementedError
 
-    def _mirror(self, offset: int, psize: int) -> list[Piece]:
-        return [(child, offset, psize) for child in range(len(self.model.read_leaf))]
 
-    # Mirrors: which side is read.
+class Raidz(Parity):
+    """A RAID-Z: one part, and nothing besides the data and its parity."""
 
-    def _mirror_choice(self, offset: int) -> int:
+    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
+        plan = raidz_map(offset, psize, self.model.ashift, self.width, self.model.parity)
+        return [[raidz_piece(column, *plan[1:], self.width) for column in range(plan[0])]]
+
+
+class Draid(Parity):
+    """A dRAID: blocks may cross from one group into the next, and scans read and repair the zero fill too."""
+
+    def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> None:
+        super().__init__(shared, model, queues)
+        self.permutations = draid_permutations(self.width)
+
+    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
+        return [self._columns(at, size, whole) for at, size in self._split(offset, psize)]
+
+    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
+        """Return the map of a plain read: where a column is missing, the zero fill of the others is read too.
+
+        Source: vdev_draid.c:vdev_draid_io_start_read; seen in runs of 2.3.9.
+        """
+        parts = []
+        for at, size in self._split(offset, psize):
+            is_degraded = not all(map(self._is_readable, self._columns(at, size, whole=True)))
+            parts.append(self._columns(at, size, whole=is_degraded))
+        return parts
+
+    def _split(self, offset: int, psize: int) -> list[tuple[int, int]]:
+        """Return offset and size of the parts of a block (vdev_draid.c:vdev_draid_map_alloc)."""
+        model, parts = self.model, []
+        while psize > 0:
+            part = draid_first_part(offset, psize, model.ashift, model.data, model.parity)
+            parts.append((offset, part))
+            offset += draid_asize(part, model.ashift, model.data, model.parity)
+            psize -= part
+        return parts
+
+    def _columns(self, offset: int, psize: int, whole: bool) -> list[Piece]:
+        model = self.model
+        start, number, base, big_columns, small, full = draid_map(
+            offset, psize, model.ashift, model.data, model.parity, self.width, model.spares
+        )
+        columns = []
+        for column in range(model.data + model.parity):
+            child, place = draid_piece(column, start, number, base, model.spares, self.permutations)
+            size = small + (1 << model.ashift) if column < big_columns else small
+            columns.append((child, place, full if whole else size))
+        return columns
+
+    def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
+        """Return the leaf that misses a column, and for a copy that was not read the healthy one as well.
+
+        The leaves of a dRAID do not look at what they miss (zio.c:zio_vdev_io_start).
+        """
+        child, place, _ = piece
+        missing, healthy = self.model.write_leaf[child], self.model.read_leaf[child]
+        if missing == TO_SPARE:
+            missing = self._spare_leaf(place)
+        leaves = [missing] if was_read else [missing, healthy]
+        is_passed_on = was_read and healthy >= 0
+        return [] if is_passed_on else [leaf for leaf in leaves if leaf >= 0]
+
+    def _spare_leaf(self, place: int) -> int:
+        """Return the leaf of the first distributed spare there (vdev_draid.c:vdev_draid_spare_get_child)."""
+        model = self.model
+        child = draid_spare(0, place, model.data, model.parity, model.spares, self.permutations)
+        return model.read_leaf[child]
+
+
+class Mirror(TopLevel):
+    """A mirror: every child holds the block at its DVA offset."""
+
+    def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
+        """Queue the reads of a block under scan: one side in a resilver, all in a scrub.
+
+        Source: vdev_mirror.c:vdev_mirror_io_start.
+        """
+        children = range(self.width) if self.shared.scrub else [self._choice(offset)]
+        pieces = [(child, offset, psize) for child in children]
+        readable = [piece for piece in pieces if self._is_readable(piece)]
+        for piece in readable:
+            self._scan_read(block, piece, block.read_done)
+        return len(readable)
+
+    def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
+        """Queue the repair writes of one copy of a block, to all children that miss it."""
+        for leaf in self.model.write_leaf:
+            if leaf >= 0:
+                self.write(block, leaf, offset, psize)
+
+    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the read of a block outside the scan."""
+        leaf = self.model.read_leaf[self._choice(offset)]
+        self._enqueue(leaf, klass, False, offset, psize, flags, done)
+        return 1
+
+    def _choice(self, offset: int) -> int:
         """Return the child of least load; equal ones take turns (vdev_mirror.c:vdev_mirror_child_select).
 
         The turn goes by time in 0.6.3 to 0.6.5, else by offset.
         """
-        loads = [self._mirror_load(child, offset) for child in range(len(self.model.read_leaf))]
+        loads = [self._load(child, offset) for child in range(self.width)]
         least = [child for child, load in enumerate(loads) if load == min(loads)]
         by_time = self.shared.mirror_rule == MIRROR_BY_PENDING
         turn = int(self.shared.now / MIRROR_SWITCH_S) if by_time else offset >> MIRROR_SHIFT
         return least[turn % len(least)]
 
-    def _mirror_load(self, child: int, offset: int) -> int:
+    def _load(self, child: int, offset: int) -> int:
         """Return the load of a child (vdev_mirror.c:vdev_mirror_load).
 
         Nothing in v28, pending I/Os in 0.6.3 to 0.6.5, pending I/Os and a seek cost from 0.7.
@@ -173,3 +280,6 @@ class TopLevel:
             return state.pending
         near = distance < shared.mirror_near
         return state.pending + (shared.mirror_seek_cost // 2 if near else shared.mirror_seek_cost)
+
+
+VDEVS: dict[str, type[TopLevel]] = {"raidz": Raidz, "draid": Draid, "mirror": Mirror}

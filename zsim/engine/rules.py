@@ -88,7 +88,11 @@ def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
     return ScanRules(
         scrub=scrub,
         scan_class=REBUILD if rebuild else SCRUB,
-        repair_class=REBUILD if rebuild else SCRUB if release.repair_write_class == "resilver" else ASYNC_WRITE,
+        repair_class=REBUILD
+        if rebuild
+        else SCRUB
+        if release.repair_write_class == "resilver"
+        else ASYNC_WRITE,
         metadata_class=SCRUB if bookmark_order else ASYNC_READ,
         prefetch_recursive=bookmark_order and prefetch,
         delay_ticks=delay if legacy else 0,

@@ -305,7 +305,9 @@ class Run:
                 yield from self.control.scan_slice(self.txg.slice_s)
                 reached = position + min(self.plane.positions()[0], len(piece))
                 now_visited = stop if reached == end else int(before[reached])
-                pending = np.unique(np.concatenate((pending, np.arange(visited, now_visited), self._way_up(now_visited))))
+                pending = np.unique(
+                    np.concatenate((pending, np.arange(visited, now_visited), self._way_up(now_visited)))
+                )
                 visited, position = now_visited, reached
                 scanned = visited >= total and position >= len(visits)
                 self._note_visit()
@@ -436,7 +438,9 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
     groups: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
     for row in youngest:
         count = int(blocks.dva_count[row])
-        places = [(int(blocks.dva_vdev[row, copy]), int(blocks.dva_offset[row, copy])) for copy in range(count)]
+        places = [
+            (int(blocks.dva_vdev[row, copy]), int(blocks.dva_offset[row, copy])) for copy in range(count)
+        ]
         groups.setdefault((places[0][0], places[0][1] // ALLOCATION_REGION), []).append(places)
     main, *others = groups.values()
     return [main[0], *(group[0] for group in others if len(group) > 1)]

@@ -157,7 +157,9 @@ class SyncWrites:
 
     def _labels(self) -> NDArray[np.int64]:
         rows = []
-        used = sorted({leaf for vdev in self.model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0})
+        used = sorted(
+            {leaf for vdev in self.model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0}
+        )
         for leaf in used:
             size = self.model.leaves[leaf].drive.capacity_bytes // LABEL_SIZE * LABEL_SIZE
             for start in (0, LABEL_SIZE, size - 2 * LABEL_SIZE, size - LABEL_SIZE):

@@ -101,14 +101,18 @@ def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
     old, new = drive_models(resolved)
     spread, other = old.spread(), new.spread()
     found = [
-        Unknown("outer_rate", "drive", "name the drive or fit it to your own measurements", spread.outer_rate),
+        Unknown(
+            "outer_rate", "drive", "name the drive or fit it to your own measurements", spread.outer_rate
+        ),
         Unknown("inner_ratio", "drive", "measure the drive's inner tracks", spread.inner_ratio),
         Unknown("seek", "drive", "measure the drive's seek times", spread.seek),
         Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
         Unknown("new_rate", "new_drive", "name the new drive", _new_rate_spread(new, other)),
     ]
     if shares_host(resolved):
-        found.append(Unknown("host", "ports", "say what the drives plug into", load_enclosure(HOST).rate_spread))
+        found.append(
+            Unknown("host", "ports", "say what the drives plug into", load_enclosure(HOST).rate_spread)
+        )
     found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 
@@ -199,7 +203,8 @@ def _bandwidth(logs: NDArray[np.float64]) -> float:
     """Return the width of the kernel, by the smaller of standard deviation and interquartile range."""
     quartiles = np.percentile(logs, (25, 75))
     spread = min(float(logs.std(ddof=1)), float(quartiles[1] - quartiles[0]) / 1.34 or math.inf)
-    return max(0.9 * spread * len(logs) ** -0.2, 1e-6)
+    width: float = max(0.9 * spread * len(logs) ** -0.2, 1e-6)
+    return width
 
 
 def _kernel_quantile(logs: NDArray[np.float64], width: float, share: float) -> float:

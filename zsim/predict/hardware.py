@@ -84,7 +84,9 @@ def leaf_parameters(
         seek=factors.seek,
         overhead=factors.overhead,
     )
-    track = int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
+    track = (
+        int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
+    )
     return replace(
         numbers,
         phase_revolutions=PHASE_STEP * leaf % 1.0,
@@ -162,7 +164,9 @@ def flash_channels(
         if leaf.drive.kind == "flash":
             drive = leaf.drive
             rate = drive.flash_write_rate if leaf.role == "target" else drive.flash_read_rate
-            channels.append(LinkModel(rate=min(rate, drive.interface_rate), parent=leaf.link, name=OWN_CHANNEL))
+            channels.append(
+                LinkModel(rate=min(rate, drive.interface_rate), parent=leaf.link, name=OWN_CHANNEL)
+            )
             unlimited = replace(drive, flash_read_rate=UNLIMITED_RATE, flash_write_rate=UNLIMITED_RATE)
             leaf = replace(leaf, drive=unlimited, link=first + len(channels) - 1)
         changed.append(leaf)
@@ -194,12 +198,16 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
     """
     for vdev in resolved.layout.vdevs:
         if vdev.kind == "draid":
-            raise NotSimulatedYet("layout", str(vdev), "RAID-Z and mirrors", "dRAID maps exist, its scan does not")
+            raise NotSimulatedYet(
+                "layout", str(vdev), "RAID-Z and mirrors", "dRAID maps exist, its scan does not"
+            )
     if resolved.operation == "rebuild":
         raise NotSimulatedYet("operation", "rebuild", "resilver and scrub", "use one of these")
     for load in resolved.load:
         if load.kind != "random-read" or load.hours is not None:
-            raise NotSimulatedYet("load", str(load), "random-read at all hours", "state it so, or leave it out")
+            raise NotSimulatedYet(
+                "load", str(load), "random-read at all hours", "state it so, or leave it out"
+            )
 
 
 def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
@@ -214,12 +222,8 @@ def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
 
 def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int) -> VdevModel:
     online = resolved.old_drive == "online"
-    read = tuple(
-        first + child if child >= replaced or online else -1 for child in range(spec.children)
-    )
-    write = tuple(
-        resolved.leaves + child if child < replaced else -1 for child in range(spec.children)
-    )
+    read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
+    write = tuple(resolved.leaves + child if child < replaced else -1 for child in range(spec.children))
     return VdevModel(
         kind=spec.kind,
         parity=spec.parity if spec.kind == "raidz" else 0,

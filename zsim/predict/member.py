@@ -116,7 +116,11 @@ def _records(model: PlaneModel, smr: SmrParameters | None, table: BlockTable) ->
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
     """Return the scenario as it is in the member's world."""
     world = World(
-        history=member.history, drive=member.drive, write_cache=member.write_cache, load=member.load, fill=member.fill
+        history=member.history,
+        drive=member.drive,
+        write_cache=member.write_cache,
+        load=member.load,
+        fill=member.fill,
     )
     return in_world(resolved, world)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from zsim.errors import InputError
 from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
+from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import pool_of
 from zsim.predict.ensemble import Member
@@ -108,10 +108,16 @@ def _nearest_frag(
     fresh = _pool(resolved, replace(history, rounds=0, snapshots=0), resolved.fill, None, blocks)
     wanted, got = format_fraction(frag), format_fraction(fresh.frag)
     if not math.isfinite(fresh.frag) or fresh.frag >= frag:
-        return fresh, f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): taken as never aged"
+        return (
+            fresh,
+            f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): taken as never aged",
+        )
     aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, blocks)
     got = format_fraction(aged.frag)
-    return aged, note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: taken as {got}"
+    return (
+        aged,
+        note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: taken as {got}",
+    )
 
 
 def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tuple[AgedPool, str]:
@@ -126,7 +132,10 @@ def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tup
                 raise
             continue
         here, there = format_fraction(fill), format_fraction(resolved.fill)
-        return pool, f"simulated at {here} full instead of {there}: beyond that, blocks have to be split (gang blocks)"
+        return (
+            pool,
+            f"simulated at {here} full instead of {there}: beyond that, blocks have to be split (gang blocks)",
+        )
     raise AssertionError
 
 

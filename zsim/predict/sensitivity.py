@@ -13,7 +13,9 @@ from zsim.predict.prediction import Driver
 REACH = 1.2816
 
 
-def drivers(inputs: Sequence[Unknown], members: Sequence[Member], times: Sequence[float]) -> tuple[Driver, ...]:
+def drivers(
+    inputs: Sequence[Unknown], members: Sequence[Member], times: Sequence[float]
+) -> tuple[Driver, ...]:
     """Return the unknowns, the strongest first, each with the answer at its p10 and p90.
 
     Parameters

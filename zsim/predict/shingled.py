@@ -48,7 +48,9 @@ def miniature_smr(smr: SmrParameters, scale: float, *, in_order: bool) -> SmrPar
     )
 
 
-def housekeeping_s(run: RunResult, model: PlaneModel, smr: SmrParameters, scale: float, *, in_order: bool) -> float:
+def housekeeping_s(
+    run: RunResult, model: PlaneModel, smr: SmrParameters, scale: float, *, in_order: bool
+) -> float:
     """Return how much longer the slowest shingled drive is busy than the run has it [s].
 
     Parameters

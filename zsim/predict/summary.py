@@ -21,7 +21,9 @@ def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
     """Return one row a role: sources, those of them behind each shared link, and new drives."""
     model, groups = result.model, []
     for role in ("source", "target"):
-        members = [number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)]
+        members = [
+            number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)
+        ]
         groups.append((role, members))
         for link in sorted({shared_link(model, number) for number in members} - {-1}):
             behind = [number for number in members if shared_link(model, number) == link]
@@ -70,9 +72,7 @@ def busiest(result: MemberResult) -> tuple[str, float, int]:
             if busy / span > best[1]:
                 best = (model.leaves[owner].role, min(1.0, busy / span), owner)
             continue
-        if model.links[number].command_based and busy / span > 0.97 * best[1]:
-            best = ("link", min(1.0, busy / span), number)
-        elif busy / span > best[1]:
+        if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
     return best
 
@@ -110,7 +110,12 @@ def breakdown(result: MemberResult) -> dict[str, float]:
     row, issue = result.run.leaves[leaf], result.issue_s - result.shingled_s
     span = max(result.run.end, 1e-9)
     servers = result.model.leaves[leaf].drive.parallel_commands
-    names = {"seek": "seek", "rotation and gaps": "wait", "transfer": "transfer", "command overhead": "overhead"}
+    names = {
+        "seek": "seek",
+        "rotation and gaps": "wait",
+        "transfer": "transfer",
+        "command overhead": "overhead",
+    }
     shares = {cause: float(row[name]) / span / servers for cause, name in names.items()}
     waiting = max(0.0, 1.0 - sum(shares.values()))
     whole = sum(shares.values()) + waiting

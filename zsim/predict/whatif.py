@@ -105,7 +105,9 @@ def advice(bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...])
     for alternative in alternatives:
         if alternative.name == "sorted":
             saved = middle_s - alternative.resilver_s.p50
-            found.append(Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved))
+            found.append(
+                Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
+            )
     worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
     return tuple(sorted(worth, key=lambda each: -(each.saves_s or 0.0)))
 
@@ -114,14 +116,20 @@ def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
     model, result = bench.result.model, bench.result
     trials: list[tuple[str, str, PlaneModel]] = []
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
-        trials.append(("give every drive a port of its own", "the shared link holds drives up", on_own_ports(model)))
+        trials.append(
+            ("give every drive a port of its own", "the shared link holds drives up", on_own_ports(model))
+        )
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
     if target is not None and target.kind == "mechanical":
         cached = _changed(
-            model, "target", lambda leaf: replace(leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES))
+            model,
+            "target",
+            lambda leaf: replace(leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES)),
         )
         if target.write_cache_bytes == 0:
-            trials.append(("switch the new drive's write cache on", "its writes then lose fewer turns", cached))
+            trials.append(
+                ("switch the new drive's write cache on", "its writes then lose fewer turns", cached)
+            )
         if target.physical_sector_bytes > (1 << bench.resolved.ashift):
             native = _changed(
                 model,

@@ -137,5 +137,9 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
 def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:
     """Return the reads a second of a pool of which each drive sees `per_drive`: a record lies on several drives."""
     vdev = resolved.layout.vdevs[0]
-    touched = 1 if vdev.kind == "mirror" else max(1, min(vdev.children - vdev.parity, resolved.recordsize >> resolved.ashift))
+    touched = (
+        1
+        if vdev.kind == "mirror"
+        else max(1, min(vdev.children - vdev.parity, resolved.recordsize >> resolved.ashift))
+    )
     return max(0.02, per_drive * resolved.leaves / touched)

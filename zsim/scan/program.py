@@ -352,7 +352,13 @@ def _places(
 
 
 def with_entries(
-    items: ScanItems, blocks: BlockTable, rows: NDArray[np.int64], copy: NDArray[np.int64], *, seed: int, scrub: bool
+    items: ScanItems,
+    blocks: BlockTable,
+    rows: NDArray[np.int64],
+    copy: NDArray[np.int64],
+    *,
+    seed: int,
+    scrub: bool,
 ) -> ScanItems:
     """Return the items with one more for each entry of the sorted scan's queues.
 

@@ -45,7 +45,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zsim.drives.catalogue import DriveModel, load_drive
+from zsim.drives.catalogue import load_drive
+from zsim.drives.model import DriveModel
 from zsim.errors import InputError, NotSimulatedYet
 from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
@@ -240,7 +241,9 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
         share = written / max(1, int(row.get("replaced_drives") or 1))
         vdev = repaired_vdev(layout)
         width = vdev.children if vdev.kind == "raidz" else 1
-        if len({each.kind for each in layout.vdevs}) == 1 and (vdev.kind == "mirror" or len(set(layout.vdevs)) == 1):
+        if len({each.kind for each in layout.vdevs}) == 1 and (
+            vdev.kind == "mirror" or len(set(layout.vdevs)) == 1
+        ):
             return {"alloc": round(share * width * len(layout.vdevs))}
     if row.get("alloc_bytes"):
         return {"alloc": int(row["alloc_bytes"])}

@@ -101,13 +101,21 @@ class Bench:
     @property
     def to_spare(self) -> bool:
         """Whether the repair goes to a distributed spare."""
-        return self.config.get("target") == "distributed spare" or bool(self.section("foreground").get("spare"))
+        return self.config.get("target") == "distributed spare" or bool(
+            self.section("foreground").get("spare")
+        )
 
     @property
     def randomly_loaded(self) -> bool:
         """Whether the run has random streams that are not recorded, or a drive whose choices are its own."""
         load, disk = self.section("foreground"), self.section("disk")
-        return bool(load.get("fg") or load.get("fgw") or disk.get("wc_mb") or disk.get("ssd_par") or load.get("replace2"))
+        return bool(
+            load.get("fg")
+            or load.get("fgw")
+            or disk.get("wc_mb")
+            or disk.get("ssd_par")
+            or load.get("replace2")
+        )
 
     @property
     def category(self) -> str:
@@ -193,7 +201,9 @@ def link_of(bench: Bench) -> tuple[tuple[LinkModel, ...], frozenset[int]]:
     if mode not in ("bw", "cbs"):
         raise InputError("config.json: disk.pm_mode", mode, "one of bw, cbs")
     rate = float(disk.get("pm_mbps") or 0) * 1e6 or NO_LIMIT
-    return (LinkModel(rate=rate, command_based=mode == "cbs", name="port multiplier"),), leaf_numbers(disk.get("pm_leaves"))
+    return (LinkModel(rate=rate, command_based=mode == "cbs", name="port multiplier"),), leaf_numbers(
+        disk.get("pm_leaves")
+    )
 
 
 def leaf_numbers(value: Any) -> frozenset[int]:
@@ -245,7 +255,9 @@ def second_replacement(bench: Bench) -> SecondReplacement | None:
         return None
     first, visit = bench.result.get("attach1_returned_s"), bench.result.get("first_visit_s")
     at = max(0.0, float(first or 0.0) - float(visit or 0.0))
-    held = bool(bench.section("foreground").get("hold") or bench.section("tunables").get("zfs_scan_suspend_progress"))
+    held = bool(
+        bench.section("foreground").get("hold") or bench.section("tunables").get("zfs_scan_suspend_progress")
+    )
     return SecondReplacement(child=int(old), leaf=bench.new_leaves[1], at=0.0 if held else at, together=held)
 
 
@@ -270,7 +282,9 @@ def setup_of(bench: Bench, blocks: BlockTable, seed: int, records: int = 0) -> R
     except KeyError as error:
         raise InputError("config.json", None, f"it has no field {error}") from error
     except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
-        raise InputError("config.json", str(bench.config.get("id")), f"a field has the wrong type ({error})") from error
+        raise InputError(
+            "config.json", str(bench.config.get("id")), f"a field has the wrong type ({error})"
+        ) from error
 
 
 def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetup:
@@ -291,7 +305,9 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         vdevs=vdevs_of(bench),
         queue=queue_rules(release),
         scan=scan,
-        clients=ClientModel(count=int(load.get("fg") or 0), think_s=float(load.get("fgthink") or 0) / 1e3, seed=seed),
+        clients=ClientModel(
+            count=int(load.get("fg") or 0), think_s=float(load.get("fgthink") or 0) / 1e3, seed=seed
+        ),
         writer=_writer(load),
     )
     pages = bench.section("tunables").get("physmem", DEFAULT_PAGES)
@@ -310,4 +326,3 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
 
 def _writer(load: Mapping[str, Any]) -> WriterModel:
     return WriterModel(rate=float(load.get("fgw") or 0) * 1e6)
-

@@ -104,8 +104,13 @@ def run(case: Case, options: Options) -> list[Claim]:
     for seed in seeds:
         blocks = recipe_population(bench, seed) if recipe else given_population(case.path)
         results.append(Run(setup_of(bench, blocks, seed, records=RECORDS)).execute())
-    tolerance = (RECIPE_TOLERANCE, None, None) if recipe else (case.tolerance, BYTES_TOLERANCE, SIZE_TOLERANCE)
-    return [*time_claims(case, bench, results, tolerance[0]), *leaf_claims(case, bench, results, *tolerance[1:])]
+    tolerance = (
+        (RECIPE_TOLERANCE, None, None) if recipe else (case.tolerance, BYTES_TOLERANCE, SIZE_TOLERANCE)
+    )
+    return [
+        *time_claims(case, bench, results, tolerance[0]),
+        *leaf_claims(case, bench, results, *tolerance[1:]),
+    ]
 
 
 def given_population(path: Path) -> BlockTable:
@@ -123,7 +128,9 @@ def recipe_population(bench: Bench, seed: int) -> BlockTable:
     return build_population(recipe_from_config(bench.config), seed)
 
 
-def time_claims(case: Case, bench: Bench, results: Sequence[RunResult], tolerance: float | None) -> list[Claim]:
+def time_claims(
+    case: Case, bench: Bench, results: Sequence[RunResult], tolerance: float | None
+) -> list[Claim]:
     """Return the claims about durations, and about the clients where there are any."""
     seen = bench.result
 
@@ -138,7 +145,9 @@ def time_claims(case: Case, bench: Bench, results: Sequence[RunResult], toleranc
         judge(case, "span", _number(seen, "scan_io_span_s"), mean(lambda result: result.span), unit="s"),
     ]
     if _number(seen, "visit_phase_s") is not None:
-        claims.append(judge(case, "visit_phase", seen["visit_phase_s"], mean(lambda result: result.visit), unit="s"))
+        claims.append(
+            judge(case, "visit_phase", seen["visit_phase_s"], mean(lambda result: result.visit), unit="s")
+        )
     if bench.section("foreground").get("fg"):
         latency = (_number(seen, "fg_mean_lat_ms") or 0.0) / 1e3
         claims += [
@@ -149,7 +158,11 @@ def time_claims(case: Case, bench: Bench, results: Sequence[RunResult], toleranc
 
 
 def leaf_claims(
-    case: Case, bench: Bench, results: Sequence[RunResult], bytes_tolerance: float | None, size_tolerance: float | None
+    case: Case,
+    bench: Bench,
+    results: Sequence[RunResult],
+    bytes_tolerance: float | None,
+    size_tolerance: float | None,
 ) -> list[Claim]:
     """Return the claims about what sources and new drives did."""
     listed = [leaf for leaf in bench.result.get("leaves") or () if isinstance(leaf, Mapping)]
@@ -179,11 +192,15 @@ def compared(
             continue
         # Reads span gaps of other blocks when they are merged: their bytes depend on the order, writes do not.
         exact = bytes_tolerance if way == "write" else None
-        yield judge(case, f"{name}_{way}_bytes", getattr(seen, size), getattr(answer, size), exact, unit="bytes")
+        yield judge(
+            case, f"{name}_{way}_bytes", getattr(seen, size), getattr(answer, size), exact, unit="bytes"
+        )
         yield judge(case, f"{name}_{way}s", getattr(seen, count), getattr(answer, count))
         means = [getattr(each, size) / max(1.0, getattr(each, count)) for each in (seen, answer)]
         yield judge(case, f"{name}_mean_{way}", means[0], means[1], size_tolerance, unit="bytes")
-        yield from _informed(case, f"{name}_order_{way}s", getattr(seen, f"order_{way}s"), getattr(answer, f"order_{way}s"))
+        yield from _informed(
+            case, f"{name}_order_{way}s", getattr(seen, f"order_{way}s"), getattr(answer, f"order_{way}s")
+        )
     yield judge(case, f"{name}_commands", seen.reads + seen.writes, answer.reads + answer.writes)
     for field in ("sequential", "forward", "utilisation"):
         yield from _informed(case, f"{name}_{field}", getattr(seen, field), getattr(answer, field))
@@ -194,7 +211,9 @@ def _informed(case: Case, claim: str, seen: float, answer: float) -> Iterator[Cl
         yield judge(case, claim, seen, answer)
 
 
-def observed_measures(result: Mapping[str, Any], leaves: Sequence[Mapping[str, Any]], name: str) -> LeafMeasures:
+def observed_measures(
+    result: Mapping[str, Any], leaves: Sequence[Mapping[str, Any]], name: str
+) -> LeafMeasures:
     """Return what a group of leaves was seen to do, the mean over them."""
     span = _number(result, "scan_io_span_s") or np.nan
     busy = _mean(leaves, "busy_in_span_s") / span
@@ -217,7 +236,9 @@ def observed_measures(result: Mapping[str, Any], leaves: Sequence[Mapping[str, A
 
 def predicted_measures(result: RunResult, leaves: Sequence[int]) -> LeafMeasures:
     """Return what a group of leaves did in the model, the mean over them."""
-    return LeafMeasures(*(float(np.mean(column)) for column in zip(*(_one(result, leaf) for leaf in leaves), strict=True)))
+    return LeafMeasures(
+        *(float(np.mean(column)) for column in zip(*(_one(result, leaf) for leaf in leaves), strict=True))
+    )
 
 
 def _one(result: RunResult, leaf: int) -> LeafMeasures:
