@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite.ir import FunctionType, VoidType
+from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
@@ -97,11 +97,12 @@ def _callback(function: Callable[..., Any], signature: str) -> Any:
 def array_at(dtype: Any) -> Any:
     """Return a compiled function from an address to the array of `dtype` that begins there.
 
-    The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no work with it.
+    The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
+    work with it.
     """
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def view(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return _array(context, builder, array_type, arguments[0])
@@ -112,10 +113,10 @@ def array_at(dtype: Any) -> Any:
 
 
 def matrix_at(dtype: Any) -> Any:
-    """Return a compiled function from an address, rows and columns to the matrix of `dtype` that begins there."""
+    """Return a compiled function from an address, rows and columns to the matrix that begins there."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return _array(context, builder, array_type, arguments[0], arguments[1:])
@@ -125,9 +126,9 @@ def matrix_at(dtype: Any) -> Any:
     return view
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def bare(typing_context: Any, table: Any) -> Any:
-    """Return a table of addresses as a plain pointer: at every call, an array's references are counted (atomically)."""
+    """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -135,7 +136,7 @@ def bare(typing_context: Any, table: Any) -> Any:
     return types.CPointer(types.int64)(table), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
 def bare_at(typing_context: Any, address: Any) -> Any:
     """Return the table of addresses that begins at an address, as a plain pointer."""
 
@@ -149,7 +150,7 @@ def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def view(typing_context: Any, table: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             address = _entry(context, builder, arguments[0], entry)
@@ -163,8 +164,8 @@ def array_in(dtype: Any, entry: int) -> Any:
 def call_through(entry: int, arguments: int) -> Any:
     """Return a compiled function that calls the code whose address stands at `entry` of a table.
 
-    What is called so (`entry_point`, every argument an int64, the table's address first) is compiled once, and not once
-    more inside each of its callers and their callers, as numba does with an ordinary call.
+    What is called so (`entry_point`, every argument an int64, the table's address first) is compiled once,
+    and not once more inside each of its callers and their callers, as numba does with an ordinary call.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def call_through(entry: int, arguments: int) -> Any:
         So many follow the table.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def call(typing_context: Any, table: Any, given: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             word = context.get_value_type(types.int64)

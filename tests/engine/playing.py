@@ -77,25 +77,31 @@ def build(engine: Any, scenario: Scenario) -> Any:
 
 
 class Control(ScanControl):
-    """Control that notes every decision, and closes an epoch within each slice if the scenario says so."""
+    """Control that notes every decision.
+
+    If the scenario says so it closes an epoch within each slice, or gives up the repair of the first vdev.
+    """
 
     def __init__(self, plane: Any, scenario: Scenario) -> None:
         writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
         super().__init__(simpy.Environment(), plane, scenario.txg, writes, within_an_hour)
-        self.closes_epochs = scenario.closes_epochs
+        self.scenario = scenario
         self.seen: list[tuple[int, float]] = []
 
-    def decision(self) -> Steps:
-        reason = yield from super().decision()
+    def decision(self, until: float = np.inf) -> Steps:
+        reason = yield from super().decision(until)
         self.seen.append((reason, self.plane.now))
         return reason
 
     def scan_slice(self, seconds: float) -> Steps:
-        if self.closes_epochs:
+        if self.scenario.closes_epochs:
             self.plane.resume(self.plane.now + seconds)
             if self.plane.advance(self.plane.now + seconds / 3) == EXIT_HORIZON:
                 self.plane.close_epoch()
         yield from super().scan_slice(seconds)
+        if self.scenario.gives_up_repair and self.txgs == 1:
+            vdev = self.scenario.model.vdevs[0]
+            self.plane.set_children(0, vdev.read_leaf, [-1] * len(vdev.write_leaf))
 
 
 def within_an_hour(now: float) -> None:

@@ -59,6 +59,7 @@ class Scenario:
     cursors: list[tuple[int, int]]
     plain_rows: NDArray[np.int64]
     closes_epochs: bool
+    gives_up_repair: bool
     horizons: tuple[float, ...]
     budgets: tuple[int, ...]
 
@@ -405,6 +406,7 @@ def scenarios(draw: Draw, most_blocks: int = 40) -> Scenario:
         cursors=[(number % len(model.vdevs), (7 + number) * MIB) for number in range(draw(choice(1, 3)))],
         plain_rows=plain_rows(len(model.leaves), draw(choice(0, 0, 5, 60)), seed),
         closes_epochs=draw(st.booleans()),
+        gives_up_repair=draw(choice(False, False, False, True)),
         horizons=tuple(draw(st.lists(choice(1e-5, 0.0003, 0.01, 1.0), min_size=1, max_size=3))),
         budgets=tuple(draw(st.lists(choice(1, 2, 7, 1000), min_size=1, max_size=3))),
     )

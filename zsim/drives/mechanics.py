@@ -136,11 +136,17 @@ def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
 
 
 @njit
-def rotational_wait(drive: Any, rate: float, offset: int, at: float) -> float:
-    """Return how long the platter turns until `offset` passes the head, on its track since time `at` [s]."""
+def track_angle(drive: Any, rate: float, offset: int) -> float:
+    """Return the angle at which `offset` begins, in revolutions since the beginning of its zone."""
     zone_start = drive.capacity * zone_of(drive, offset) / drive.zones
-    target = (offset - zone_start) / (rate * drive.revolution)
-    turns = target - (at / drive.revolution + drive.phase)
+    angle: float = (offset - zone_start) / (rate * drive.revolution)
+    return angle
+
+
+@njit
+def rotational_wait(drive: Any, angle: float, at: float) -> float:
+    """Return how long the platter turns until `angle` passes the head, on its track since time `at` [s]."""
+    turns = angle - (at / drive.revolution + drive.phase)
     fraction = turns - floor(turns)
     if fraction > 1.0 - ANGLE_TOLERANCE:
         fraction = 0.0
@@ -152,6 +158,14 @@ def rotational_wait(drive: Any, rate: float, offset: int, at: float) -> float:
 def positioning(
     drive: Any, rate: float, head: int, at: float, offset: int, is_write: bool
 ) -> tuple[float, float]:
+    """Return seek and rotational wait of a request, see `positioning_to`."""
+    return positioning_to(drive, rate, track_angle(drive, rate, offset), head, at, offset, is_write)
+
+
+@njit
+def positioning_to(
+    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
     """Return seek and rotational wait of a request whose mechanical part begins at time `at`.
 
     Parameters
@@ -159,6 +173,8 @@ def positioning(
     drive : record of DRIVE_DTYPE
     rate : float
         Media rate at `offset` [bytes/s].
+    angle : float
+        Of `offset`, from `track_angle`.
     head : int
         Byte behind the last one transferred.
     at : float
@@ -177,9 +193,24 @@ def positioning(
     if 0 <= gap <= bridged:
         return 0.0, gap / rate
     if 0 <= gap <= drive.seekless:
-        return 0.0, rotational_wait(drive, rate, offset, at)
+        return 0.0, rotational_wait(drive, angle, at)
     seek = seek_time(drive, abs(gap), is_write)
-    return seek, rotational_wait(drive, rate, offset, at + seek)
+    return seek, rotational_wait(drive, angle, at + seek)
+
+
+@njit
+def reach_time(
+    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool, bound: float
+) -> float:
+    """Return seek plus wait of `positioning_to` [s]; the seek alone where that comes to `bound` or more."""
+    gap = offset - head
+    bridged = drive.write_pass_under if is_write else drive.read_pass_under
+    if 0 <= gap <= bridged:
+        return gap / rate
+    if 0 <= gap <= drive.seekless:
+        return rotational_wait(drive, angle, at)
+    seek = seek_time(drive, abs(gap), is_write)
+    return seek if seek >= bound else seek + rotational_wait(drive, angle, at + seek)
 
 
 @njit
@@ -232,7 +263,31 @@ def service_parts(
     follows: bool,
     followed: bool,
 ) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of one request that enters service at `start`, see `service_at`."""
+    rate = angle = 0.0
+    if drive.kind != KIND_FLASH:
+        rate = rates[zone_of(drive, offset)]
+        angle = track_angle(drive, rate, offset)
+    return service_at(drive, rate, angle, head, start, overhead, offset, length, is_write, follows, followed)
+
+
+@njit
+def service_at(
+    drive: Any,
+    rate: float,
+    angle: float,
+    head: int,
+    start: float,
+    overhead: float,
+    offset: int,
+    length: int,
+    is_write: bool,
+    follows: bool,
+    followed: bool,
+) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of one request that enters service at `start`.
+
+    Rate and angle are those of `offset`; flash has none.
 
     Returns
     -------
@@ -242,7 +297,6 @@ def service_parts(
     if drive.kind == KIND_FLASH:
         flash_rate = drive.flash_write_rate if is_write else drive.flash_read_rate
         return overhead + flash_latency(drive, offset), 0.0, 0.0, length / flash_rate
-    rate = rates[zone_of(drive, offset)]
-    seek, wait = positioning(drive, rate, head, start + overhead, offset, is_write)
+    seek, wait = positioning_to(drive, rate, angle, head, start + overhead, offset, is_write)
     turns = partial_sector_turns(drive, offset, length, is_write, follows, followed)
     return overhead, seek, wait + turns * drive.revolution, length / rate

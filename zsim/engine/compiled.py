@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -226,6 +227,15 @@ class CompiledPlane:
         """Stop the scan (nothing of it may be in flight)."""
         self.set_general("running", 0)
 
+    def set_children(self, number: int, read_leaf: Sequence[int], write_leaf: Sequence[int]) -> None:
+        """Set which leaves a top-level vdev reads and repairs from now on (nothing may be in flight)."""
+        first = int(self.memory.vdevs["first_child"][number])
+        self.memory.child_leaf[first : first + len(read_leaf), 0] = read_leaf
+        self.memory.child_leaf[first : first + len(write_leaf), 1] = write_leaf
+        for old, new in zip(read_leaf, write_leaf, strict=True):
+            if old >= 0 and new >= 0:
+                self.memory.leaves[old]["replaced_by"] = new
+
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
         general = self.memory.general
@@ -242,7 +252,7 @@ class CompiledPlane:
         kernel.start_clients(self.memory.table)
 
     def advance(self, until: float, budget: int = BUDGET) -> int:
-        """Advance to `until` or the next decision; return the reason (`zsim.engine.memory` EXIT constants)."""
+        """Advance to `until` or the next decision; return the reason, an EXIT constant of `memory`."""
         return int(kernel.advance(self.memory.table, until, budget))
 
 
@@ -273,7 +283,8 @@ def _sizes(
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
     copies = int(items.copy_count.max(initial=0)) + 1
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each at most.
+    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each
+    # at most.
     metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
     per_leaf = slots * (copies + 1) + 512 + cached + metadata
     return {

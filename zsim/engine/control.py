@@ -17,7 +17,7 @@ from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
 from zsim.scan.program import Program
 
-HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL = range(7)
+HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL, FULL, EPOCH = range(9)
 FINISHED = 5
 Steps = Generator[simpy.Event, Any, Any]
 
@@ -26,16 +26,49 @@ class Plane(Protocol):
     """What the control plane asks of a data plane."""
 
     @property
-    def now(self) -> float: ...
-    def advance(self, until: float, budget: int = ...) -> int: ...
-    def load_streams(self, programs: list[Program], windows: list[Window]) -> None: ...
-    def positions(self) -> list[int]: ...
-    def stream(self, number: int, name: str) -> float: ...
-    def resume(self, pause_at: float) -> None: ...
-    def pause(self) -> None: ...
-    def submit_group(self, rows: NDArray[np.int64]) -> None: ...
-    def general(self, name: str) -> float: ...
-    def take_records(self) -> NDArray[Any]: ...
+    def now(self) -> float:
+        """Time of the data plane [s]."""
+        ...
+
+    def advance(self, until: float, budget: int = ...) -> int:
+        """Advance to `until` [s] or the next decision; return the reason."""
+        ...
+
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
+        """Load one program a stream."""
+        ...
+
+    def positions(self) -> list[int]:
+        """Return how far each stream has come."""
+        ...
+
+    def stream(self, number: int, name: str) -> float:
+        """Return one field of a stream."""
+        ...
+
+    def resume(self, pause_at: float) -> None:
+        """Let the scan run until `pause_at` [s]."""
+        ...
+
+    def pause(self) -> None:
+        """Stop the scan."""
+        ...
+
+    def submit_group(self, rows: NDArray[np.int64]) -> None:
+        """Queue plain I/Os, and ask for a GROUP exit when all are done."""
+        ...
+
+    def close_epoch(self) -> None:
+        """Ask for an EPOCH exit when all scan blocks in flight now are done."""
+        ...
+
+    def general(self, name: str) -> float:
+        """Return one of the general counters."""
+        ...
+
+    def take_records(self) -> NDArray[Any]:
+        """Return the finished commands kept so far, and make room for more."""
+        ...
 
 
 class Calendar:
@@ -78,18 +111,19 @@ class ScanControl:
         self.calendar = Calendar()
         self.progress = progress
         self.txgs = 0
+        self.start = float(environment.now)
         self.kept: list[NDArray[Any]] = []
 
-    def decision(self) -> Steps:
-        """Advance the plane until it asks for a decision; return the reason."""
+    def decision(self, until: float = np.inf) -> Steps:
+        """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""
         while True:
-            reason = self.plane.advance(self.calendar.next_time(self.plane.now))
+            reason = self.plane.advance(min(until, self.calendar.next_time(self.plane.now)))
             yield self.environment.timeout(max(0.0, self.plane.now - self.environment.now))
             if self.progress is not None:
                 self.progress(self.plane.now)
             if reason == RECORD:
                 self.kept.append(self.plane.take_records())
-            elif reason not in (HORIZON, BUDGET):
+            elif reason not in (HORIZON, BUDGET) or (reason == HORIZON and self.plane.now >= until):
                 return reason
 
     def sync(self) -> Steps:
@@ -97,6 +131,9 @@ class ScanControl:
         first = self.txgs == 0
         self.txgs += 1
         self.plane.pause()
+        data = self.writes.data_rows(self.plane.now - self.start)
+        if len(data):
+            yield from self._group(data)
         for number in range(len(self.txg.pass_blocks)):
             yield from self._group(self.writes.sync_pass(number))
             if first and number == 0:
@@ -120,6 +157,12 @@ class ScanControl:
                 return
             if reason == STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the scan waits")
+
+    def idle(self, seconds: float) -> Steps:
+        """Let time pass without a scan."""
+        end = self.plane.now + seconds
+        while self.plane.now < end:
+            yield from self.decision(end)
 
     def scan_slice(self, seconds: float) -> Steps:
         """Let the loaded streams run for a slice and drain; tell whether all of them are finished."""

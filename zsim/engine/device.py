@@ -14,8 +14,9 @@ from zsim.drives.mechanics import (
     KIND_FLASH,
     POLICY_CLOOK,
     POLICY_FCFS,
-    positioning,
-    service_parts,
+    reach_time,
+    service_at,
+    track_angle,
     zone_of,
 )
 from zsim.engine.memory import (
@@ -25,7 +26,9 @@ from zsim.engine.memory import (
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
+    QUEUE_CAPACITY,
     acknowledge_of,
+    begin_of_held,
     commands_of,
     drives_of,
     event_commands_of,
@@ -57,16 +60,15 @@ def cache_slot(table: Any, leaf: int) -> int:
 
 
 @njit
-def positioning_cost(table: Any, leaf: int, command: Any, at: float) -> float:
-    """Return how long a drive needs to reach a command it holds [s]."""
-    drive = drives_of(table)[leaf]
-    rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
+def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
+    """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if command.write else drive.read_overhead
-    head = leaves_of(table)[leaf].head
-    seek, wait = positioning(drive, rate, head, at + overhead, command.offset, command.write != 0)
-    return seek + wait
+    is_write = command.write != 0
+    return reach_time(
+        drive, command.rate, command.angle, head, at + overhead, command.offset, is_write, bound
+    )
 
 
 @njit
@@ -90,9 +92,9 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
             break
     if drive.queue_policy == POLICY_CLOOK:
         return _clook(table, leaf, count)
-    best, best_cost = 0, positioning_cost(table, leaf, commands[held[0]], at)
-    for place in range(1, count):
-        cost = positioning_cost(table, leaf, commands[held[place]], at)
+    best, best_cost = 0, FOREVER
+    for place in range(count):
+        cost = positioning_cost(drive, commands[held[place]], state.head, at, best_cost)
         if cost < best_cost:
             best, best_cost = place, cost
     return best
@@ -147,15 +149,18 @@ def _is_continued(table: Any, leaf: int, command: Any) -> bool:
 def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
     number = held[place]
-    for step in range(place, state.held - 1):
-        held[step] = held[step + 1]
+    # Those that came before it move up: it is one of the oldest, of maybe thousands.
+    for step in range(place, 0, -1):
+        held[step] = held[step - 1]
     state.held -= 1
+    begin_of_held(table, leaf)[0] += 1
     state.in_service += 1
     command = commands_of(table)[number]
     command.started = at
-    parts = service_parts(
+    parts = service_at(
         drive,
-        rates_of(table, leaf),
+        command.rate,
+        command.angle,
         state.head,
         at,
         _overhead(drive, command, at),
@@ -217,14 +222,30 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 
 
 @njit
+def hold(table: Any, leaf: int, number: int) -> None:
+    """Put a command behind those that a drive holds."""
+    state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
+    if begin[0] + state.held == table[QUEUE_CAPACITY]:
+        first = begin[0]
+        begin[0] = 0
+        held = held_of(table, leaf)
+        for step in range(state.held):
+            held[step] = held[first + step]
+    held_of(table, leaf)[state.held] = number
+    state.held += 1
+
+
+@njit
 def arrive(table: Any, number: int, at: float) -> None:
     """Put a command into its drive; a write that fits the write-back cache is answered from there."""
     command = commands_of(table)[number]
     leaf = command.leaf
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     command.arrived = at
-    held_of(table, leaf)[state.held] = number
-    state.held += 1
+    if drive.kind != KIND_FLASH:
+        command.rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
+        command.angle = track_angle(drive, command.rate, command.offset)
+    hold(table, leaf, number)
     room = state.cached + command.length <= drive.cache_bytes and state.held < MAX_CACHED
     if command.write != 0 and drive.cache_bytes > 0 and room:
         state.cached += command.length

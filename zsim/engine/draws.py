@@ -14,7 +14,7 @@ _TO_UNIT = 1.0 / 9007199254740992.0
 
 @njit
 def mixed(seed: int, counter: int) -> float:
-    """Return a uniform number in (0, 1) from a seed and a counter (Steele et al., OOPSLA 2014: SplitMix64)."""
+    """Return a uniform number in (0, 1) from a seed and a counter (SplitMix64: Steele et al., 2014)."""
     value = np.uint64(seed) + np.uint64(counter + 1) * _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * _FIRST
     value = (value ^ (value >> np.uint64(27))) * _SECOND

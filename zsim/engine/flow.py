@@ -72,7 +72,7 @@ def reads_done(table: Any, slot_number: int) -> None:
 
 @njit
 def writes_done(table: Any, slot_number: int) -> None:
-    """Count a finished repair write of a block; the last one frees its place (`kernel.run_streams` goes on)."""
+    """Count a finished repair write; the last one of a block frees its place (`run_streams` goes on)."""
     slot = slots_of(table)[slot_number]
     slot.writes -= 1
     if slot.writes > 0:
@@ -120,7 +120,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
 
 @njit
 def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -> None:
-    """Write what was read from a live old disk to its replacement (`replacing` vdev: vdev_mirror.c:vdev_mirror_io_done)."""
+    """Write what was read from a live old disk to its replacement (vdev_mirror.c:vdev_mirror_io_done)."""
     general, slot = general_of(table)[0], slots_of(table)[slot_number]
     slot.writes += 1
     target = leaves_of(table)[leaf].replaced_by
@@ -175,7 +175,7 @@ def fetch_metadata(table: Any, item_number: int) -> None:
 
 @njit
 def want_metadata(table: Any, item_number: int) -> None:
-    """Queue the prefetchable metadata below a block that is now in memory (dsl_scan.c:dsl_scan_prefetch_cb)."""
+    """Queue the prefetchable metadata below a block now in memory (dsl_scan.c:dsl_scan_prefetch_cb)."""
     items = items_of(table)
     child = items[item_number & table[ITEM_MASK]].prefetch_first
     while child >= 0:
@@ -188,7 +188,7 @@ def want_metadata(table: Any, item_number: int) -> None:
 
 @njit
 def run_prefetch(table: Any) -> None:
-    """Let the prefetch thread start what fits its limit (OpenZFS 0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
+    """Let the prefetch thread start what fits its limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
     general = general_of(table)[0]
     while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < general.prefetch_limit:
         item_number = heap_pop(table)

@@ -89,7 +89,7 @@ def _fill_command(table: Any, leaf: int, row: int, first: int, last: int, number
     command.write = row & 1
     command.offset = children[entries[first]].offset
     flags = children[chain].flags
-    command.scan = 1 if flags == FLAG_SCAN or flags == FLAG_REPAIR else 0
+    command.scan = 1 if flags in (FLAG_SCAN, FLAG_REPAIR) else 0
 
 
 @njit

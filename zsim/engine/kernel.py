@@ -1,7 +1,7 @@
 """The compiled data plane: advance all leaf queues, drives and links to the next control event.
 
-``advance(table, until, budget)`` changes the state in place and says why it came back.  Its result is the same to the bit
-for every way of slicing the time axis.
+``advance(table, until, budget)`` changes the state in place and says why it came back.  Its result is the
+same to the bit for every way of slicing the time axis.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from zsim.jit import bare, njit
 
 @njit
 def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
-    """Issue one scan block if the window and the clients let it; return the stream's state (ready: it was issued)."""
+    """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     if stream.inflight >= stream.limit or general.free_slots == 0:
         return STREAM_WINDOW
@@ -87,7 +87,10 @@ def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
 
 @njit
 def step_issue(table: Any, stream_number: int, item_number: int) -> int:
-    """Try to issue one scan block; return the stream's state (ready: it was issued, or the blocks above it are next)."""
+    """Try to issue one scan block; return the stream's state.
+
+    Ready: it was issued, or the scan pauses here and the blocks above it come next.
+    """
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & table[ITEM_MASK]]
     if (
@@ -102,10 +105,11 @@ def step_issue(table: Any, stream_number: int, item_number: int) -> int:
 
 @njit
 def step_unwind(table: Any, stream_number: int) -> int:
-    """Try to issue the next of the blocks above the one at which the scan paused; the last of them ends the pause's work.
+    """Try to issue the next of the blocks above the one at which the scan paused; the last ends it.
 
     The traversal returns through the callbacks of all its levels, and does so again when these subtrees are
-    done in a later txg (OpenZFS dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after dsl_scan_recurse).
+    done in a later txg (OpenZFS dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after
+    dsl_scan_recurse).
     """
     stream = streams_of(table)[stream_number]
     item_number = stream.unwind
@@ -131,7 +135,7 @@ def step_visit(table: Any, stream_number: int, item_number: int) -> int:
         return STREAM_READY
     if general.now >= general.pause_at and general.pause_level0_only == 0:
         return STREAM_PAUSED
-    if item.metadata_state == META_ABSENT or item.metadata_state == META_WANTED:
+    if item.metadata_state in (META_ABSENT, META_WANTED):
         fetch_metadata(table, item_number)
         return STREAM_METADATA if item.metadata_state != META_PRESENT else STREAM_READY
     return STREAM_METADATA
@@ -190,7 +194,7 @@ def is_drained(table: Any) -> bool:
         return False
     for number in range(table[N_STREAMS]):
         state = streams[number].state
-        if state != STREAM_PAUSED and state != STREAM_FINISHED:
+        if state not in (STREAM_PAUSED, STREAM_FINISHED):
             return False
     return True
 

@@ -41,8 +41,8 @@ Plan = tuple[int, int, int, int, int, int, int]
 def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
     """Return the leaf that a mirror reads a block from.
 
-    Source: OpenZFS vdev_mirror.c:vdev_mirror_child_select and vdev_mirror_load: by offset (v28), by pending I/Os
-    (0.6.3 to 0.6.5), by pending I/Os plus a seek cost (0.7+); ties go by offset (0.7+) or time.
+    Source: OpenZFS vdev_mirror.c:vdev_mirror_child_select and vdev_mirror_load: by offset (v28), by pending
+    I/Os (0.6.3 to 0.6.5), by pending I/Os plus a seek cost (0.7+); ties go by offset (0.7+) or time.
     """
     general, child_leaf = general_of(table)[0], child_leaf_of(table)
     lowest, count = 1 << 60, 0
@@ -97,7 +97,7 @@ def part_size(vdev: Any, offset: int, psize: int) -> int:
 
 @njit
 def map_part(vdev: Any, offset: int, psize: int) -> Plan:
-    """Return the map of a block, or of a part of it, on RAID-Z or dRAID: columns first, the rest is for `piece_of`."""
+    """Return the map of a part of a block on RAID-Z or dRAID: columns first, the rest is for `piece_of`."""
     if vdev.kind == KIND_RAIDZ:
         columns, first, base, big, small, sector = raidz_map(
             offset, psize, vdev.ashift, vdev.children, vdev.parity
@@ -111,7 +111,7 @@ def map_part(vdev: Any, offset: int, psize: int) -> Plan:
 
 @njit
 def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> tuple[int, int, int]:
-    """Return child, child offset and size of one column of a map; `whole`: the size that scans and repairs use."""
+    """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it."""
     if vdev.kind == KIND_RAIDZ:
         return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], vdev.children)
     permutations = permutations_of(table, vdev)
@@ -139,8 +139,9 @@ def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
 def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
     """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
 
-    Returns the number of reads queued.  Source: OpenZFS vdev_raidz.c and vdev_draid.c:io_start (parity and, in a
-    dRAID, the zero fill are read as well under ZIO_FLAG_RESILVER and ZIO_FLAG_SCRUB), vdev_mirror.c:vdev_mirror_io_start.
+    Returns the number of reads queued.  Source: OpenZFS vdev_raidz.c and vdev_draid.c:io_start (parity and,
+    in a dRAID, the zero fill are read as well under ZIO_FLAG_RESILVER and ZIO_FLAG_SCRUB),
+    vdev_mirror.c:vdev_mirror_io_start.
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
     before = slot.reads
@@ -191,8 +192,8 @@ def repair_copy(
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
-    A column that was read from a live old disk was passed on by its `replacing` vdev already.  In a dRAID a copy that
-    was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
+    A column that was read from a live old disk was passed on by its `replacing` vdev already.  In a dRAID a
+    copy that was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
     (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
@@ -239,8 +240,8 @@ def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
 def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain read of a block (metadata, a client's data); return the number of child reads.
 
-    Data columns only, unless one of them is unreadable: then all columns that can be read
-    (OpenZFS vdev_raidz.c:vdev_raidz_io_start).  A dRAID that misses any column of the row, parity or not, reads the
+    Data columns only, unless one of them is unreadable: then all columns that can be read (OpenZFS
+    vdev_raidz.c:vdev_raidz_io_start).  A dRAID that misses any column of the row, parity or not, reads the
     zero fill of the others too (vdev_draid.c:vdev_draid_io_start_read, seen in runs of 2.3.9).
     """
     item = items_of(table)[item_number & table[ITEM_MASK]]

@@ -1,8 +1,8 @@
 """Memory of the data plane: arrays of records behind one table of addresses.
 
-The compiled kernel takes a single argument, the `table`: a small array of addresses and sizes.  A view function
-turns an entry into an array without counting references, so an inner function that needs two of the
-thirty arrays pays for two.  `Memory` owns the arrays and keeps them alive.
+The compiled kernel takes a single argument, the `table`: a small array of addresses and sizes.  A view
+function turns an entry into an array without counting references, so an inner function that needs two of
+the thirty arrays pays for two.  `Memory` owns the arrays and keeps them alive.
 """
 
 from __future__ import annotations
@@ -164,6 +164,8 @@ COMMAND_DTYPE = np.dtype(
         ("arrived", "f8"),
         ("started", "f8"),
         ("due", "f8"),
+        ("rate", "f8"),
+        ("angle", "f8"),
         ("first_child", "i4"),
         ("next", "i4"),
         ("leaf", "i4"),
@@ -175,7 +177,8 @@ COMMAND_DTYPE = np.dtype(
     ]
 )
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
-# A slot's epoch is that of `general` when the block was issued; `general.epoch_left` blocks of closed epochs are in flight.
+# A slot's epoch is that of `general` when the block was issued; `general.epoch_left` blocks of closed
+# epochs are in flight.
 SLOT_DTYPE = np.dtype(
     [("item", "i8"), ("reads", "i4"), ("writes", "i4"), ("stream", "i4"), ("next", "i4"), ("epoch", "i8")]
 )
@@ -305,7 +308,8 @@ RECORD_DTYPE = np.dtype(
 
 # Compiled `zsim.engine.flow.enqueue`, called by address.
 enqueue_through = call_through(ENQUEUE, 8)
-# Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a copy.
+# Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
+# copy.
 general_of, limits_of, drives_of = (
     array_in(GENERAL_DTYPE, GENERAL),
     array_in("i8", LIMITS),
@@ -365,9 +369,16 @@ def queue_children_of(table: Any, row: int) -> Any:
 
 
 @njit
+def begin_of_held(table: Any, leaf: int) -> Any:
+    """Return where a drive's list of commands begins, an array of one."""
+    return table_at(table[BOUNDS] + 16 * (2 * table[N_LEAVES] + leaf))
+
+
+@njit
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
-    return _int32_at(table[HELD] + 4 * table[QUEUE_CAPACITY] * leaf)
+    begin = begin_of_held(table, leaf)[0]
+    return _int32_at(table[HELD] + 4 * (table[QUEUE_CAPACITY] * leaf + begin))
 
 
 @njit
@@ -387,8 +398,9 @@ class Memory:
     Parameters
     ----------
     sizes : dict of str to int
-        ``leaves, servers, links, clients, streams, client_items, records, queue, program, items, copies, vdevs,
-        vdev_children, permutations, slots, children, commands``; ring sizes are rounded up to powers of two.
+        ``leaves, servers, links, clients, streams, client_items, records, queue, program, items, copies,
+        vdevs, vdev_children, permutations, slots, children, commands``; ring sizes are rounded up to powers
+        of two.
     """
 
     def __init__(self, **sizes: int) -> None:
@@ -403,7 +415,8 @@ class Memory:
         self.class_counts = np.zeros((leaves, 3, CLASSES), np.int64)
         self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
         self.queue = np.zeros((2 * leaves, 2, queue), np.int64)
-        self.bounds = np.zeros((2 * leaves, 2), np.int64)
+        # Of the queue rows; the last third are the drives' lists of commands.
+        self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = np.zeros(sizes["children"], CHILD_DTYPE)
         self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, queue), np.int32)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.scan.sorted import ScanQueue
+from zsim.scan.sorted import ExtentRules, ScanQueue
 from zsim.scenario.releases import ReleaseProfile
 
 SOFT_MAXIMUM = 128 << 20
@@ -35,15 +35,16 @@ class MemoryLimit:
         least = values.get("zfs_scan_mem_lim_min", 16 << 20)
         hard = max(memory // values.get("zfs_scan_mem_lim_fact", 20), least)
         self.hard = min(hard, max(1, allocated // 20))
-        self.soft = self.hard - min(self.hard // values.get("zfs_scan_mem_lim_soft_fact", 20), SOFT_MAXIMUM)
+        most = values.get("zfs_scan_mem_lim_soft_max", SOFT_MAXIMUM)
+        self.soft = self.hard - min(self.hard // values.get("zfs_scan_mem_lim_soft_fact", 20), most)
         self.interval = float(values.get("zfs_scan_checkpoint_intval", 7200))
         self.strict = bool(values.get("zfs_scan_strict_mem_lim", 0))
         self.strategy = values.get("zfs_scan_issue_strategy", 0)
-        self.extent_rules = {
-            "max_gap": values.get("zfs_scan_max_ext_gap", 2 << 20),
-            "fill_weight": values.get("zfs_scan_fill_weight", 3),
-            "coarse": release.extent_score == "power-of-two",
-        }
+        self.extents = ExtentRules(
+            max_gap=values.get("zfs_scan_max_ext_gap", 2 << 20),
+            fill_weight=values.get("zfs_scan_fill_weight", 3),
+            coarse=release.extent_score == "power-of-two",
+        )
         self.last_checkpoint = 0.0
         self.checkpointing = self.clearing = False
 
@@ -54,9 +55,8 @@ class MemoryLimit:
 
     def used(self, queue: ScanQueue, pending: NDArray[np.int64]) -> int:
         """Return the memory the pending entries take [bytes]."""
-        return int(queue.record_bytes[pending].sum()) + EXTENT_BYTES * _extents(
-            queue, pending, self.extent_rules
-        )
+        records = int(queue.record_bytes[pending].sum())
+        return records + EXTENT_BYTES * _extents(queue, pending, self.extents.max_gap)
 
     def mode(self, now: float, queue: ScanQueue, pending: NDArray[np.int64], *, visited_all: bool) -> Mode:
         """Return what this txg does."""
@@ -78,32 +78,31 @@ class MemoryLimit:
 
     def strict_stop(self, queue: ScanQueue, pending: NDArray[np.int64], visited: int, total: int) -> int:
         """Return how many entries may have been visited when this txg's visits stop."""
-        if not self.strict:
+        if not self.strict or visited >= total:
             return total
-        room = self.hard - self.used(queue, pending)
-        ahead = np.cumsum(queue.record_bytes[visited:])
-        return (
-            int(visited + max(1, np.searchsorted(ahead, room, side="right") + 1))
-            if room < ahead[-1]
-            else total
-        )
+        low, high = visited + 1, total
+        while low < high:
+            middle = (low + high) // 2
+            if self.used(queue, np.union1d(pending, np.arange(visited, middle))) >= self.hard:
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
     def finish_visits(self) -> None:
-        """All is visited: what is queued is drained in LBA order."""
+        """Note that all is visited: what is queued is drained in LBA order."""
         self.checkpointing = self.clearing = True
 
     def drained(self, now: float) -> None:
-        """The queues are empty: a checkpoint."""
+        """Note that the queues are empty: a checkpoint."""
         self.checkpointing, self.last_checkpoint = False, now
         self.clearing = False
 
 
-def _extents(queue: ScanQueue, pending: NDArray[np.int64], rules: dict[str, int]) -> int:
+def _extents(queue: ScanQueue, pending: NDArray[np.int64], max_gap: int) -> int:
     if len(pending) == 0:
         return 0
     order = np.lexsort((queue.offset[pending], queue.vdev[pending]))
     offset, asize = queue.offset[pending][order], queue.asize[pending][order]
-    apart = (offset[1:] - offset[:-1] - asize[:-1] > rules["max_gap"]) | (
-        np.diff(queue.vdev[pending][order]) != 0
-    )
+    apart = (offset[1:] - offset[:-1] - asize[:-1] > max_gap) | (np.diff(queue.vdev[pending][order]) != 0)
     return 1 + int(apart.sum())

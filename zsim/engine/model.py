@@ -64,7 +64,8 @@ class VdevModel:
     read_leaf : tuple of int
         Leaf that holds each child's data, -1 if it cannot be read.
     write_leaf : tuple of int
-        Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first distributed spare.
+        Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first
+        distributed spare.
     data, spares : int
         Data columns of a group and distributed spares; dRAID only.
     """

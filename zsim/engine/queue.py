@@ -1,7 +1,8 @@
 """The leaf vdev queue: which queued child I/Os go to the drive next, and merged with which.
 
-Rules: OpenZFS module/zfs/vdev_queue.c of 0.6.1 (one queue with deadlines), 0.6.3 to 2.1 (classes), 2.2 and later (classes
-with 0.5 s arrival buckets).  Queued child I/Os stand in two arrays a leaf, reads and writes, ordered by offset.
+Rules: OpenZFS module/zfs/vdev_queue.c of 0.6.1 (one queue with deadlines), 0.6.3 to 2.1 (classes), 2.2 and
+later (classes with 0.5 s arrival buckets).  Queued child I/Os stand in two arrays a leaf, reads and writes,
+ordered by offset.
 """
 
 from __future__ import annotations
@@ -87,10 +88,8 @@ def insert(table: Any, row: int, child: int, offset: int) -> None:
         _recentre(table, row)
         low, high = bounds[2 * row], bounds[2 * row + 1]
     offsets, entries = queue_offsets_of(table, row), queue_children_of(table, row)
-    if low == high or offsets[high - 1] <= offset:
-        place = high
-    else:
-        place = upper_bound(offsets, low, high, offset)
+    at_end = low == high or offsets[high - 1] <= offset
+    place = high if at_end else upper_bound(offsets, low, high, offset)
     if low > 0 and place - low < high - place:
         for step in range(low, place):
             offsets[step - 1] = offsets[step]
@@ -260,17 +259,17 @@ def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[i
 
 @njit
 def single_priority(klass: int, is_scrub: int, repair: int) -> int:
-    """Return the deadline offset of an I/O in the single queue of ZFS v28 (0.6.1 zio.c:zio_priority_table)."""
+    """Return the deadline offset of an I/O in the queue of ZFS v28 (0.6.1 zio.c:zio_priority_table)."""
     if klass == SCRUB or repair != 0:
         return SINGLE_SCRUB if is_scrub != 0 else SINGLE_RESILVER
     if klass == ASYNC_WRITE:
         return SINGLE_ASYNC_WRITE
-    return SINGLE_SYNC if klass == SYNC_READ or klass == SYNC_WRITE else SINGLE_ASYNC_READ
+    return SINGLE_SYNC if klass in (SYNC_READ, SYNC_WRITE) else SINGLE_ASYNC_READ
 
 
 @njit
 def choose_single(table: Any, leaf: int) -> tuple[int, int]:
-    """Return row and position of the queued I/O with the earliest (deadline, offset): the single queue of v28.
+    """Return row and position of the queued I/O with the earliest (deadline, offset): the queue of v28.
 
     Source: OpenZFS 0.6.1 vdev_queue.c:vdev_queue_deadline_compare.
     """
@@ -293,10 +292,10 @@ def choose_single(table: Any, leaf: int) -> tuple[int, int]:
 def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, int]:
     """Return first and last position, and the end offset, of the I/Os merged with the one at `place`.
 
-    Neighbours of the same type and the same inherited flags are taken, backwards first, while the span stays within
-    the aggregation limit and each gap lies between 0 and the gap limit.  I/Os that overlap never merge: the gap is
-    an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so a block that is repaired twice
-    costs the drive a turn.
+    Neighbours of the same type and the same inherited flags are taken, backwards first, while the span
+    stays within the aggregation limit and each gap lies between 0 and the gap limit.  I/Os that overlap
+    never merge: the gap is an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so
+    a block that is repaired twice costs the drive a turn.
     """
     general = general_of(table)[0]
     bounds, children = bounds_of(table), children_of(table)
@@ -326,7 +325,7 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
 
 @njit
 def account_issue(table: Any, leaf: int, klass: int) -> None:
-    """Count an I/O as active; the non-interactive throttle of 2.0.1+ (vdev_queue.c:vdev_queue_pending_add)."""
+    """Count an I/O as active; the throttle of 2.0.1+ (vdev_queue.c:vdev_queue_pending_add)."""
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] += 1
     state.pending += 1

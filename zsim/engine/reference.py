@@ -10,6 +10,8 @@ streams.  After each event the scan streams go on, lowest first; then it is seen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ from zsim.engine.memory import (
     STREAM_PAUSED,
     STREAM_READY,
 )
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, VdevModel
 from zsim.engine.reference_clients import Client
 from zsim.engine.reference_clock import Clock
 from zsim.engine.reference_drive import Drive, Link
@@ -110,9 +112,7 @@ class ReferencePlane:
             link.parent = self.links[link.model.parent] if link.model.parent >= 0 else None
         self.states = [LeafState(link=leaf.link) for leaf in model.leaves]
         for vdev in model.vdevs:
-            for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
-                if old >= 0 and new >= 0:
-                    self.states[old].replaced_by = new
+            self._note_replacements(vdev)
         self.drives = [
             Drive(
                 clock,
@@ -133,6 +133,11 @@ class ReferencePlane:
             for drive in self.drives
         ]
         self._next_slot = caches_at + len(model.leaves)
+
+    def _note_replacements(self, vdev: VdevModel) -> None:
+        for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
+            if old >= 0 and new >= 0:
+                self.states[old].replaced_by = new
 
     def _build_users(self, readable: list[Item], streams: int) -> None:
         clients, slot = self.model.clients, self._next_slot
@@ -227,6 +232,12 @@ class ReferencePlane:
     def pause(self) -> None:
         """Stop the scan (nothing of it may be in flight)."""
         self.shared.running = 0
+
+    def set_children(self, number: int, read_leaf: Sequence[int], write_leaf: Sequence[int]) -> None:
+        """Set which leaves a top-level vdev reads and repairs from now on (nothing may be in flight)."""
+        vdev = self.vdevs[number]
+        vdev.model = replace(vdev.model, read_leaf=tuple(read_leaf), write_leaf=tuple(write_leaf))
+        self._note_replacements(vdev.model)
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zsim.engine.model import QueueRules, ScanRules, VdevModel
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.txg import TxgRules
 from zsim.engine.window import Window
 from zsim.scenario.releases import Operation, ReleaseProfile
@@ -16,8 +16,9 @@ OLD_MAXIMUM_BLOCK = 128 << 10
 V28_TIME_SHIFT_TICKS = 6
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
-# MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5 and 2.3.9:
-# there the objset's root and its dnode blocks go to one allocator, space maps and the indirect block to two others.
+# MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5
+# and 2.3.9: there the objset's root and its dnode blocks go to one allocator, space maps and the indirect
+# block to two others.
 MOS_BLOCKS_ONE = (12, 30, 14)
 MOS_BLOCKS_MAIN, MOS_BLOCKS_FURTHER = (6, 6, 5), ((2, 1, 1), (1, 1, 1))
 # A leaf with a queue of one class per I/O kind has no limits by class.
@@ -69,7 +70,7 @@ def _class_limits(release: ReleaseProfile) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def _bucket_seconds(release: ReleaseProfile) -> float:
-    """Length of a deadline bucket: time_shift of v28 counts ticks (to FreeBSD 9.1) or nanoseconds, 0.5 s from 2.2."""
+    """Return the length of a deadline bucket: v28 counts ticks (to FreeBSD 9.1) or ns, 0.5 s from 2.2."""
     shift = release.tunables.get("zfs_vdev_time_shift")
     if release.queue != "single" or shift is None:
         return SECONDS_BUCKET
@@ -117,7 +118,7 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
 
 
 def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
-    """Return what multiplies the window of a top-level vdev: leaves, or drives less parity (a mirror counts as 1)."""
+    """Return what multiplies a vdev's window: leaves, or drives less parity (a mirror counts as 1)."""
     if release.inflight == "bytes_per_leaf":
         return sum(leaf >= 0 for leaf in vdev.read_leaf) + len(vdev.damaged) * (vdev.kind == "mirror")
     return max(1, len(vdev.read_leaf) - vdev.spares - vdev.parity) if vdev.kind != "mirror" else 1
@@ -127,6 +128,25 @@ def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
     """Return the window of the issue phase for one top-level vdev (dsl_scan.c:scan_io_queues_run_one)."""
     limit = release.tunables["zfs_scan_vdev_limit"] * data_children(vdev, release)
     return Window(max(MINIMUM_WINDOW, limit), False)
+
+
+def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memory: int) -> Window:
+    """Return the window of a sequential rebuild (vdev_rebuild.c:vdev_rebuild_thread).
+
+    2.0 counts I/Os; later releases count bytes, so many for each child, at most half the ARC (which has half
+    the memory) shared by all top-level vdevs.
+    """
+    values = release.tunables
+    if release.rebuild_inflight == "ios_per_top_level":
+        return Window(values["zfs_rebuild_queue_limit"], True)
+    limit = values["zfs_rebuild_vdev_limit"] * len(model.vdevs[number].read_leaf)
+    return Window(max(MINIMUM_WINDOW, min(limit, memory // 4 // len(model.vdevs))), False)
+
+
+def waits_for_metaslabs(release: ReleaseProfile) -> bool:
+    """Tell whether a rebuild waits for a txg after each metaslab (seen in 2.3.9, read in 2.4)."""
+    version = tuple(int(part) for part in release.version.split(".")[:3])
+    return version >= (2, 4) or (2, 3, 9) <= version < (2, 4)
 
 
 def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:

@@ -13,11 +13,19 @@ from numpy.typing import NDArray
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.control import ScanControl, Steps
 from zsim.engine.memory_limit import MemoryLimit
-from zsim.engine.model import PlaneModel
-from zsim.engine.rules import pool_window, txg_rules, vdev_window
+from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
+from zsim.engine.rebuild import Rebuild
+from zsim.engine.rules import (
+    ASYNC_WRITE,
+    pool_window,
+    rebuild_window,
+    txg_rules,
+    vdev_window,
+    waits_for_metaslabs,
+)
 from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
-from zsim.errors import NotSimulatedYet
+from zsim.errors import InputError, NotSimulatedYet
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import (
     OP_ISSUE,
@@ -30,10 +38,14 @@ from zsim.scan.program import (
     traversal_program,
     with_entries,
 )
+from zsim.scan.rebuild import rebuild_chunks, with_chunks
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
+from zsim.scenario.capacity import metaslab_shift
 from zsim.scenario.releases import Operation, ReleaseProfile
 
 SMALL_SHARE = 8
+FOREVER = np.inf
+TXGS_TO_FINISH = 3
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
@@ -44,6 +56,11 @@ PlaneFactory = Callable[..., Any]
 class SecondReplacement:
     """Another drive replaced while the first resilver runs.
 
+    A drive attached before the scan has issued anything is repaired in the same pass, which is run a second
+    time for it all the same unless both were there before it began (seen in runs of 2.3.9).  Attached
+    later, it makes the resilver start again (to 0.7; from 2.3 if less than zfs_resilver_defer_percent is
+    done) or gets a pass of its own.
+
     Attributes
     ----------
     child : int
@@ -53,7 +70,7 @@ class SecondReplacement:
     at : float
         When, after the first visit [s].
     together : bool
-        Whether both are attached before the scan makes progress.
+        Whether both are attached before the scan starts.
     """
 
     child: int
@@ -72,7 +89,8 @@ class RunSetup:
     blocks : BlockTable
     release : ReleaseProfile
         With tunables applied.
-    operation : {"resilver", "scrub"}
+    operation : {"resilver", "scrub", "rebuild"}
+        A rebuild ends before the scrub that follows it.
     memory : int
         Main memory of the host [bytes].
     cursors : tuple of (vdev, offset)
@@ -84,8 +102,10 @@ class RunSetup:
         Whether to keep the finished commands (any number but 0: all of them).
     second : SecondReplacement, optional
     clock_s : float
-        What the host's clock shows when the scan starts [s]: ticks, the 0.5 s buckets of the leaf queues and the
-        platters' angles are counted from its zero.  The times of the result begin with the scan.
+        What the host's clock shows when the scan starts [s]: ticks, the 0.5 s buckets of the leaf queues
+        and the platters' angles are counted from its zero.  The times of the result begin with the scan.
+    metaslab_shift : int, optional
+        Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
     plane : callable
         Makes the data plane.
     """
@@ -101,6 +121,7 @@ class RunSetup:
     records: int = 0
     second: SecondReplacement | None = None
     clock_s: float = 0.0
+    metaslab_shift: int | None = None
     plane: PlaneFactory = CompiledPlane
 
 
@@ -175,15 +196,19 @@ class Run:
         self.windows = [vdev_window(vdev, setup.release) for vdev in setup.model.vdevs] if self.sorted else []
         self.pool_window = pool_window(setup.model.vdevs, setup.release)
         self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release))
+        self.visit_end = 0.0
+        self.programs = self._chunk_programs() if setup.operation == "rebuild" else []
         self.queue = self._queue()
         self.txg = setup.txg or txg_rules(setup.release, setup.operation)
         self.plane = self._plane()
+        self.stop_at = FOREVER
         self.start = setup.clock_s
         if self.start != 0.0:
             self.plane.set_general("now", self.start)
         self.environment = simpy.Environment(initial_time=self.start)
         cursors = [list(setup.cursors)] if setup.cursors else mos_cursors(blocks)
         writes = SyncWrites(setup.model, self.txg, cursors[0], cursors[1:])
+        writes.data_cursor = data_cursor(blocks)
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
@@ -204,15 +229,87 @@ class Run:
     @property
     def sorted(self) -> bool:
         """Whether blocks are collected and sorted before they are issued."""
-        return self.setup.release.order == "sorted"
+        return self.setup.release.order == "sorted" and self.setup.operation != "rebuild"
 
     def execute(self) -> RunResult:
         """Run to the end."""
-        steps = self._sorted_steps() if self.sorted else self._legacy_steps()
-        process = self.environment.process(steps)
+        process = self.environment.process(self._steps())
         self.plane.start_clients()
         self.environment.run(process)
         return self._result()
+
+    def _steps(self) -> Steps:
+        second = self.setup.second
+        if second is None:
+            yield from self._pass()
+            return
+        early = second.together or second.at <= 0.0
+        if early:
+            self._set_children({second.child: second.leaf})
+        else:
+            self.stop_at = second.at
+        yield from self._pass()
+        if second.together:
+            return
+        if not early and self.restarted:
+            self._set_children({second.child: second.leaf})
+        else:
+            # Three txgs note the end and detach the old drives; the async task that asks for the next pass
+            # is served when a txg ends, the next one or the one after.
+            for _ in range(TXGS_TO_FINISH):
+                yield from self.control.sync()
+            yield from self.control.idle(1.5 * self.setup.release.tunables["zfs_txg_timeout"])
+            self._set_children({} if early else {second.child: second.leaf}, repaired=True)
+        yield from self._pass()
+
+    def _pass(self) -> Steps:
+        """Run one scan over the pool."""
+        self.restarted = False
+        if self.setup.operation == "rebuild":
+            yield from self._rebuild_steps()
+        elif self.sorted:
+            yield from self._sorted_steps()
+        else:
+            yield from self._legacy_steps()
+
+    def _set_children(self, more: dict[int, int], *, repaired: bool = False) -> None:
+        """Let further leaves be repaired; with `repaired` the new leaves so far hold their data."""
+        for number, vdev in enumerate(self.setup.model.vdevs):
+            read, write = list(vdev.read_leaf), list(vdev.write_leaf)
+            children = {leaf: child for child, leaf in enumerate(self._leaves_before(number))}
+            if repaired:
+                early = self.setup.second is not None and not more
+                done = (
+                    {self.setup.second.child: self.setup.second.leaf} if early and self.setup.second else {}
+                )
+                for leaf, new in done.items():
+                    if leaf in children:
+                        read[children[leaf]] = new
+                read = [new if new >= 0 else old for old, new in zip(read, write, strict=True)]
+                write = [NOT_REPAIRED] * len(write)
+            for leaf, new in more.items():
+                if leaf in children:
+                    write[children[leaf]] = new
+            self.plane.set_children(number, read, write)
+
+    def _leaves_before(self, number: int) -> range:
+        """Return the leaves of a top-level vdev as the pool was built: leaf numbers run through the vdevs."""
+        first = sum(len(vdev.read_leaf) for vdev in self.setup.model.vdevs[:number])
+        return range(first, first + len(self.setup.model.vdevs[number].read_leaf))
+
+    def _slice(self, seconds: float) -> float:
+        """Return how long the scan runs in this txg [s]: a second replacement cuts it short."""
+        return max(0.0, min(seconds, self.stop_at - self.elapsed))
+
+    def _is_restarted(self) -> bool:
+        """Tell, once the second drive is there, whether the scan starts again."""
+        if self.elapsed < self.stop_at:
+            return False
+        self.stop_at = FOREVER
+        rule = self.setup.release.resilver_restart
+        early = self._share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+        self.restarted = rule == "restart" or (rule == "defer-unless-early" and early)
+        return self.restarted
 
     def _queue(self) -> ScanQueue | None:
         """Return the scan queue's entries in the order visited, each an item of its own."""
@@ -232,12 +329,16 @@ class Run:
 
     def _plane(self) -> Any:
         setup, windows = self.setup, [*self.windows, self.pool_window]
-        longest = max(len(self.walk), 0 if self.queue is None else len(self.queue))
+        longest = max(
+            len(self.walk),
+            len(self.items) if self.programs else 0,
+            0 if self.queue is None else len(self.queue),
+        )
         return setup.plane(
             setup.model,
             self.items,
             streams=max(1, len(setup.model.vdevs)),
-            slots=slots_for(windows, setup.blocks.psize),
+            slots=min(slots_for(windows, setup.blocks.psize), len(self.items) + MIN_SLOTS),
             client_items=self._client_items(),
             records=setup.records,
             program_length=longest,
@@ -272,21 +373,64 @@ class Run:
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
         self.progress.append(Sample(now, 0, issued, phase))
 
+    def _chunk_programs(self) -> list[Program]:
+        """Return what a rebuild issues, by metaslab where it waits after each, and make its chunks items."""
+        setup = self.setup
+        number = next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
+        chunks = rebuild_chunks(
+            setup.blocks,
+            number,
+            damaged_vdev(setup.model.vdevs[number]),
+            metaslab_bytes=1 << self._metaslab_shift(number),
+            segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
+        )
+        first = len(self.items)
+        self.items = with_chunks(self.items, chunks, number)
+        self.pool_window = rebuild_window(setup.model, number, setup.release, setup.memory)
+        rows = np.arange(first, first + len(chunks))
+        if not waits_for_metaslabs(setup.release):
+            return [Program(np.full(len(rows), OP_ISSUE, np.int64), rows)]
+        edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
+        return [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
+
+    def _metaslab_shift(self, number: int) -> int:
+        if self.setup.metaslab_shift:
+            return self.setup.metaslab_shift
+        vdev = self.setup.model.vdevs[number]
+        leaf = max(*vdev.read_leaf, *vdev.write_leaf)
+        children = 1 if vdev.kind == "mirror" else len(vdev.read_leaf) - vdev.spares
+        asize = self.setup.model.leaves[leaf].drive.capacity_bytes * children
+        return metaslab_shift(asize, self.setup.release)
+
+    def _rebuild_steps(self) -> Steps:
+        values = self.setup.release.tunables
+        least, most = values["zfs_vdev_async_write_min_active"], values["zfs_vdev_async_write_max_active"]
+        rebuild = Rebuild(
+            self.control,
+            float(values["zfs_txg_timeout"]),
+            waits_for_metaslabs(self.setup.release),
+            lambda pending: self.plane.set_limit(ASYNC_WRITE, least, most if pending else least),
+            lambda begin: self._sample("rebuild", begin - self.start),
+        )
+        yield from rebuild.steps(self.programs, self.pool_window)
+
     def _legacy_steps(self) -> Steps:
         self.plane.load_streams([self.walk], [self.pool_window])
         while True:
             begin = self.elapsed
             first = self.control.txgs == 0
-            yield from self.control.scan_slice(self.txg.first_slice_s if first else self.txg.slice_s)
+            yield from self.control.scan_slice(
+                self._slice(self.txg.first_slice_s if first else self.txg.slice_s)
+            )
             self._sample("issue", begin)
             done = self.control.finished(1)
             self.visit_end = self.plane.stream(0, "last_visit")
             yield from self.control.sync()
-            if done:
+            if done or self._is_restarted():
                 return
 
     def _sorted_steps(self) -> Steps:
-        """The mode machine of the sorted scan, one decision a txg (dsl_scan.c:dsl_scan_sync)."""
+        """Run the mode machine of the sorted scan, one decision a txg (dsl_scan.c:dsl_scan_sync)."""
         assert self.queue is not None
         limit = MemoryLimit(self.setup.release, self.setup.memory, self.setup.blocks.allocated_bytes)
         visits, before = split_walk(self.walk, self.setup.blocks)
@@ -302,7 +446,7 @@ class Run:
                 end = len(visits) if stop >= total else int(np.searchsorted(before, stop, side="left"))
                 piece = Program(visits.code[position:end], visits.item[position:end])
                 self.plane.load_streams([piece], [self.pool_window])
-                yield from self.control.scan_slice(self.txg.slice_s)
+                yield from self.control.scan_slice(self._slice(self.txg.slice_s))
                 reached = position + min(self.plane.positions()[0], len(piece))
                 now_visited = stop if reached == end else int(before[reached])
                 pending = np.unique(
@@ -322,14 +466,15 @@ class Run:
             else:
                 return
             yield from self.control.sync()
-            if scanned and len(pending) == 0:
+            if (scanned and len(pending) == 0) or self._is_restarted():
                 return
 
     def _way_up(self, stopped: int) -> NDArray[np.int64]:
         """Return the entries of the blocks above the one at which the visits were suspended.
 
-        The traversal returns through their callbacks, which queue them; they are visited again once their subtrees
-        are done (dsl_scan.c:dsl_scan_visitbp; scan_io_queue_insert_impl drops an entry that is still queued).
+        The traversal returns through their callbacks, which queue them; they are visited again once their
+        subtrees are done (dsl_scan.c:dsl_scan_visitbp; scan_io_queue_insert_impl drops an entry that is
+        still queued).
         """
         if stopped >= len(self.rows) or self.items.unwind is None:
             return np.zeros(0, np.int64)
@@ -354,9 +499,9 @@ class Run:
             if limit.by_address:
                 orders.append(address_order(part, vdev))
             else:
-                orders.append(extent_order(part, vdev, **limit.extent_rules))
+                orders.append(extent_order(part, vdev, limit.extents))
         self.plane.load_streams([issue_program(part, rows) for rows in orders], self.windows)
-        yield from self.control.scan_slice(self.txg.slice_s)
+        yield from self.control.scan_slice(self._slice(self.txg.slice_s))
         starts = np.cumsum([0, *[len(rows) for rows in orders[:-1]]])
         left = [
             rows[max(0, position - start) :]
@@ -401,13 +546,26 @@ def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     stays = ~rewritten_by_start(setup.blocks)
     if setup.operation == "scrub":
         return stays
-    vdevs = tuple(
-        DamagedVdev(
-            vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
-        )
-        for vdev in setup.model.vdevs
-    )
+    vdevs = tuple(damaged_vdev(vdev) for vdev in setup.model.vdevs)
     return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
+
+
+def data_cursor(blocks: BlockTable) -> tuple[int, int]:
+    """Return where the next data of a writer go: behind the youngest data block."""
+    data = np.flatnonzero(~blocks.is_metadata)
+    if len(data) == 0:
+        return 0, 0
+    youngest = data[np.argmax(blocks.birth[data])]
+    return int(blocks.dva_vdev[youngest, 0]), int(
+        blocks.dva_offset[youngest, 0] + blocks.dva_asize[youngest, 0]
+    )
+
+
+def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
+    """Return what the scan has to know of a top-level vdev."""
+    return DamagedVdev(
+        vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
+    )
 
 
 def plain_prefetch(release: ReleaseProfile) -> bool:
@@ -417,19 +575,19 @@ def plain_prefetch(release: ReleaseProfile) -> bool:
 
 
 def _refuse_missing(setup: RunSetup) -> None:
-    if setup.operation == "rebuild":
-        raise NotSimulatedYet("operation", "rebuild", "there is no sequential rebuild")
-    if setup.second is not None:
-        raise NotSimulatedYet("second replacement", setup.second.child, "a resilver has one new drive")
-    if setup.model.writer.rate > 0:
-        raise NotSimulatedYet("foreground writer", setup.model.writer.rate, "clients only read")
+    if setup.operation == "rebuild" and any(
+        vdev.kind == "raidz" and vdev.damaged for vdev in setup.model.vdevs
+    ):
+        raise InputError("operation", "rebuild", "a RAID-Z cannot be rebuilt sequentially", "use resilver")
+    if setup.second is not None and setup.operation == "rebuild":
+        raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")
 
 
 def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
     """Return where the youngest MOS blocks have their copies, by allocator: the next ones go nearby.
 
-    Blocks whose first copies lie together came from one allocator; the one with the objset's root comes first, and a
-    block all by itself tells nothing.
+    Blocks whose first copies lie together came from one allocator; the one with the objset's root comes
+    first, and a block all by itself tells nothing.
     """
     mos = np.flatnonzero(blocks.objset == 0)
     if len(mos) == 0:
@@ -448,7 +606,8 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
 
 def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
     """Return how many blocks the windows can hold, small blocks taken as an eighth of the mean."""
-    # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many slots.
+    # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many
+    # slots.
     small = max(512.0, float(np.mean(psize)) / SMALL_SHARE) if len(psize) else 4096.0
     blocks = max(window.limit if window.counts_blocks else window.limit / small for window in windows)
     return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))

@@ -34,11 +34,11 @@ class TxgRules:
     first_slice_s : float
         Of the first txg, which the attach waits for [s].
     pass_blocks : tuple of int
-        MOS blocks rewritten in each sync pass (spa.c:spa_sync iterates to convergence): scan state, DTLs, space
-        maps and the dnode and indirect blocks above them.
+        MOS blocks rewritten in each sync pass (spa.c:spa_sync iterates to convergence): scan state, DTLs,
+        space maps and the dnode and indirect blocks above them.
     further_blocks : tuple of tuple of int
-        With several allocators, blocks that each pass rewrites in the metaslabs of other allocators: one entry an
-        allocator, one number a pass.
+        With several allocators, blocks that each pass rewrites in the metaslabs of other allocators: one
+        entry an allocator, one number a pass.
     region_blocks : int
         Blocks of the region around each cursor whose holes the MOS keeps filling.
     first_reads : int
@@ -78,12 +78,14 @@ class SyncWrites:
     cursors : sequence of (vdev, offset)
         Where the next MOS block of each copy goes.
     further : sequence of sequence of (vdev, offset)
-        The same for the other allocators of `TxgRules.further_blocks`; those without an entry share `cursors`.
+        The same for the other allocators of `TxgRules.further_blocks`; those without an entry share
+        `cursors`.
 
     Notes
     -----
-    Sources: OpenZFS spa.c:spa_sync, vdev_label.c:vdev_uberblock_sync_list (four uberblocks a leaf, two at either end of
-    the disk); the number of blocks a pass as seen in runs of 0.7.13 and 2.3.9 on an idle pool.
+    Sources: OpenZFS spa.c:spa_sync, vdev_label.c:vdev_uberblock_sync_list (four uberblocks a leaf, two at
+    either end of the disk); the number of blocks a pass as seen in runs of 0.7.13 and 2.3.9 on an idle
+    pool.
     """
 
     def __init__(
@@ -98,9 +100,34 @@ class SyncWrites:
         missing = len(rules.further_blocks) - len(further)
         self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
+        self.data_cursor: Cursor = (0, 0)
+        self._written_until = 0.0
         self._count = 0
         self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
+
+    def data_rows(self, now: float) -> NDArray[np.int64]:
+        """Return the child writes of what the foreground writer made dirty since the last txg, shape (n, 5).
+
+        Parameters
+        ----------
+        now : float
+            Time since the scan started [s].
+
+        Notes
+        -----
+        Records are appended at one cursor, as a single file is; the space behind it is taken to be free.
+        """
+        writer = self.model.writer
+        records = int((now - self._written_until) * writer.rate / writer.record_bytes)
+        self._written_until += records * writer.record_bytes / writer.rate if writer.rate > 0 else 0.0
+        rows: list[tuple[int, int, int, int, int]] = []
+        vdev, offset = self.data_cursor
+        for _ in range(records):
+            rows.extend(self._block_rows(vdev, offset, writer.record_bytes))
+            offset += self._asize(vdev, writer.record_bytes)
+        self.data_cursor = vdev, offset
+        return np.array(rows, np.int64).reshape(-1, 5)
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
         """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
@@ -120,11 +147,12 @@ class SyncWrites:
     def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the writes of a pass; the holes come round again, and with them these rows."""
         rows: list[tuple[int, int, int, int, int]] = []
+        size = self.rules.block_bytes
         for number in range(self._count + 1, self._count + blocks + 1):
             run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.extend(self._block_rows(vdev, offset + hole * self._asize(vdev)))
+                rows.extend(self._block_rows(vdev, offset + hole * self._asize(vdev, size), size))
         return np.array(rows, np.int64).reshape(-1, 5)
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
@@ -167,16 +195,16 @@ class SyncWrites:
                 rows.append((leaf, SYNC_WRITE_CLASS, 1, place, self._uberblock_bytes()))
         return np.array(rows, np.int64).reshape(-1, 5)
 
-    def _asize(self, number: int) -> int:
+    def _asize(self, number: int, size: int) -> int:
         vdev = self.model.vdevs[number]
         if vdev.kind == "raidz":
-            return int(raidz_asize(self.rules.block_bytes, vdev.ashift, len(vdev.read_leaf), vdev.parity))
+            return int(raidz_asize(size, vdev.ashift, len(vdev.read_leaf), vdev.parity))
         if vdev.kind == "draid":
-            return int(draid_asize(self.rules.block_bytes, vdev.ashift, vdev.data, vdev.parity))
-        return self.rules.block_bytes
+            return int(draid_asize(size, vdev.ashift, vdev.data, vdev.parity))
+        return size
 
-    def _block_rows(self, number: int, offset: int) -> list[tuple[int, int, int, int, int]]:
-        vdev, size = self.model.vdevs[number], self.rules.block_bytes
+    def _block_rows(self, number: int, offset: int, size: int) -> list[tuple[int, int, int, int, int]]:
+        vdev = self.model.vdevs[number]
         if vdev.kind == "draid":
             pieces = _draid_pieces(vdev, offset, size)
         elif vdev.kind == "raidz":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from zsim.errors import InputError
 from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.histories import History, history_recipe
-from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, Miniature, miniature_of, reduce_recipe
+from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, MAX_VDEVS, Miniature, miniature_of, reduce_recipe
 from zsim.pool.population import History as Pool
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import Fill, TopLevel
@@ -53,6 +53,7 @@ def aged_pool(
     vdev: int = 0,
     slabs: int = MAX_SLABS,
     files: int = FILES_PER_POOL,
+    most_vdevs: int = MAX_VDEVS,
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -70,7 +71,7 @@ def aged_pool(
         FRAG to reach [fraction]: ageing stops at the first state that has it.
     max_blocks, seed, vdev
         See `zsim.pool.miniature.build_miniature`.
-    slabs, files : int
+    slabs, files, most_vdevs : int
         See `zsim.pool.miniature.reduce_recipe`.
 
     Raises
@@ -86,7 +87,9 @@ def aged_pool(
     recipe = history_recipe(history, vdevs, style, release, fill, rounds)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
-    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev, slabs=slabs, files=files)
+    reduced, numbers = reduce_recipe(
+        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs
+    )
     pool = Pool(reduced, seed)
     pool.run(*history.first_steps(fill))
     if frag is None:

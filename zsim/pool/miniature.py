@@ -108,18 +108,25 @@ def miniature_of(recipe: PoolRecipe, history: History, numbers: tuple[int, ...])
 
 
 def reduce_recipe(
-    recipe: PoolRecipe, max_blocks: int, vdev: int = 0, *, slabs: int = MAX_SLABS, files: int = FILES_PER_POOL
+    recipe: PoolRecipe,
+    max_blocks: int,
+    vdev: int = 0,
+    *,
+    slabs: int = MAX_SLABS,
+    files: int = FILES_PER_POOL,
+    most_vdevs: int = MAX_VDEVS,
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
 
-    `slabs` is how many metaslabs it has at most, and a file is at most one in `files` of it.
+    `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at most one in
+    `files` of it.
     """
     highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
     room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
     if recipe.space <= room:
         return recipe, tuple(range(len(recipe.vdevs)))
-    numbers = _chosen_vdevs(len(recipe.vdevs), vdev)
+    numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
@@ -136,9 +143,9 @@ def reduce_recipe(
     return reduced, numbers
 
 
-def _chosen_vdevs(count: int, vdev: int) -> tuple[int, ...]:
-    """Return up to `MAX_VDEVS` vdev numbers, `vdev` first among equally spaced ones, ascending."""
-    kept = min(count, MAX_VDEVS)
+def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
+    """Return up to `most` vdev numbers, `vdev` first among equally spaced ones, ascending."""
+    kept = min(count, most)
     return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
 
 

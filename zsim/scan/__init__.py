@@ -1,1 +1,1 @@
-
+"""scan: which block comes next: traversal, sorted queues, sequential rebuild."""

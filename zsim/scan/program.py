@@ -1,7 +1,7 @@
 """The scan's order as data: which metadata is read, which block is issued, in which order.
 
-`traversal_program` turns a block table into the depth-first walk of `dsl_scan` (post-order: a block is issued after
-its subtree); `issue_orders` gives the orders of the sorted scan's issue phase.
+`traversal_program` turns a block table into the depth-first walk of `dsl_scan` (post-order: a block is
+issued after its subtree); `issue_orders` gives the orders of the sorted scan's issue phase.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class ScanItems:
     in_memory : ndarray of bool, shape (n,)
         Metadata that needs no read.
     unwind : ndarray of int64, shape (n,), or None
-        Next block above that needs I/O, -1: none.  When a legacy scan pauses at an item, these blocks are issued on the
-        way up, one after the other; None: never.
+        Next block above that needs I/O, -1: none.  When a legacy scan pauses at an item, these blocks are
+        issued on the way up, one after the other; None: never.
     """
 
     vdev: NDArray[np.int64]
@@ -114,8 +114,8 @@ def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
 def held_in_memory(blocks: BlockTable) -> NDArray[np.bool_]:
     """Tell which traversed blocks are in the ARC when the scan starts.
 
-    Import and mount have read the MOS, and of every dataset the objset's root, the indirect blocks of its meta-dnode and
-    the first dnode block (seen in all runs of real OpenZFS with a cold cache).
+    Import and mount have read the MOS, and of every dataset the objset's root, the indirect blocks of its
+    meta-dnode and the first dnode block (seen in all runs of real OpenZFS with a cold cache).
     """
     meta_dnode = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
     result: NDArray[np.bool_] = (blocks.objset == 0) | (blocks.level == LEVEL_OBJSET) | meta_dnode
@@ -145,13 +145,13 @@ def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test:
                     offsets, psizes, vdev.ashift, vdev.children, vdev.parity, np.array(vdev.damaged, np.int64)
                 )
             elif vdev.kind == "draid":
-                result[rows] |= _in_degraded_group(blocks.dva_offset[rows, copy], blocks.psize[rows], vdev)
+                result[rows] |= in_degraded_group(blocks.dva_offset[rows, copy], blocks.psize[rows], vdev)
             else:
                 result[rows] = True
     return result
 
 
-def _in_degraded_group(
+def in_degraded_group(
     offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev
 ) -> NDArray[np.bool_]:
     """Tell which blocks lie in a group with a damaged child (vdev_draid.c:vdev_draid_need_resilver)."""
@@ -202,8 +202,8 @@ def _touches(
 def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int) -> NDArray[np.int64]:
     """Return which of its DVAs a scan reads of each block.
 
-    A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init and
-    vdev_mirror_dva_select).
+    A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init
+    and vdev_mirror_dva_select).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.
 def metadata_tree(
     ranks: NDArray[np.int64], traversed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every row its first traversed child, its next traversed sibling and its parent (-1: none)."""
+    """Return for every row its first traversed child, next traversed sibling and parent (-1: none)."""
     count = len(ranks)
     parents = np.full(count, -1, np.int64)
     first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
@@ -265,7 +265,7 @@ def metadata_tree(
 
 @njit
 def wanted_above(parents: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for every row the nearest block above it that needs I/O (-1: none); parents come before children."""
+    """Return for every row the nearest block above it that needs I/O (-1: none); parents come first."""
     above = np.empty(len(parents), np.int64)
     for row in range(len(parents)):
         parent = parents[row]
@@ -371,8 +371,8 @@ def with_entries(
         Block of each entry, and which of its DVAs the entry stands for.
     seed : int
     scrub : bool
-        A scrub reads that DVA and nothing else; a resilver holds all DVAs, that one first, and repairs the others from
-        the one it reads (OpenZFS dsl_scan.c:bp2sio).
+        A scrub reads that DVA and nothing else; a resilver holds all DVAs, that one first, and repairs the
+        others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
     """
     count = blocks.dva_count[rows]
     turned = (np.arange(MAX_DVAS)[None, :] + copy[:, None]) % np.maximum(count, 1)[:, None]
@@ -402,13 +402,15 @@ def with_entries(
 def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
     """Tell which blocks are gone when the scan sees the pool: those that the txgs which start it rewrite.
 
-    These are the MOS blocks that every txg rewrites (the youngest of the list) and the object directory, object 1, where
-    dsl_scan.c:dsl_scan_sync_state keeps the scan; the blocks that replace them are too young for it.
+    These are the MOS blocks that every txg rewrites (the youngest of the list), the object directory, object 1,
+    where dsl_scan.c:dsl_scan_sync_state keeps the scan, and its dnode's block; what replaces them is too young.
     """
-    mos = blocks.objset == 0
+    mos: NDArray[np.bool_] = blocks.objset == 0
     if not mos.any():
         return mos
-    result: NDArray[np.bool_] = mos & ((blocks.birth == blocks.birth[mos].max()) | (blocks.object == 1))
+    youngest = blocks.birth == blocks.birth[mos].max()
+    first_dnodes = (blocks.object == 0) & (blocks.level == 0) & (blocks.blkid == 0)
+    result: NDArray[np.bool_] = mos & (youngest | (blocks.object == 1) | first_dnodes)
     return result
 
 
@@ -430,8 +432,8 @@ def traversal_program(
 
     Notes
     -----
-    Source: OpenZFS 0.6.5 to 2.4 dsl_scan.c:dsl_scan_visitbp, dsl_scan_recurse: depth first, the callback of a block
-    after its subtree.
+    Source: OpenZFS 0.6.5 to 2.4 dsl_scan.c:dsl_scan_visitbp, dsl_scan_recurse: depth first, the callback of
+    a block after its subtree.
     """
     ranks = _ranks(blocks.object, blocks.level)
     code, item = _walk(

@@ -1,4 +1,4 @@
-"""The sorted scan's queues: what a visited block becomes, in which order it is issued, and what memory it takes."""
+"""The sorted scan's queues: what a visited block becomes, when it is issued, and what memory it takes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,30 @@ class ScanQueue:
         return ScanQueue(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtentRules:
+    """How extents are formed and scored.
+
+    Attributes
+    ----------
+    max_gap : int
+        Neighbours at most so far apart form one extent [bytes] (zfs_scan_max_ext_gap).
+    fill_weight : int
+        zfs_scan_fill_weight.
+    coarse : bool
+        Only the power of two of the score counts, ties by address (2.1.6 and later).
+    """
+
+    max_gap: int
+    fill_weight: int
+    coarse: bool
+
+
 def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     """Return the queue entries of the blocks `visited`, in that order.
 
-    A block with n DVAs is queued n times, and every entry carries all its DVAs (OpenZFS dsl_scan.c:dsl_scan_enqueue,
-    bp2sio): so the read of one copy repairs the others, n times.
+    A block with n DVAs is queued n times, and every entry carries all its DVAs (OpenZFS
+    dsl_scan.c:dsl_scan_enqueue, bp2sio): so the read of one copy repairs the others, n times.
     """
     rows = np.repeat(visited, blocks.dva_count[visited])
     starts = np.cumsum(blocks.dva_count[visited]) - blocks.dva_count[visited]
@@ -71,21 +90,14 @@ def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
     return rows[np.argsort(queue.offset[rows], kind="stable")]
 
 
-def extent_order(
-    queue: ScanQueue, vdev: int, *, max_gap: int, fill_weight: int, coarse: bool
-) -> NDArray[np.int64]:
+def extent_order(queue: ScanQueue, vdev: int, rules: ExtentRules) -> NDArray[np.int64]:
     """Return the entries of one top-level vdev by extent, best score first (memory clearing).
 
     Parameters
     ----------
     queue : ScanQueue
     vdev : int
-    max_gap : int
-        Neighbours at most so far apart form one extent [bytes] (zfs_scan_max_ext_gap).
-    fill_weight : int
-        zfs_scan_fill_weight.
-    coarse : bool
-        Only the power of two of the score counts, ties by address (2.1.6 and later).
+    rules : ExtentRules
 
     Notes
     -----
@@ -95,13 +107,13 @@ def extent_order(
     if len(rows) == 0:
         return rows
     start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
-    extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > max_gap)))
+    extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
     fill = np.bincount(extent, weights=queue.asize[rows]).astype(np.int64)
     first = np.searchsorted(extent, np.arange(len(fill)))
     last = np.searchsorted(extent, np.arange(len(fill)), side="right") - 1
     size = end[last] - start[first]
-    score = fill + fill_weight * (fill * 100 // size) * fill // 100
-    if coarse:
+    score = fill + rules.fill_weight * (fill * 100 // size) * fill // 100
+    if rules.coarse:
         score = np.left_shift(1, np.floor(np.log2(score)).astype(np.int64))
     best_first = np.lexsort((start[first], -score))
     rank = np.empty(len(fill), np.int64)

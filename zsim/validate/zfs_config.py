@@ -1,7 +1,8 @@
 """From the ``config.json`` of a run of real OpenZFS on emulated drives to what the engine runs.
 
-The drives are those of the runs' published formulas: zones of equal width, a seek curve, a constant rotational phase
-(a golden-ratio step from leaf to leaf), and forward gaps up to ``skip_kb`` that are passed over without a lost turn.
+The drives are those of the runs' published formulas: zones of equal width, a seek curve, a constant
+rotational phase (a golden-ratio step from leaf to leaf), and forward gaps up to ``skip_kb`` that are passed
+over without a lost turn.
 """
 
 from __future__ import annotations
@@ -218,6 +219,7 @@ def vdevs_of(bench: Bench) -> tuple[VdevModel, ...]:
     pool, config = bench.section("pool"), bench.config
     replaced = {} if bench.scrub else _replacements(bench)
     alive = config.get("replace_mode") == "healthy"
+    gone = frozenset() if alive else frozenset(replaced) | {config.get("replaced_leaf2")}
     result, first = [], 0
     for spec in bench.layout.vdevs:
         leaves = range(first, first + spec.children)
@@ -226,7 +228,7 @@ def vdevs_of(bench: Bench) -> tuple[VdevModel, ...]:
                 kind="mirror" if spec.kind in ("mirror", "disk", "stripe") else spec.kind,
                 parity=spec.parity,
                 ashift=int(pool.get("ashift", 12)),
-                read_leaf=tuple(-1 if leaf in replaced and not alive else leaf for leaf in leaves),
+                read_leaf=tuple(-1 if leaf in gone else leaf for leaf in leaves),
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
                 data=spec.data if spec.kind == "draid" else 0,
                 spares=spec.spares,
@@ -262,7 +264,7 @@ def second_replacement(bench: Bench) -> SecondReplacement | None:
 
 
 def clock_of(bench: Bench) -> float:
-    """Return what the run's clock showed at the first visit (a rebuild: at its first I/O) [s], 0 if it was not noted."""
+    """Return what the run's clock showed at the first visit (a rebuild: first I/O) [s], 0 if unknown."""
     first = bench.result.get("first_visit_s")
     if first is None:
         first = bench.result.get("first_scan_io_s")
@@ -321,6 +323,7 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         records=records,
         second=second_replacement(bench),
         clock_s=clock_of(bench),
+        metaslab_shift=int(bench.config.get("ms_shift") or 0) or None,
     )
 
 

@@ -1,8 +1,8 @@
 """Format of a folder with config.json and bps.csv.zst: a run of real OpenZFS over emulated drives.
 
-The scenario comes from config.json, the population from the list of block pointers (or from its recipe), what was
-seen from result.json.  ``time`` is the resilver from the first visit to its end (a rebuild: from its first to its last
-I/O), for the 0.7 series, whose results lack it, the span of the scan's data I/O.
+The scenario comes from config.json, the population from the list of block pointers (or from its recipe),
+what was seen from result.json.  ``time`` is the resilver from the first visit to its end (a rebuild: from
+its first to its last I/O), for the 0.7 series, whose results lack it, the span of the scan's data I/O.
 """
 
 from __future__ import annotations
@@ -190,7 +190,8 @@ def compared(
         count, size = f"scan_{way}s", f"scan_{way}_bytes"
         if getattr(seen, count) < FEW:
             continue
-        # Reads span gaps of other blocks when they are merged: their bytes depend on the order, writes do not.
+        # Reads span gaps of other blocks when they are merged: their bytes depend on the order, writes do
+        # not.
         exact = bytes_tolerance if way == "write" else None
         yield judge(
             case, f"{name}_{way}_bytes", getattr(seen, size), getattr(answer, size), exact, unit="bytes"

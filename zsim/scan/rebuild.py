@@ -1,0 +1,125 @@
+"""Sequential rebuild: which ranges of a top-level vdev are copied, in which pieces.
+
+Source: OpenZFS vdev_rebuild.c:vdev_rebuild_thread and vdev_rebuild_ranges (2.0 and later), vdev_mirror.c and
+vdev_draid.c:rebuild_asize.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.scan.program import NO_ITEM, DamagedVdev, ScanItems, in_degraded_group
+from zsim.vdevs.draid import ROW_HEIGHT
+
+LARGEST_BLOCK = 16 << 20
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """What a rebuild reads and writes at a time, in the order of addresses.
+
+    Attributes
+    ----------
+    offset, psize : ndarray of int64, shape (n,)
+        Place in the top-level vdev and data bytes (parity left out) [bytes].
+    metaslab : ndarray of int64, shape (n,)
+    """
+
+    offset: Integers
+    psize: Integers
+    metaslab: Integers
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+
+def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]:
+    """Return begin and end of the allocated ranges of a top-level vdev, ascending, neighbours merged."""
+    here = (blocks.dva_vdev == vdev) & (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None])
+    begin, size = blocks.dva_offset[here], blocks.dva_asize[here]
+    if len(begin) == 0:
+        return begin, begin
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate((begin + size)[order])
+    first = np.flatnonzero(np.concatenate(([True], begin[1:] > end[:-1])))
+    return begin[first], np.maximum.reduceat(end, first)
+
+
+def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
+    """Return the ranges cut at every multiple of `step` bytes of address."""
+    pieces = (end - 1) // step - begin // step + 1
+    row = np.repeat(np.arange(len(begin)), pieces)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    edge = (begin[row] // step + number) * step
+    return np.maximum(begin[row], edge), np.minimum(end[row], edge + step)
+
+
+def pieces_of(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:
+    """Return the ranges in pieces of `most` bytes, the last of each shorter."""
+    pieces = -(-(end - begin) // most)
+    row = np.repeat(np.arange(len(begin)), pieces)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    start = begin[row] + number * most
+    return start, np.minimum(end[row], start + most)
+
+
+def rebuild_chunks(
+    blocks: BlockTable, number: int, vdev: DamagedVdev, *, metaslab_bytes: int, segment_bytes: int
+) -> Chunks:
+    """Return the chunks of one top-level vdev.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+        Its DVAs are what is allocated.
+    number : int
+        Of the top-level vdev.
+    vdev : DamagedVdev
+        A mirror or a dRAID.
+    metaslab_bytes : int
+    segment_bytes : int
+        zfs_rebuild_max_segment.
+
+    Notes
+    -----
+    A chunk of a mirror is at most a segment; one of a dRAID at most a segment for each data column, in
+    whole rows, inside one group, and groups without a missing child are left out.
+    """
+    begin, end = cut(*allocated_ranges(blocks, number), metaslab_bytes)
+    if vdev.kind != "draid":
+        start, stop = pieces_of(begin, end, segment_bytes)
+        return Chunks(start, stop - start, start // metaslab_bytes)
+    width = vdev.data + vdev.parity
+    begin, end = cut(begin, end, width * ROW_HEIGHT)
+    row_bytes = width << vdev.ashift
+    rows = min(segment_bytes * vdev.data, LARGEST_BLOCK) // (vdev.data << vdev.ashift)
+    start, stop = pieces_of(begin, end, rows * row_bytes)
+    psize = (stop - start) // row_bytes * (vdev.data << vdev.ashift)
+    kept = (psize > 0) & in_degraded_group(start, np.ones_like(start), vdev)
+    return Chunks(start[kept], psize[kept], start[kept] // metaslab_bytes)
+
+
+def with_chunks(items: ScanItems, chunks: Chunks, vdev: int) -> ScanItems:
+    """Return the items with one more for each chunk."""
+    more = len(chunks)
+    zero, none = np.zeros(more, np.int64), np.full(more, NO_ITEM, np.int64)
+    unwind = np.full(len(items), NO_ITEM, np.int64) if items.unwind is None else items.unwind
+    return ScanItems(
+        vdev=np.concatenate((items.vdev, zero + vdev)),
+        offset=np.concatenate((items.offset, chunks.offset)),
+        psize=np.concatenate((items.psize, chunks.psize)),
+        level0=np.concatenate((items.level0, np.ones(more, bool))),
+        copies=np.concatenate((items.copies, zero)),
+        copy_count=np.concatenate((items.copy_count, zero)),
+        copy_vdev=items.copy_vdev,
+        copy_offset=items.copy_offset,
+        prefetch_first=np.concatenate((items.prefetch_first, none)),
+        prefetch_next=np.concatenate((items.prefetch_next, none)),
+        in_memory=np.concatenate((items.in_memory, np.zeros(more, bool))),
+        unwind=np.concatenate((unwind, none)),
+    )
