@@ -1,0 +1,5 @@
+"""Run as ``python -m zsim``."""
+
+from zsim.cli.main import main
+
+main()
