@@ -23,6 +23,7 @@ def provenance(
     scenario: Mapping[str, Any] | None = None,
     seed: int | None = None,
     models: Iterable[tuple[ModelKind, str]] = (),
+    files: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return what a result depends on besides its input data.
 
@@ -34,12 +35,14 @@ def provenance(
         Seed of everything random.
     models : iterable of (kind, name)
         Models used, for example ``("drives", "hd103uj")``.
+    files : mapping of str to str, optional
+        Files about the pool, by the field of the scenario that names them.
 
     Returns
     -------
     dict
-        Plain data for JSON: versions, platform, seed, SHA-256 of the model files, hash of the kernels' source
-        text, version of this form, the scenario.
+        Plain data for JSON: versions, platform, seed, SHA-256 of the model files and of the files about the
+        pool, hash of the kernels' source text, version of this form, the scenario.
 
     Raises
     ------
@@ -54,9 +57,16 @@ def provenance(
         "platform": {"system": platform.system(), "machine": platform.machine()},
         "seed": seed,
         "models": {f"{kind}/{name}": catalogue.model_hash(kind, name) for kind, name in models},
+        "files": {name: {"path": path, "sha256": file_hash(path)} for name, path in (files or {}).items()},
         "kernels": kernel_text_hash(),
         "scenario": None if scenario is None else dict(scenario),
     }
+
+
+def file_hash(path: str | Path) -> str:
+    """Return the SHA-256 of a file of any length in hexadecimal digits."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def version(distribution: str) -> str | None:

@@ -85,7 +85,10 @@ def test_the_toml_is_read_back_and_says_where_it_is_from(tmp_path):
         "pool.zsim.blocks.csv",
         "pool.zsim.metaslabs.csv",
     ]
-    assert Scenario.read(tmp_path / "pool.zsim.toml") == found.scenario
+    read = Scenario.read(tmp_path / "pool.zsim.toml")
+    assert read.blocks == str(tmp_path / "pool.zsim.blocks.csv")
+    assert read.metaslabs == str(tmp_path / "pool.zsim.metaslabs.csv")
+    assert read.replaced_by(blocks=None, metaslabs=None) == found.scenario
     text = (tmp_path / "pool.zsim.toml").read_text()
     assert "# scan: resilver running since Thu Nov 2 18:20:13 2023, 9.71T of 13.5T scanned" in text
     assert (tmp_path / "pool.zsim.blocks.csv").read_text().startswith("type,level,quantity,size,blocks\n")

@@ -47,6 +47,13 @@ FLAGS = (
     Flag("recordsize", "SIZE", "Record or volume block size, such as 128K."),
     Flag("frag", "SHARE", "FRAG as zpool list prints it: fragmentation of the free space."),
     Flag("history", "NAME", "How the pool was filled and has aged: a name of models/histories."),
+    Flag("block_list", "FILE", "Every block of the pool: Parquet from 'zsim import', or bps.csv."),
+    Flag(
+        "blocks",
+        "FILE",
+        "Sizes of the pool's blocks: CSV with psize, blocks and lsize, or from 'zsim import'.",
+    ),
+    Flag("metaslabs", "FILE", "Free space of each metaslab: CSV from 'zsim import'."),
     Flag("ashift", "N", "Sector size of the pool as a power of two: 9 to 16."),
     Flag("memory", "SIZE", "Main memory of the host, such as 16G."),
     Flag("cpus", "N", "Processors of the host."),

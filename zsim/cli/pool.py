@@ -28,10 +28,9 @@ def command() -> None:
 
 @command.command("show")
 @scenario_options
-@click.option("--blocks", "sizes", metavar="FILE.csv", help="Block sizes: CSV with psize, blocks and lsize.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("--plot", metavar="FILE", help="Draw the population: FILE.svg, FILE.png or FILE.pdf.")
-def show_command(sizes: str | None, as_json: bool, plot: str | None, **given: Any) -> None:
+def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
     """Show where the blocks of a pool lie, and what that means for a resilver.
 
     The picture: address against birth, run lengths, holes, sizes, and how full each metaslab is.
@@ -44,7 +43,7 @@ def show_command(sizes: str | None, as_json: bool, plot: str | None, **given: An
         check_writable(plot)
     scenario = resolved(scenario_from(given))
     with announced_compilation():
-        pool = _populated(scenario, sizes)
+        pool = _populated(scenario)
     if plot is not None:
         from zsim.report.pool_figure import pool_figure, save
 
@@ -71,11 +70,10 @@ def histories_command(as_json: bool) -> None:
     show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
 
 
-def _populated(scenario: ResolvedScenario, sizes: str | None) -> AgedPool:
+def _populated(scenario: ResolvedScenario) -> AgedPool:
     from zsim.pool.api import populate
-    from zsim.pool.sizes import read_block_sizes
 
-    return populate(scenario, records=None if sizes is None else read_block_sizes(sizes))
+    return populate(scenario)
 
 
 def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:

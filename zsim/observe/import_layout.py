@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from zsim.errors import InputError
@@ -33,6 +34,7 @@ MIXED_SIZES = 0.03
 FULLEST_GUESS = 0.8
 LARGEST_DRIVE = 1 << 58
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
+_ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 _GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
 
 
@@ -46,6 +48,8 @@ class Tops:
     specs : list of VdevSpec
     places : list of int
         Their places among all top-level vdevs of the output.
+    order : list of int
+        Of these, as they stand in the layout: the one being repaired first.
     source : str
     """
 
@@ -53,6 +57,7 @@ class Tops:
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
+        self.order: list[int] = []
         self.source = source
         self.whole = len(vdevs)
         for place, vdev in enumerate(vdevs):
@@ -69,11 +74,19 @@ class Tops:
             self.vdevs.append(vdev)
             self.specs.append(spec)
             self.places.append(place)
+        self.order = list(range(len(self.specs)))
         if not self.specs:
             reason = f"{source} shows single drives only, from which nothing can be resilvered"
             raise InputError(
                 "layout", None, reason, "state the mirror or RAID-Z it is to become with zsim predict"
             )
+
+    @property
+    def ids(self) -> list[int]:
+        """Number of each vdev of the layout in addresses, the end of its name (vdev.c:vdev_name)."""
+        found = [_ID.search(self.vdevs[place].name) for place in self.order]
+        ids = [int(match[1]) if match else self.places[k] for match, k in zip(found, self.order, strict=True)]
+        return ids if len(set(ids)) == len(ids) else [self.places[place] for place in self.order]
 
     @property
     def uniform(self) -> bool:
@@ -91,8 +104,8 @@ def find_layout(evidence: Evidence) -> Tops:
     """
     tops = _tops(evidence)
     repaired = _find_replacement(evidence, tops)
-    order = sorted(range(len(tops.specs)), key=lambda place: place != repaired)
-    layout = Layout(tuple(tops.specs[place] for place in order))
+    tops.order.sort(key=lambda place: place != repaired)
+    layout = Layout(tuple(tops.specs[place] for place in tops.order))
     evidence.find("layout", str(layout), tops.source)
     if repaired and not tops.uniform:
         evidence.notes.append(

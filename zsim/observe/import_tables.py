@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -51,9 +51,11 @@ def _pool_rows(statistics: BlockStatistics) -> Iterator[str]:
             yield f"all,,{quantity},{row.size},{blocks}"
 
 
-def metaslab_table(files: PoolFiles) -> bytes:
+def metaslab_table(files: PoolFiles, ids: Sequence[int]) -> bytes:
     """Return the metaslabs as CSV (vdev, metaslab, offset, free, fragmentation, segments), or nothing.
 
+    `ids` are ZFS's numbers of the layout's vdevs: `vdev` counts in the layout, metaslabs of other vdevs are
+    left out.
     `offset` and `free` in bytes, `fragmentation` in percent or empty; `segments` are ``LOG2SIZE:COUNT``
     joined by blanks, the histogram of free segments.
     """
@@ -61,15 +63,19 @@ def metaslab_table(files: PoolFiles) -> bytes:
     if slabs is None:
         return b""
     head = "vdev,metaslab,offset,free,fragmentation,segments"
-    return ("\n".join([head, *_slab_rows(slabs)]) + "\n").encode()
+    rows = list(_slab_rows(slabs, {number: place for place, number in enumerate(ids)}))
+    return ("\n".join([head, *rows]) + "\n").encode() if rows else b""
 
 
-def _slab_rows(slabs: Metaslabs) -> Iterator[str]:
+def _slab_rows(slabs: Metaslabs, places: dict[int, int]) -> Iterator[str]:
     for row in range(len(slabs)):
+        vdev = places.get(int(slabs.vdev[row]))
+        if vdev is None:
+            continue
         percent = int(slabs.fragmentation[row])
         counts = slabs.histogram[row]
         segments = " ".join(f"{power}:{int(counts[power])}" for power in np.flatnonzero(counts).tolist())
         yield (
-            f"{slabs.vdev[row]},{slabs.number[row]},{slabs.offset[row]},{slabs.free[row]},"
+            f"{vdev},{slabs.number[row]},{slabs.offset[row]},{slabs.free[row]},"
             f"{'' if percent < 0 else percent},{segments}"
         )

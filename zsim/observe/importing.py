@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from zsim.errors import InputError
 from zsim.files import replace_file
 from zsim.observe.finding import Evidence, Finding
 from zsim.observe.import_blocks import find_blocks
-from zsim.observe.import_layout import find_layout, find_space
+from zsim.observe.import_layout import Tops, find_layout, find_space
 from zsim.observe.import_release import find_release
 from zsim.observe.import_tables import block_table, metaslab_table
 from zsim.observe.pool_files import OnProgress, PoolFiles, paths_of, read_files
@@ -47,6 +48,8 @@ class ImportedPool:
         By file: the formats found in it.
     tables : dict of str to bytes
         Side files by what is put between the name and its ending.
+    block_list : Path or None
+        Where the list of all blocks was written.
     """
 
     pool: str
@@ -57,15 +60,19 @@ class ImportedPool:
     progress: Scan | None
     contents: dict[str, list[str]]
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
+    block_list: Path | None = None
 
-    def to_toml(self) -> str:
-        """Return the scenario as TOML, with what it was taken from and the state of the scan as comments."""
+    def to_toml(self, named: Mapping[str, str] | None = None) -> str:
+        """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
+
+        `named` are the side files, by field of the scenario.
+        """
         lines = ["# A pool imported by zsim.  Taken from:"]
         lines += [_comment(_found_line(found)) for found in self.findings]
         if self.progress is not None:
             lines.append(_comment(f"scan: {scan_words(self.progress)}"))
         lines += [_comment(f"note: {note}") for note in self.notes]
-        return "\n".join(lines) + "\n\n" + self.scenario.to_toml()
+        return "\n".join(lines) + "\n\n" + self.scenario.replaced_by(**(named or {})).to_toml()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; numbers in SI."""
@@ -85,14 +92,20 @@ class ImportedPool:
         Parameters
         ----------
         path : str or Path
-            Of the scenario.  The side files have ``.blocks.csv`` and ``.metaslabs.csv`` for its ``.toml``.
+            Of the scenario.  The side files have ``.blocks.csv`` and ``.metaslabs.csv`` for its ``.toml``;
+            the scenario names them, and the list of blocks where one was kept.
         """
         target = Path(path)
         written = [target]
+        named = {}
         for name, content in self.tables.items():
             written.append(beside(target, name))
             replace_file(written[-1], content)
-        replace_file(target, self.to_toml().encode())
+            named[name.partition(".")[0]] = written[-1].name
+        if self.block_list is not None:
+            same = self.block_list.parent.resolve() == target.parent.resolve()
+            named["block_list"] = self.block_list.name if same else str(self.block_list.resolve())
+        replace_file(target, self.to_toml(named).encode())
         return written
 
 
@@ -130,10 +143,12 @@ def import_pool(
     """
     paths = paths_of(names)
     with PointerTable(blocks) if blocks is not None else nullcontext() as table:
-        return _import(read_files(paths, table, on_progress), pool, overrides)
+        return _import(read_files(paths, table, on_progress), pool, overrides, table)
 
 
-def _import(files: PoolFiles, pool: str | None, overrides: Sequence[str]) -> ImportedPool:
+def _import(
+    files: PoolFiles, pool: str | None, overrides: Sequence[str], table: PointerTable | None = None
+) -> ImportedPool:
     evidence = _evidence(files, pool)
     find_release(evidence)
     tops = find_layout(evidence)
@@ -141,7 +156,17 @@ def _import(files: PoolFiles, pool: str | None, overrides: Sequence[str]) -> Imp
     find_blocks(evidence, tops)
     _find_host(evidence)
     _note_unused(evidence)
-    return _imported(evidence, overrides)
+    imported = _imported(evidence, tops, overrides)
+    if table is None or not table.begun:
+        return imported
+    table.describe({"zsim.vdevs": json.dumps(tops.ids), "zsim.pool": imported.pool})
+    return replace(imported, block_list=_usable_list(evidence, table.path, imported))
+
+
+def _usable_list(evidence: Evidence, path: Path, imported: ImportedPool) -> Path | None:
+    """Return the path of the list of blocks if a scenario can be simulated on it."""
+    expanded = evidence.config is not None and evidence.config.expanded
+    return None if expanded or imported.scenario.fill is not None else path
 
 
 def beside(path: Path, name: str) -> Path:
@@ -195,7 +220,10 @@ def _note_unused(evidence: Evidence) -> None:
         if name in classes:
             evidence.notes.append(words)
     if config is not None and config.expanded:
-        evidence.notes.append("a RAID-Z vdev was expanded: its blocks are taken to have the present width")
+        evidence.notes.append(
+            "a RAID-Z vdev was expanded: its blocks are taken to have the present width,"
+            " and a list of them is kept but not simulated"
+        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
@@ -207,14 +235,14 @@ def _note_unused(evidence: Evidence) -> None:
         )
 
 
-def _imported(evidence: Evidence, overrides: Sequence[str]) -> ImportedPool:
+def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
     stated = {name: found.value for name, found in evidence.findings.items()}
     scenario = Scenario.from_dict(stated).with_overrides(overrides)
     resolved = resolve(scenario, _capacity)
     kept = scenario.stated()
     status, files = evidence.status, evidence.files
     named = [each.name for each in (evidence.listed, status, evidence.config) if each is not None]
-    tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files)}
+    tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files, tops.ids)}
     return ImportedPool(
         pool=plain(named[0]) if named else "",
         scenario=scenario,

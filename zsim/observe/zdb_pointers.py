@@ -289,6 +289,16 @@ class PointerTable:
         self._arrow: Any = None
         self._schema: Any = None
         self._writer: Any = None
+        self._facts: dict[str, str] = {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether there are pointers to write."""
+        return self._writer is not None
+
+    def describe(self, facts: dict[str, str]) -> None:
+        """Keep facts about the list in the file, by name."""
+        self._facts |= facts
 
     def __enter__(self) -> Self:
         return self
@@ -301,6 +311,7 @@ class PointerTable:
         try:
             if kind is None:
                 self._flush()
+                self._writer.add_key_value_metadata(self._facts)
             self._writer.close()
             if kind is None:
                 Path(self._temporary).chmod(0o644)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zsim.pool.ageing import AgedPool, aged_pool
+from zsim.pool.block_list import KnownBlocks, sample_blocks
+from zsim.pool.free_space import placed_by, read_free_space
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
-from zsim.pool.recipe import RecordClass, pool_of
+from zsim.pool.known import informed, known_blocks, with_known_sizes
+from zsim.pool.miniature import Miniature
+from zsim.pool.recipe import PoolRecipe, RecordClass, TopLevel, pool_of
+from zsim.pool.styles import AllocatorStyle
 from zsim.scenario.resolve import ResolvedScenario
 
 DEFAULT_BLOCKS = 60_000
@@ -23,8 +30,8 @@ def history_of(resolved: ResolvedScenario, records: tuple[RecordClass, ...] | No
     if records is not None:
         return history.with_records(records)
     if not resolved.assumed("recordsize"):
-        return history.with_recordsize(resolved.recordsize)
-    return history
+        history = history.with_recordsize(resolved.recordsize)
+    return with_known_sizes(resolved, history)
 
 
 def populate(
@@ -40,7 +47,8 @@ def populate(
     Parameters
     ----------
     resolved : ResolvedScenario
-        Layout, drives, release, fill, FRAG if stated, history, record size if stated.
+        Layout, drives, release, fill, FRAG if stated, history, record size if stated; what its files about
+        the pool say goes before these.
     records : tuple of RecordClass, optional
         A mix of records instead of the history's.
     max_blocks : int
@@ -57,17 +65,60 @@ def populate(
     HistoryError
         When the pool cannot hold what is written.
     """
+    resolved = informed(resolved)
     vdevs, style = pool_of(
         resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
     )
-    return aged_pool(
+    if resolved.scenario.block_list is not None:
+        return _listed(resolved, vdevs, style, max_blocks, resolved.seed if seed is None else seed)
+    aged = aged_pool(
         history_of(resolved, records),
         vdevs,
         style,
         resolved.release,
         resolved.fill,
-        None if resolved.assumed("frag") else resolved.frag,
+        resolved.frag,
         max_blocks=max_blocks,
         seed=resolved.seed if seed is None else seed,
         vdev=vdev,
     )
+    if resolved.scenario.metaslabs is None:
+        return aged
+    return replace(aged, miniature=placed_by(aged.miniature, read_free_space(resolved.scenario.metaslabs)))
+
+
+def _listed(
+    resolved: ResolvedScenario,
+    vdevs: tuple[TopLevel, ...],
+    style: AllocatorStyle,
+    max_blocks: int,
+    seed: int,
+) -> AgedPool:
+    """Return a pool's own blocks, or windows of them."""
+    known = sample_blocks(known_blocks(resolved), vdevs, max_blocks, "address", seed)
+    shown = window_vdevs(known, vdevs)
+    numbers = tuple(sorted(shown))
+    small = Miniature(
+        known.table,
+        known.scale(numbers),
+        PoolRecipe(tuple(shown[number] for number in numbers), style),
+        numbers,
+    )
+    frag = float("nan") if resolved.frag is None else resolved.frag
+    return AgedPool(small, 0.0, resolved.fill, frag)
+
+
+def window_vdevs(known: KnownBlocks, vdevs: tuple[TopLevel, ...]) -> dict[int, TopLevel]:
+    """Return the vdevs that a list shows; where it was cut, their windows stand for the metaslabs."""
+    if not known.windows:
+        return dict(enumerate(vdevs))
+    return {
+        number: replace(
+            vdevs[number],
+            slab_bytes=own.length,
+            slab_count=len(own.starts),
+            starts=tuple(own.starts.tolist()),
+            stands_for=vdevs[number].slab_bytes,
+        )
+        for number, own in known.windows.items()
+    }

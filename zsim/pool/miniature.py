@@ -45,7 +45,8 @@ class Miniature:
         """Return the table with top-level vdevs numbered as in `recipe`, for statistics."""
         if self.vdevs == tuple(range(len(self.vdevs))):
             return self.table
-        numbers = np.full(max(self.vdevs) + 2, -1, dtype=np.int32)
+        last = max(*self.vdevs, int(self.table.dva_vdev.max(initial=0)))
+        numbers = np.full(last + 2, -1, dtype=np.int32)
         numbers[list(self.vdevs)] = np.arange(len(self.vdevs), dtype=np.int32)
         return replace(self.table, dva_vdev=numbers[self.table.dva_vdev])
 
@@ -118,8 +119,8 @@ def reduce_recipe(
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
 
-    `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at most one in
-    `files` of it.
+    `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
+    most one in `files` of it.
     """
     highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)

@@ -12,10 +12,16 @@ from zsim.units import parse_bytes
 
 MAX_RECORD = 16 << 20
 FORM = "a CSV with the columns psize and blocks, and optionally lsize"
-MAX_ROWS = 10_000
+MAX_ROWS, MAX_TYPED_ROWS = 10_000, 200_000
+RATIOS = 64
+"""Different ratios of psize to lsize kept of a record size; more are merged with their neighbours."""
+TYPED = ("type", "quantity", "size", "blocks")
+DATA_TYPES = ("file", "volume", "zfs plain file", "zvol object")
+
+Sizes = tuple[int, int, float]
 
 
-def read_block_sizes(path: str | Path) -> tuple[RecordClass, ...]:
+def read_block_sizes(path: str | Path, recordsize: int | None = None) -> tuple[RecordClass, ...]:
     """Read the sizes of a pool's data blocks.
 
     Parameters
@@ -23,6 +29,9 @@ def read_block_sizes(path: str | Path) -> tuple[RecordClass, ...]:
     path : str or Path
         CSV with the columns `psize` (size on disk), `blocks` (how many) and optionally `lsize` (size before
         compression; without it a block is taken for one of the next power of two).  Sizes are 16K or 16384.
+        Or the ``blocks.csv`` of ``zsim import``, with type, level, quantity, size and blocks.
+    recordsize : int, optional
+        Taken for the lsize of all blocks not larger than that [bytes], where the file has none.
 
     Returns
     -------
@@ -35,10 +44,17 @@ def read_block_sizes(path: str | Path) -> tuple[RecordClass, ...]:
         Naming file, line and value.
     """
     path = Path(path)
+    rows = _rows(path)
+    typed = bool(rows) and "quantity" in rows[0]
+    sizes = (
+        _typed_sizes(path, rows, recordsize)
+        if typed
+        else [_sizes(path, *each) for each in enumerate(rows, start=2)]
+    )
     by_record: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    for number, row in enumerate(_rows(path), start=2):
-        psize, lsize, blocks = _sizes(path, number, row)
+    for psize, lsize, blocks in sizes:
         by_record[lsize][psize] += blocks
+    by_record = {lsize: counts for lsize, counts in by_record.items() if sum(counts.values()) > 0}
     if not by_record:
         raise InputError("blocks", str(path), "the file holds no blocks", f"give {FORM}")
     return tuple(_record(lsize, counts) for lsize, counts in sorted(by_record.items()))
@@ -46,7 +62,15 @@ def read_block_sizes(path: str | Path) -> tuple[RecordClass, ...]:
 
 def _record(lsize: int, counts: dict[int, float]) -> RecordClass:
     total = sum(counts.values())
-    ratios = tuple((psize / lsize, count / total) for psize, count in sorted(counts.items()))
+    merged: dict[int, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    few = len(counts) <= RATIOS
+    for psize, count in counts.items():
+        key = psize if few else psize * RATIOS // lsize
+        size, number = merged[key]
+        merged[key] = (size + psize * count, number + count)
+    ratios = tuple(
+        (size / number / lsize, number / total) for _, (size, number) in sorted(merged.items()) if number > 0
+    )
     return RecordClass(lsize, total * lsize, 1.0, ratios)
 
 
@@ -54,22 +78,24 @@ def _rows(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream)
-            rows = [row for row, _ in zip(reader, range(MAX_ROWS + 1), strict=False)]
+            rows = [row for row, _ in zip(reader, range(MAX_TYPED_ROWS + 1), strict=False)]
             names = {name.strip().lower(): name for name in reader.fieldnames or ()}
     except OSError as error:
         reason = (error.strerror or "it cannot be read").lower()
         raise InputError("blocks", str(path), reason, f"give {FORM}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError("blocks", str(path), "it is not CSV", f"give {FORM}") from error
-    missing = [name for name in ("psize", "blocks") if name not in names]
+    typed = all(name in names for name in TYPED)
+    missing = [] if typed else [name for name in ("psize", "blocks") if name not in names]
     if missing:
         raise InputError("blocks", str(path), f"it has no column {missing[0]}", f"give {FORM}")
-    if len(rows) > MAX_ROWS:
-        raise InputError("blocks", str(path), f"it has more than {MAX_ROWS} rows", "add up equal sizes")
+    most = MAX_TYPED_ROWS if typed else MAX_ROWS
+    if len(rows) > most:
+        raise InputError("blocks", str(path), f"it has more than {most} rows", "add up equal sizes")
     return [{name: row.get(original) or "" for name, original in names.items()} for row in rows]
 
 
-def _sizes(path: Path, number: int, row: dict[str, str]) -> tuple[int, int, float]:
+def _sizes(path: Path, number: int, row: dict[str, str]) -> Sizes:
     """Return psize, record size and count of a row."""
     field = f"{path.name} line {number}"
     psize = parse_bytes(row["psize"], f"{field}: psize")
@@ -77,6 +103,14 @@ def _sizes(path: Path, number: int, row: dict[str, str]) -> tuple[int, int, floa
     if not 0 < psize <= MAX_RECORD or not psize <= stated <= MAX_RECORD:
         allowed = "0 < psize <= lsize <= 16M"
         raise InputError(field, f"{row['psize']}, {row.get('lsize', '')}", allowed, "correct the row")
+    return psize, _power(stated), _count(field, row)
+
+
+def _power(size: int) -> int:
+    return max(512, 1 << (size - 1).bit_length())
+
+
+def _count(field: str, row: dict[str, str]) -> float:
     try:
         blocks = float(row["blocks"])
     except ValueError:
@@ -85,4 +119,34 @@ def _sizes(path: Path, number: int, row: dict[str, str]) -> tuple[int, int, floa
         raise InputError(
             f"{field}: blocks", row["blocks"], "a number from 0 is needed here", "correct the row"
         )
-    return psize, max(512, 1 << (stated - 1).bit_length()), blocks
+    return blocks
+
+
+def _typed_sizes(path: Path, rows: list[dict[str, str]], recordsize: int | None) -> list[Sizes]:
+    """Return the sizes of the data blocks in a file of ``zsim import``: by type, or the pool-wide histogram.
+
+    The histogram of zdb -bb has powers of two only.  Where a class has more blocks on disk than before
+    compression, they are taken for compressed ones, evenly spread over the class; else for whole records.
+    """
+    kinds: dict[str, dict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
+    for number, row in enumerate(rows, start=2):
+        field = f"{path.name} line {number}"
+        size = parse_bytes(row["size"], f"{field}: size")
+        if not 0 <= size <= MAX_RECORD:
+            raise InputError(
+                f"{field}: size", row["size"], "a size up to 16M is needed here", "correct the row"
+            )
+        key = f"{row['type'].strip().lower()}|{row.get('level', '').strip()}"
+        kinds[key][row["quantity"].strip().lower()].append((size, _count(field, row)))
+    found: list[tuple[int, float]] = []
+    for kind in DATA_TYPES:
+        found += (kinds.get(f"{kind}|0") or kinds.get(f"{kind}|") or {}).get("psize", [])
+    if not found and "all|" in kinds:
+        before = dict(kinds["all|"].get("lsize", []))
+        for size, blocks in kinds["all|"].get("psize", []):
+            found.append((size * 3 // 2 if blocks > before.get(size, 0.0) else size, blocks))
+    return [(size, _lsize(size, recordsize), blocks) for size, blocks in found if size > 0]
+
+
+def _lsize(psize: int, recordsize: int | None) -> int:
+    return recordsize if recordsize is not None and psize <= recordsize else min(_power(psize), MAX_RECORD)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.pool.known import informed
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
 from zsim.predict.exact import exact_time
 from zsim.predict.hardware import drive_models, refuse_what_is_missing
@@ -34,6 +35,7 @@ from zsim.predict.summary import (
 from zsim.predict.whatif import Bench, advice, other_order, without_bottleneck
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
+from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
@@ -64,7 +66,7 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    resolved = resolve(scenario, capacity_of=_capacity)
+    resolved = informed(resolve(scenario, capacity_of=_capacity))
     refuse_what_is_missing(resolved)
     work = _Work(resolved, on_progress or (lambda share, what: None))
     try:
@@ -185,7 +187,9 @@ class _Work:
             advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
             warnings=(*warnings(resolved), *sorted(self.notes)),
             assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
-            provenance=provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved)),
+            provenance=provenance(
+                resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
+            ),
             **sums,
         )
 
@@ -228,6 +232,12 @@ def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
     used += [("enclosures", name) for name, _ in resolved.ports]
     return [*used, ("releases", resolved.release.series)]
+
+
+def files_used(resolved: ResolvedScenario) -> dict[str, str]:
+    """Return the files about the pool that the answer rests on, by field of the scenario."""
+    named = {name: getattr(resolved.scenario, name) for name in FILE_FIELDS}
+    return {name: path for name, path in named.items() if path is not None}
 
 
 def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:

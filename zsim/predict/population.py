@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 
 from zsim.errors import InputError
 from zsim.pool.ageing import AgedPool, aged_pool
+from zsim.pool.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.blocks import BlockTable
+from zsim.pool.free_space import placed_by, read_free_space
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
+from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import pool_of
@@ -55,6 +58,7 @@ def history_of(resolved: ResolvedScenario, member: Member) -> History:
     history = load_history(resolved.history or DEFAULT_HISTORY)
     if resolved.scenario.recordsize is not None:
         history = history.with_recordsize(resolved.recordsize)
+    history = with_known_sizes(resolved, history)
     most = largest_record(resolved)
     records = tuple(replace(kind, recordsize=min(kind.recordsize, most)) for kind in history.records)
     files = history.files
@@ -78,13 +82,31 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     blocks : int, optional
         Blocks wanted; `BLOCKS` if not given.
     """
-    stated = resolved.scenario.frag if resolved.release.fragmentation_table != "none" else None
+    if resolved.scenario.block_list is not None:
+        return _listed(resolved, blocks or BLOCKS)
+    stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
     aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
-    pool, table = aged.miniature, aged.miniature.table
+    pool = aged.miniature
+    if resolved.scenario.metaslabs is not None:
+        pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
+    table = pool.table
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
     return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, note)
+
+
+def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
+    """Return the pool's own blocks, or windows of them in the order that the scan takes them in."""
+    order: Order = "address" if resolved.release.order == "sorted" else "traversal"
+    vdevs, _ = pool_of(
+        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
+    )
+    known = known_blocks(resolved, order)
+    counted = (0,) if resolved.operation != "scrub" else chosen_vdevs(len(vdevs))
+    small = sample_blocks(known, vdevs, blocks, order, resolved.seed)
+    walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
+    return Miniature(small.table, small.scale(counted), walked, different_alloc(informed(resolved)))
 
 
 def _nearest(

@@ -39,6 +39,10 @@ def check_scenario(scenario: Scenario) -> None:
 
 
 def _check_fill(scenario: Scenario) -> None:
+    if scenario.fill is not None and scenario.block_list is not None:
+        raise InputError(
+            "fill", scenario.fill, "the block_list says how full the pool is", "leave one of them out"
+        )
     if scenario.fill is not None and scenario.alloc is not None:
         raise InputError("alloc", scenario.alloc, "fill is given too", "give one of the two")
 

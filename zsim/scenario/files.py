@@ -22,15 +22,21 @@ _WRITTEN: dict[str, Callable[[int], str]] = {
 }
 
 
+FILE_FIELDS = ("block_list", "blocks", "metaslabs")
+"""Fields that name a file; in a scenario file, relative to its directory."""
+
+
 def read_scenario(path: Path) -> dict[str, Any]:
-    """Return the content of a scenario file.
+    """Return the content of a scenario file, the files it names relative to its directory found there.
 
     Raises
     ------
     InputError
         When it cannot be read or is not TOML.
     """
-    return load_toml(path, "scenario")
+    data = load_toml(path, "scenario")
+    named = {name: data[name] for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
+    return data | {name: str(path.parent / value) for name, value in named.items()}
 
 
 def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:

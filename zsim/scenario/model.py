@@ -90,6 +90,19 @@ class Scenario(BaseModel):
         None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
     )
     history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
+    block_list: str | None = Field(
+        None,
+        min_length=1,
+        description="file with every block of the pool: what zsim import made of zdb -Lbbbbb",
+    )
+    blocks: str | None = Field(
+        None,
+        min_length=1,
+        description="file with the sizes of the pool's blocks: CSV of psize, blocks and lsize",
+    )
+    metaslabs: str | None = Field(
+        None, min_length=1, description="file with the free space of each metaslab: CSV from zdb -mm"
+    )
     load: tuple[Load, ...] | None = Field(
         None, description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00"
     )
