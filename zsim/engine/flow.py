@@ -59,15 +59,26 @@ from zsim.jit import njit
 
 @njit
 def reads_done(table: Any, slot_number: int) -> None:
-    """Start the repair of a block whose reads have all arrived: its own DVA and every other copy."""
+    """Start the repair of a block whose reads have all arrived: first of the DVA that was read."""
     slot = slots_of(table)[slot_number]
     item = items_of(table)[slot.item & table[ITEM_MASK]]
     if general_of(table)[0].scrub == 0:
         repair_copy(table, slot_number, item.vdev, item.offset, item.psize, True)
-        for number in range(item.copies, item.copies + item.copy_count):
-            copy = copies_of(table)[number & table[COPY_MASK]]
-            repair_copy(table, slot_number, copy.vdev, copy.offset, item.psize, False)
     writes_done(table, slot_number)
+
+
+@njit
+def repair_others(table: Any, slot_number: int) -> None:
+    """Queue the repair of the other DVAs of a block.
+
+    They wait for the repair of the one that was read: its read ends with it (OpenZFS zio.c:zio_vdev_io_assess
+    waits for the children), and only then vdev_mirror.c:vdev_mirror_io_done looks at the others.
+    """
+    slot = slots_of(table)[slot_number]
+    item = items_of(table)[slot.item & table[ITEM_MASK]]
+    for number in range(item.copies, item.copies + item.copy_count):
+        copy = copies_of(table)[number & table[COPY_MASK]]
+        repair_copy(table, slot_number, copy.vdev, copy.offset, item.psize, False)
 
 
 @njit
@@ -75,6 +86,9 @@ def writes_done(table: Any, slot_number: int) -> None:
     """Count a finished repair write; the last one of a block frees its place (`run_streams` goes on)."""
     slot = slots_of(table)[slot_number]
     slot.writes -= 1
+    if slot.writes == 0 and slot.others != 0:
+        slot.others = 0
+        repair_others(table, slot_number)
     if slot.writes > 0:
         return
     general, stream = general_of(table)[0], streams_of(table)[slot.stream]
@@ -108,7 +122,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
     stream.inflight += 1 if stream.counts_blocks else item.psize
     stream.issued_blocks += 1
     stream.issued_bytes += item.psize
-    slot.reads, slot.writes = 0, 1
+    slot.reads, slot.writes, slot.others = 0, 1, 1 - general.scrub
     reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize)
     if general.scrub != 0:
         for number in range(item.copies, item.copies + item.copy_count):
@@ -120,12 +134,14 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
 
 @njit
 def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -> None:
-    """Write what was read from a live old disk to its replacement (vdev_mirror.c:vdev_mirror_io_done)."""
-    general, slot = general_of(table)[0], slots_of(table)[slot_number]
-    slot.writes += 1
+    """Write what was read from a live old disk to its replacement (vdev_mirror.c:vdev_mirror_io_done).
+
+    The read counts as done when the write is (zio.c:zio_vdev_io_assess).
+    """
+    general = general_of(table)[0]
     target = leaves_of(table)[leaf].replaced_by
     place = offset - general.label_bytes
-    enqueue(table, target, general.repair_class, 1, place, length, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+    enqueue(table, target, general.repair_class, 1, place, length, OWNER_SCAN_READ, slot_number, FLAG_REPAIR)
 
 
 @njit
@@ -332,10 +348,10 @@ def finish_command(table: Any, number: int) -> None:
         kind, owner, following = child.kind, child.owner, child.next
         if kind == OWNER_SCAN_COPY:
             pass_on(table, owner, leaf, child.offset, child.length)
-            kind = OWNER_SCAN_READ
         child.next = general.free_child
         general.free_child = chain
-        child_done(table, kind, owner)
+        if kind != OWNER_SCAN_COPY:
+            child_done(table, kind, owner)
         chain = following
 
 

@@ -177,10 +177,18 @@ COMMAND_DTYPE = np.dtype(
     ]
 )
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
-# A slot's epoch is that of `general` when the block was issued; `general.epoch_left` blocks of closed
-# epochs are in flight.
+# `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
+# block was issued; `general.epoch_left` blocks of closed epochs are in flight.
 SLOT_DTYPE = np.dtype(
-    [("item", "i8"), ("reads", "i4"), ("writes", "i4"), ("stream", "i4"), ("next", "i4"), ("epoch", "i8")]
+    [
+        ("item", "i8"),
+        ("reads", "i4"),
+        ("writes", "i4"),
+        ("stream", "i4"),
+        ("next", "i4"),
+        ("epoch", "i8"),
+        ("others", "i8"),
+    ]
 )
 VDEV_DTYPE = np.dtype(
     [

@@ -41,6 +41,7 @@ class Block:
         self.epoch = shared.epoch
         self.reads_left = 0
         self.writes_left = 0
+        self.others_wait = not shared.scrub
 
     def start(self) -> None:
         """Queue the reads: one copy, or every copy in a scrub."""
@@ -68,8 +69,9 @@ class Block:
     def read_for_copy_done(self, child: Child) -> None:
         """Write what a live old disk gave to its replacement (vdev_mirror.c:vdev_mirror_io_done)."""
         vdev, place = self.vdevs[self.item.vdev], child.offset - self.shared.label_bytes
-        vdev.write(self, vdev.queues[child.leaf].state.replaced_by, place, child.length)
-        self.read_done(child)
+        target = vdev.queues[child.leaf].state.replaced_by
+        # The read ends with this write (zio.c:zio_vdev_io_assess).
+        vdev.enqueue_write(target, place, child.length, self.read_done)
 
     def write_done(self, child: Child) -> None:
         """Count a repair write as done."""
@@ -77,15 +79,21 @@ class Block:
         self._finish_if_done()
 
     def _repair(self) -> None:
-        """Queue the repair writes of all copies (a scrub finds nothing wrong)."""
+        """Queue the repair writes of the copy that was read (a scrub finds nothing wrong)."""
         if not self.shared.scrub:
             item = self.item
             self.vdevs[item.vdev].repair(self, item.offset, item.psize, was_read=True)
-            for vdev, offset in item.copies:
-                self.vdevs[vdev].repair(self, offset, item.psize, was_read=False)
         self._finish_if_done()
 
+    def _repair_others(self) -> None:
+        """Queue the repair writes of the other copies: their turn comes when the one read is repaired."""
+        self.others_wait = False
+        for vdev, offset in self.item.copies:
+            self.vdevs[vdev].repair(self, offset, self.item.psize, was_read=False)
+
     def _finish_if_done(self) -> None:
+        if self.reads_left == 0 and self.writes_left == 0 and self.others_wait:
+            self._repair_others()
         if self.reads_left == 0 and self.writes_left == 0:
             self.stream.block_done(self)
 

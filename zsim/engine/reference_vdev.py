@@ -74,7 +74,11 @@ class TopLevel:
     def write(self, block: ScanBlock, leaf: int, place: int, size: int) -> None:
         """Queue one repair write; `place` leaves out the labels."""
         block.expect_write()
-        self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, block.write_done)
+        self.enqueue_write(leaf, place, size, block.write_done)
+
+    def enqueue_write(self, leaf: int, place: int, size: int, done: Done) -> None:
+        """Queue one repair write that calls `done` at its end."""
+        self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, done)
 
     def _scan_read(self, block: ScanBlock, piece: Piece, done: Done) -> None:
         child, place, size = piece

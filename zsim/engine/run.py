@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.control import ScanControl, Steps
+from zsim.engine.cursors import imported_cursors
 from zsim.engine.memory_limit import MemoryLimit
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.rebuild import Rebuild
@@ -46,6 +47,8 @@ from zsim.scenario.releases import Operation, ReleaseProfile
 SMALL_SHARE = 8
 FOREVER = np.inf
 TXGS_TO_FINISH = 3
+# The txg of an attach, and TXG_CONCURRENT_STATES after it.
+TXGS_OF_ATTACH = 4
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
@@ -106,6 +109,9 @@ class RunSetup:
         and the platters' angles are counted from its zero.  The times of the result begin with the scan.
     metaslab_shift : int, optional
         Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
+    imported : bool
+        Whether the pool was imported just before: then each of several allocators starts at the beginning
+        of its best metaslabs, not where the youngest MOS blocks are.
     plane : callable
         Makes the data plane.
     """
@@ -122,6 +128,7 @@ class RunSetup:
     second: SecondReplacement | None = None
     clock_s: float = 0.0
     metaslab_shift: int | None = None
+    imported: bool = False
     plane: PlaneFactory = CompiledPlane
 
 
@@ -202,11 +209,12 @@ class Run:
         self.txg = setup.txg or txg_rules(setup.release, setup.operation)
         self.plane = self._plane()
         self.stop_at = FOREVER
+        self.awaited_txgs = 0
         self.start = setup.clock_s
         if self.start != 0.0:
             self.plane.set_general("now", self.start)
         self.environment = simpy.Environment(initial_time=self.start)
-        cursors = [list(setup.cursors)] if setup.cursors else mos_cursors(blocks)
+        cursors = self._cursors()
         writes = SyncWrites(setup.model, self.txg, cursors[0], cursors[1:])
         writes.data_cursor = data_cursor(blocks)
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
@@ -215,6 +223,17 @@ class Run:
         self.progress: list[Sample] = []
         self.issued_before = 0
         self.done_entries = 0
+
+    def _cursors(self) -> list[list[tuple[int, int]]]:
+        """Return where each allocator's next MOS blocks go, one (vdev, offset) a copy."""
+        setup = self.setup
+        if setup.cursors:
+            return [list(setup.cursors)]
+        found: list[list[tuple[int, int]]] = []
+        if setup.imported and setup.release.allocators != "one":
+            shifts = [self._metaslab_shift(number) for number in range(len(setup.model.vdevs))]
+            found = imported_cursors(setup.blocks, setup.model, shifts)
+        return found or mos_cursors(setup.blocks)
 
     @staticmethod
     def slice_of(setup: RunSetup) -> float:
@@ -246,6 +265,7 @@ class Run:
         early = second.together or second.at <= 0.0
         if early:
             self._set_children({second.child: second.leaf})
+            self.awaited_txgs = 0 if second.together else TXGS_OF_ATTACH
         else:
             self.stop_at = second.at
         yield from self._pass()
@@ -298,7 +318,13 @@ class Run:
         return range(first, first + len(self.setup.model.vdevs[number].read_leaf))
 
     def _slice(self, seconds: float) -> float:
-        """Return how long the scan runs in this txg [s]: a second replacement cuts it short."""
+        """Return how long the scan runs in this txg [s]: a second replacement cuts it short.
+
+        The command that attaches it waits for three more txgs (spa.c:spa_vdev_attach,
+        TXG_CONCURRENT_STATES), and while someone waits the scan gives way sooner.
+        """
+        if self.control.txgs < self.awaited_txgs:
+            seconds = min(seconds, self.setup.release.txg_slice(self.setup.operation, True))
         return max(0.0, min(seconds, self.stop_at - self.elapsed))
 
     def _is_restarted(self) -> bool:
@@ -306,6 +332,7 @@ class Run:
         if self.elapsed < self.stop_at:
             return False
         self.stop_at = FOREVER
+        self.awaited_txgs = self.control.txgs + TXGS_OF_ATTACH
         rule = self.setup.release.resilver_restart
         early = self._share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         self.restarted = rule == "restart" or (rule == "defer-unless-early" and early)

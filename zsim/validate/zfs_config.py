@@ -323,6 +323,7 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         records=records,
         second=second_replacement(bench),
         clock_s=clock_of(bench),
+        imported=True,
         metaslab_shift=int(bench.config.get("ms_shift") or 0) or None,
     )
 
