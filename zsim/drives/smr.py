@@ -49,10 +49,19 @@ def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
     queue : ndarray of int64, shape (n_bands,)
         Bands that wait to be cleaned, oldest first, as a ring.
     """
-    count = -(-drive.capacity_bytes // smr.band_bytes)
+    return empty_shingles(-(-drive.capacity_bytes // smr.band_bytes))
+
+
+def smr_bands(drive: DriveParameters) -> int:
+    """Return the bands of a drive, 0 where it is not shingled."""
+    return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
+
+
+def empty_shingles(bands: int) -> State:
+    """Return the state of a shingled drive of so many bands whose persistent cache is empty."""
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
-    return counters, np.zeros((3, count), dtype=np.int64), np.zeros(count, dtype=np.int64)
+    return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
 
 
 @njit
@@ -70,7 +79,7 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
     counters, bands, queue = state
     if counters[OLDEST] == counters[NEWEST]:
         return 0.0
-    band = queue[counters[OLDEST] % len(queue)]
+    band = queue[counters[OLDEST] % bands.shape[1]]
     counters[OLDEST] += 1
     rate = rate_of_band(drive, rates, band, band_size)
     turn = drive.revolution / 2.0
@@ -82,12 +91,21 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
     bands[:, band] = 0
     counters[HEAD] = min((band + 1) * band_size, drive.capacity)
     counters[CLEANED] += 1
-    return float(gather + travel + rewrite)
+    return float(drive.smr_cleaning * (gather + travel + rewrite))
 
 
 @njit
 def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int) -> float:
-    """Return what a write takes [s], and change the state.
+    """Return what a write takes [s], and change the state, see `smr_parts`."""
+    cleaning, reach, transfer = smr_parts(drive, rates, state, sizes, offset, length)
+    return float(cleaning + reach + transfer)
+
+
+@njit
+def smr_parts(
+    drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Return how long a write waits for bands to be cleaned, is positioned and transferred; change the state.
 
     Parameters
     ----------
@@ -99,21 +117,26 @@ def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, lengt
         As `smr_sizes` made it.
     offset, length : int
         [bytes]; a write that crosses into another band counts as one of the band it begins in.
+
+    Returns
+    -------
+    cleaning, reach, transfer : float
+        [s]
     """
     counters, bands, queue = state
     band = offset // sizes[BAND]
     goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
     if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
         return _stream(drive, rates, counters, sizes[BAND], offset, length)
-    seconds = 0.0
+    cleaning = reach = 0.0
     while counters[CACHED_WRITES] > 0 and (
         counters[CACHED_BYTES] + length > sizes[CACHE] or counters[CACHED_WRITES] >= sizes[WRITES]
     ):
-        seconds += clean_band(drive, rates, state, sizes[BAND])
+        cleaning += clean_band(drive, rates, state, sizes[BAND])
     if counters[HEAD] != IN_CACHE:
-        seconds += seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
+        reach = seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
     if bands[PIECES, band] == 0:
-        queue[counters[NEWEST] % len(queue)] = band
+        queue[counters[NEWEST] % bands.shape[1]] = band
         counters[NEWEST] += 1
     bands[RUNS, band] += 1 if counters[LAST_BAND] != band or bands[PIECES, band] == 0 else 0
     bands[BYTES, band] += length
@@ -121,12 +144,14 @@ def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, lengt
     counters[CACHED_BYTES] += length
     counters[CACHED_WRITES] += 1
     counters[HEAD], counters[LAST_BAND] = IN_CACHE, band
-    return float(seconds + length / rates[0])
+    return float(cleaning), float(reach), float(length / rates[0])
 
 
 @njit
-def _stream(drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int) -> float:
-    """Write straight to the band; return what that takes [s]."""
+def _stream(
+    drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Write straight to the band; return what that takes, as `smr_parts` does."""
     head = counters[HEAD]
     reach = 0.0
     if head != offset:
@@ -134,7 +159,7 @@ def _stream(drive: Any, rates: Any, counters: Any, band_size: int, offset: int, 
         reach = seek_time(drive, distance, True) + drive.revolution / 2.0
     counters[HEAD] = counters[STREAM_END] = offset + length
     counters[STREAM_BAND] = (offset + length) // band_size
-    return float(reach + length / rate_of_band(drive, rates, offset // band_size, band_size))
+    return 0.0, float(reach), float(length / rate_of_band(drive, rates, offset // band_size, band_size))
 
 
 @njit
