@@ -115,6 +115,7 @@ DRIVE: dict[str, st.SearchStrategy[Any]] = {
     "smr_cache_bytes": choice(2 * MIB, 32 * MIB),
     "smr_cached_writes": choice(1, 8, 1000),
     "smr_idle_s": choice(0.0, 0.01, 1.0),
+    "smr_prior": choice(0.0, 0.0, 0.9, 1.0),
     "smr_cleaning": choice(0.5, 1.0, 2.0),
     "rotating": st.booleans(),
 }

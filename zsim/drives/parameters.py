@@ -87,6 +87,8 @@ class DriveParameters:
         Bytes and separate writes that its persistent cache holds.
     smr_idle_s : float
         Idle time after which it begins to clean [s].
+    smr_prior : float
+        Share of the persistent cache that is full when a run begins, of bands filled as those of the run.
     smr_cleaning : float
         Factor on the time a band takes to be rewritten.
     rotating : bool
@@ -134,5 +136,6 @@ class DriveParameters:
     smr_cache_bytes: int = 0
     smr_cached_writes: int = 0
     smr_idle_s: float = 1.0
+    smr_prior: float = 0.0
     smr_cleaning: float = 1.0
     rotating: bool = True

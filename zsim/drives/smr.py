@@ -21,8 +21,20 @@ from zsim.drives.parameters import DriveParameters
 from zsim.jit import njit
 
 # Places in the counters.
-CACHED_BYTES, CACHED_WRITES, OLDEST, NEWEST, HEAD, CLEANED, STREAM_BAND, STREAM_END, LAST_BAND = range(9)
-COUNTERS = 9
+(
+    CACHED_BYTES,
+    CACHED_WRITES,
+    OLDEST,
+    NEWEST,
+    HEAD,
+    CLEANED,
+    STREAM_BAND,
+    STREAM_END,
+    LAST_BAND,
+    PRIOR_BYTES,
+    PRIOR_WRITES,
+) = range(11)
+COUNTERS = 11
 # Places in the sizes.
 BAND, CACHE, WRITES = range(3)
 # Rows of the table of bands.
@@ -49,7 +61,7 @@ def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
     queue : ndarray of int64, shape (n_bands,)
         Bands that wait to be cleaned, oldest first, as a ring.
     """
-    return empty_shingles(-(-drive.capacity_bytes // smr.band_bytes))
+    return _empty(-(-drive.capacity_bytes // smr.band_bytes))
 
 
 def smr_bands(drive: DriveParameters) -> int:
@@ -57,8 +69,15 @@ def smr_bands(drive: DriveParameters) -> int:
     return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
 
 
-def empty_shingles(bands: int) -> State:
-    """Return the state of a shingled drive of so many bands whose persistent cache is empty."""
+def shingles_at_first(drive: DriveParameters) -> State:
+    """Return the state in which a drive begins, with no bands if it is not shingled."""
+    counters, bands, queue = _empty(smr_bands(drive))
+    counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
+    counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
+    return counters, bands, queue
+
+
+def _empty(bands: int) -> State:
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
     return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
@@ -81,17 +100,53 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
         return 0.0
     band = queue[counters[OLDEST] % bands.shape[1]]
     counters[OLDEST] += 1
-    rate = rate_of_band(drive, rates, band, band_size)
-    turn = drive.revolution / 2.0
-    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
-    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
-    rewrite = 2.0 * (turn + band_size / rate)
+    seconds = rewrite_time(drive, rates, bands, band, band_size)
     counters[CACHED_BYTES] -= bands[BYTES, band]
     counters[CACHED_WRITES] -= bands[PIECES, band]
     bands[:, band] = 0
     counters[HEAD] = min((band + 1) * band_size, drive.capacity)
     counters[CLEANED] += 1
+    return float(seconds)
+
+
+@njit
+def rewrite_time(drive: Any, rates: Any, bands: Any, band: int, band_size: int) -> float:
+    """Return how long it takes to gather what is cached for a band, and to read and rewrite it [s]."""
+    rate = rate_of_band(drive, rates, band, band_size)
+    turn = drive.revolution / 2.0
+    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
+    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
+    rewrite = 2.0 * (turn + band_size / rate)
     return float(drive.smr_cleaning * (gather + travel + rewrite))
+
+
+@njit
+def clean_prior_band(drive: Any, rates: Any, state: Any, band_size: int, length: int) -> float:
+    """Clean a band cached before the run, filled like the last one filled now; return what that takes [s].
+
+    A run that begins in the middle of a long one finds the cache full of bands like its own.  Until a band
+    of its own is complete, room is made for nothing.
+    """
+    counters, bands, queue = state
+    taken, pieces, seconds = length, 1, 0.0
+    if counters[NEWEST] - counters[OLDEST] > 1:
+        band = queue[(counters[NEWEST] - 2) % bands.shape[1]]
+        taken, pieces = bands[BYTES, band], bands[PIECES, band]
+        seconds = rewrite_time(drive, rates, bands, band, band_size)
+        counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+        counters[CLEANED] += 1
+    counters[PRIOR_BYTES] = max(counters[PRIOR_BYTES] - taken, 0)
+    counters[PRIOR_WRITES] = max(counters[PRIOR_WRITES] - pieces, 0)
+    return float(seconds)
+
+
+@njit
+def is_full(counters: Any, sizes: Any, length: int) -> bool:
+    """Tell whether the persistent cache has no room for another write."""
+    return bool(
+        counters[CACHED_BYTES] + counters[PRIOR_BYTES] + length > sizes[CACHE]
+        or counters[CACHED_WRITES] + counters[PRIOR_WRITES] >= sizes[WRITES]
+    )
 
 
 @njit
@@ -129,10 +184,11 @@ def smr_parts(
     if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
         return _stream(drive, rates, counters, sizes[BAND], offset, length)
     cleaning = reach = 0.0
-    while counters[CACHED_WRITES] > 0 and (
-        counters[CACHED_BYTES] + length > sizes[CACHE] or counters[CACHED_WRITES] >= sizes[WRITES]
-    ):
-        cleaning += clean_band(drive, rates, state, sizes[BAND])
+    while counters[CACHED_WRITES] + counters[PRIOR_WRITES] > 0 and is_full(counters, sizes, length):
+        if counters[PRIOR_WRITES] > 0:
+            cleaning += clean_prior_band(drive, rates, state, sizes[BAND], length)
+        else:
+            cleaning += clean_band(drive, rates, state, sizes[BAND])
     if counters[HEAD] != IN_CACHE:
         reach = seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
     if bands[PIECES, band] == 0:

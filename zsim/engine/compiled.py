@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import drive_table
-from zsim.drives.smr import COUNTERS, empty_shingles, smr_bands
+from zsim.drives.smr import COUNTERS, shingles_at_first, smr_bands
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.issue import enqueue_address
@@ -115,7 +115,7 @@ class CompiledPlane:
             if bands == 0:
                 continue
             self.memory.shingle_bounds[number] = first, bands
-            state = np.concatenate([part.ravel() for part in empty_shingles(bands)])
+            state = np.concatenate([part.ravel() for part in shingles_at_first(leaf.drive)])
             self.memory.shingles[first : first + len(state)] = state
             first += len(state)
 

@@ -24,7 +24,7 @@ from zsim.drives.mechanics import (
 )
 from zsim.drives.parameters import DriveParameters
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far
-from zsim.drives.smr import HEAD, empty_shingles, smr_bands, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
@@ -145,7 +145,7 @@ class Drive:
         self.unanswered: list[Command] = []
         self.flushed: Callable[[], None] | None = None
         self.segments = np.zeros((parameters.read_segments, 3), np.int64)
-        self.shingles = empty_shingles(smr_bands(parameters))
+        self.shingles = shingles_at_first(parameters)
         self.servers: list[Server] = []
         if link is not None:
             link.drives.append(self)
@@ -272,7 +272,9 @@ class Drive:
         """Return the parts of a service, the cleaning it waits for [s], and the head after it."""
         now, state, drive = self.clock.now, self.state, self.parameters
         end = command.offset + command.length
-        if drive.kind == "flash" and extras_of(drive):
+        if not extras_of(drive):
+            return self._in_place(command, state.head, now, overhead), 0.0, end
+        if drive.kind == "flash":
             latency, wait, transfer, state.slc_used = flash_parts(
                 self.record,
                 state.slc_used,
