@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.drives.mechanics import flash_latency
 from zsim.drives.model import FlashParameters
 from zsim.jit import njit
 
@@ -34,6 +35,74 @@ def flash_state(flash: FlashParameters) -> NDArray[np.float64]:
 
 
 @njit
+def slc_write(
+    used: float, idle: float, length: int, size: float, rate: float, rate_after: float
+) -> tuple[float, float]:
+    """Return rate and fill of the fast region of a write [bytes/s, bytes]; size 0: it goes at `rate` always.
+
+    Parameters
+    ----------
+    used : float
+        Bytes in the fast region.
+    idle : float
+        Time since the drive was busy, which empties the region at `rate_after` [s].
+    length : int
+        [bytes]
+    size : float
+        Of the region [bytes].
+    rate, rate_after : float
+        Before and beyond the cliff [bytes/s].
+    """
+    left = max(used - max(idle, 0.0) * rate_after, 0.0)
+    if size == 0.0:
+        return rate, 0.0
+    if left + length <= size:
+        return rate, left + length
+    return rate_after, left
+
+
+@njit
+def flash_parts(
+    drive: Any,
+    used: float,
+    free_at: float,
+    at: float,
+    overhead: float,
+    offset: int,
+    length: int,
+    is_write: bool,
+) -> tuple[float, float, float, float]:
+    """Return latency, wait for the channel, transfer [s], and the fill of the fast region after it [bytes].
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    used : float
+        Bytes in the fast region.
+    free_at : float
+        When the channel is free, and the drive's last command done [s].
+    at : float
+        When the command enters service [s].
+    overhead : float
+        [s]
+    offset, length : int
+        [bytes]
+    is_write : bool
+    """
+    latency = flash_latency(drive, offset)
+    rate = drive.flash_read_rate
+    if is_write:
+        if drive.flash_write_latency >= 0.0:
+            latency = drive.flash_write_latency
+        rate, used = slc_write(
+            used, at - free_at, length, float(drive.slc_bytes), drive.flash_write_rate, drive.slc_rate_after
+        )
+    latency += overhead
+    wait = max(free_at - (at + latency), 0.0) if drive.flash_shares_rate != 0 else 0.0
+    return float(latency), float(wait), float(length / rate), float(used)
+
+
+@njit
 def flash_command(numbers: Any, state: Any, at: float, length: int, is_write: bool) -> float:
     """Return when a command given at time `at` is done [s], and change the state.
 
@@ -54,11 +123,14 @@ def flash_command(numbers: Any, state: Any, at: float, length: int, is_write: bo
     ready = max(at, state[lane]) + latency
     rate = numbers[READ_RATE]
     if is_write:
-        idle = max(at - state[LAST_BUSY], 0.0)
-        state[SLC_USED] = max(state[SLC_USED] - idle * numbers[RATE_AFTER], 0.0)
-        fast = numbers[SLC_BYTES] == 0.0 or state[SLC_USED] + length <= numbers[SLC_BYTES]
-        rate = numbers[WRITE_RATE] if fast else numbers[RATE_AFTER]
-        state[SLC_USED] += length if fast else 0.0
+        rate, state[SLC_USED] = slc_write(
+            state[SLC_USED],
+            at - state[LAST_BUSY],
+            length,
+            numbers[SLC_BYTES],
+            numbers[WRITE_RATE],
+            numbers[RATE_AFTER],
+        )
     done = max(ready, state[CHANNEL_FREE]) + length / rate
     state[CHANNEL_FREE] = done
     state[LAST_BUSY] = done

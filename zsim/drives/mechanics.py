@@ -19,6 +19,9 @@ from zsim.jit import njit
 KIND_MECHANICAL = 0
 KIND_FLASH = 1
 POLICY_FCFS, POLICY_CLOOK, POLICY_SPTF = 0, 1, 2
+DESTAGES = {"queue": 0, "idle": 1}
+# What a drive has beyond its mechanics, as bits: a drive without any of it goes the short way.
+EXTRA_BUFFER, EXTRA_FLASH, EXTRA_SHINGLED = 1, 2, 4
 POLICIES = {"fcfs": POLICY_FCFS, "c-look": POLICY_CLOOK, "sptf": POLICY_SPTF}
 # Two angles closer than this are the same angle (1e-9 of a turn is 8 ps at 7200 rpm).
 ANGLE_TOLERANCE = 1e-9
@@ -56,6 +59,19 @@ DRIVE_DTYPE = np.dtype(
         ("flash_read_rate", "f8"),
         ("flash_write_rate", "f8"),
         ("rotating", "i8"),
+        ("extras", "i8"),
+        ("read_segments", "i8"),
+        ("destage", "i8"),
+        ("flush_each_txg", "i8"),
+        ("flash_write_latency", "f8"),
+        ("flash_shares_rate", "i8"),
+        ("slc_bytes", "i8"),
+        ("slc_rate_after", "f8"),
+        ("band", "i8"),
+        ("smr_cache", "i8"),
+        ("smr_writes", "i8"),
+        ("smr_idle", "f8"),
+        ("smr_cleaning", "f8"),
     ]
 )
 
@@ -115,7 +131,29 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
         drive.flash_read_rate,
         drive.flash_write_rate,
         int(drive.rotating),
+        extras_of(drive),
+        drive.read_segments,
+        DESTAGES[drive.destage],
+        int(drive.flush_each_txg),
+        drive.flash_write_latency_s,
+        int(drive.flash_shares_rate),
+        drive.slc_cache_bytes,
+        drive.slc_rate_after,
+        drive.smr_band_bytes,
+        drive.smr_cache_bytes,
+        drive.smr_cached_writes,
+        drive.smr_idle_s,
+        drive.smr_cleaning,
     )
+
+
+def extras_of(drive: DriveParameters) -> int:
+    """Return what a drive has beyond its mechanics, as bits (EXTRA constants)."""
+    if drive.kind == "flash":
+        own = drive.flash_shares_rate or drive.slc_cache_bytes > 0 or drive.flash_write_latency_s >= 0
+        return EXTRA_FLASH if own else 0
+    buffer = EXTRA_BUFFER if drive.read_segments > 0 and drive.read_pass_under_bytes >= 0 else 0
+    return buffer | (EXTRA_SHINGLED if drive.smr_band_bytes > 0 else 0)
 
 
 @njit
@@ -192,6 +230,15 @@ def positioning_to(
     bridged = drive.write_pass_under if is_write else drive.read_pass_under
     if 0 <= gap <= bridged:
         return 0.0, gap / rate
+    return seek_and_wait(drive, angle, head, at, offset, is_write)
+
+
+@njit
+def seek_and_wait(
+    drive: Any, angle: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
+    """Return seek and rotational wait where nothing bridges the gap, see `positioning_to`."""
+    gap = offset - head
     if 0 <= gap <= drive.seekless:
         return 0.0, rotational_wait(drive, angle, at)
     seek = seek_time(drive, abs(gap), is_write)

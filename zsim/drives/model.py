@@ -265,6 +265,7 @@ class DriveModel:
         outer = self._si("outer_rate") * outer_rate
         ratio = min(self._si("inner_rate") / self._si("outer_rate") * inner_ratio, 1.0)
         knee = self._si("seek_knee")
+        shingled = self.smr()
         a, b, c, e = seek_curve(
             self._si("seek_track") * seek, self._si("seek_average") * seek, self._si("seek_full") * seek, knee
         )
@@ -281,6 +282,7 @@ class DriveModel:
             read_overhead_s=self._si("read_overhead") * overhead,
             write_overhead_s=self._si("write_overhead") * overhead,
             read_pass_under_bytes=int(self._si("read_ahead")),
+            read_segments=1 if self._si("read_ahead") > 0 else 0,
             write_pass_under_bytes=int(self._si("write_behind")),
             queue_depth=int(self._si("queue_depth")),
             queue_policy=self.queue_policy,
@@ -289,10 +291,15 @@ class DriveModel:
             interface_rate=self._si("interface_rate"),
             physical_sector_bytes=int(self._si("physical_sector")),
             logical_sector_bytes=int(self._si("logical_sector")),
+            smr_band_bytes=shingled.band_bytes if shingled else 0,
+            smr_cache_bytes=shingled.persistent_cache_bytes if shingled else 0,
+            smr_cached_writes=shingled.cached_writes if shingled else 0,
+            smr_idle_s=shingled.idle_s if shingled else 1.0,
         )
 
     def _flash_parameters(self, rate: float, overhead: float) -> DriveParameters:
-        latency = self._si("read_latency") * overhead
+        latency, own = self._si("read_latency") * overhead, self.flash()
+        assert own is not None
         return DriveParameters(
             capacity_bytes=self.capacity_bytes,
             kind="flash",
@@ -305,8 +312,12 @@ class DriveModel:
             parallel_commands=int(self._si("parallel_commands")),
             flash_latency_min_s=latency,
             flash_latency_max_s=latency,
-            flash_read_rate=self._si("read_rate") * rate,
-            flash_write_rate=self._si("write_rate") * rate,
+            flash_read_rate=own.read_rate * rate,
+            flash_write_latency_s=own.write_latency_s * overhead,
+            flash_write_rate=own.write_rate * rate,
+            flash_shares_rate=True,
+            slc_cache_bytes=own.slc_cache_bytes,
+            slc_rate_after=own.write_rate_after_cache * rate,
             rotating=False,
         )
 

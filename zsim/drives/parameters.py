@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 QueuePolicy = Literal["fcfs", "c-look", "sptf"]
+DestagePolicy = Literal["queue", "idle"]
 MAX_ZONES = 64
+MAX_SEGMENTS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,9 @@ class DriveParameters:
     read_pass_under_bytes, write_pass_under_bytes : int
         Forward gap up to which the head simply passes over the gap (read-ahead; write-behind) without a
         lost revolution [bytes]; -1: never, the angle decides.
+    read_segments : int
+        Segments of the read-ahead buffer, of `read_pass_under_bytes` each, at most `MAX_SEGMENTS`; 0: what
+        the drive reads ahead while it is idle is not kept.
     seekless_bytes : int
         Forward gap within which the arm need not move, about a track [bytes]; the angle decides the wait.
     queue_depth : int
@@ -51,6 +56,11 @@ class DriveParameters:
         A command that waited longer is served first [s].
     write_cache_bytes : int
         Write-back cache [bytes]; 0: off.
+    destage : {"queue", "idle"}
+        When writes answered from the cache go to the medium: as any other command the drive holds, or only
+        when nobody waits for another one or half of the cache is dirty.
+    flush_each_txg : bool
+        Whether the end of a transaction group waits for the write cache to be empty (FLUSH CACHE).
     cached_writes_age : bool
         Whether the age limit holds for writes that were answered from the cache already.
     interface_rate : float
@@ -61,8 +71,26 @@ class DriveParameters:
         Commands in service at once (flash channels); 1 for a disk.
     flash_latency_min_s, flash_latency_max_s : float
         Access latency of flash [s].
+    flash_write_latency_s : float
+        Access latency of a write [s]; negative: that of reads.
     flash_read_rate, flash_write_rate : float
-        Rate of one command [bytes/s].
+        Rate of one command [bytes/s], or of the whole drive if it is shared.
+    flash_shares_rate : bool
+        Whether the data of all commands go through one channel; their latencies overlap in any case.
+    slc_cache_bytes : int
+        Bytes taken at `flash_write_rate` before the cliff; 0: no cliff.
+    slc_rate_after : float
+        Write rate beyond the cliff, at which idle time frees the fast region too [bytes/s].
+    smr_band_bytes : int
+        Band of a drive-managed shingled drive, which is rewritten as a whole [bytes]; 0: not shingled.
+    smr_cache_bytes, smr_cached_writes : int
+        Bytes and separate writes that its persistent cache holds.
+    smr_idle_s : float
+        Idle time after which it begins to clean [s].
+    smr_prior : float
+        Share of the persistent cache that is full when a run begins, of bands filled as those of the run.
+    smr_cleaning : float
+        Factor on the time a band takes to be rewritten.
     rotating : bool
         What the drive reports to ZFS (``vdev_nonrot`` is its opposite).
     """
@@ -83,18 +111,31 @@ class DriveParameters:
     overhead_overlaps: bool = True
     read_pass_under_bytes: int = -1
     write_pass_under_bytes: int = -1
+    read_segments: int = 0
     seekless_bytes: int = 0
     queue_depth: int = 32
     queue_policy: QueuePolicy = "sptf"
     queue_max_age_s: float = 0.5
     write_cache_bytes: int = 0
     cached_writes_age: bool = False
+    destage: DestagePolicy = "queue"
+    flush_each_txg: bool = False
     interface_rate: float = 300e6
     physical_sector_bytes: int = 512
     logical_sector_bytes: int = 512
     parallel_commands: int = 1
     flash_latency_min_s: float = 0.0
     flash_latency_max_s: float = 0.0
+    flash_write_latency_s: float = -1.0
     flash_read_rate: float = 500e6
     flash_write_rate: float = 500e6
+    flash_shares_rate: bool = False
+    slc_cache_bytes: int = 0
+    slc_rate_after: float = 500e6
+    smr_band_bytes: int = 0
+    smr_cache_bytes: int = 0
+    smr_cached_writes: int = 0
+    smr_idle_s: float = 1.0
+    smr_prior: float = 0.0
+    smr_cleaning: float = 1.0
     rotating: bool = True

@@ -68,6 +68,79 @@ def ahead_completion(
 
 
 @njit
+def read_so_far(head: int, since: float, at: float, segment: int, rate: float) -> int:
+    """Return the byte up to which the drive has read ahead at time `at`; `head` if it does not."""
+    if since < 0.0:
+        return head
+    return head + min(segment, int(max(at - since, 0.0) * rate))
+
+
+@njit
+def buffered_read(
+    segments: Any,
+    head: int,
+    since: float,
+    begin: float,
+    offset: int,
+    length: int,
+    segment: int,
+    rate: float,
+    interface_rate: float,
+    clock: int,
+) -> tuple[float, int, float]:
+    """Return when the buffer has given a read, and where the read-ahead then is.
+
+    The drive reads on behind a read until `segment` bytes are buffered, then rests until a read misses; a
+    read in the stretch on which it is at work waits for the medium, one in a stored stretch only for the
+    interface.
+
+    Parameters
+    ----------
+    segments : ndarray of int64, shape (n_segments, 3)
+        What is stored; changed in place.
+    head : int
+        Byte behind the last one that was asked for and read from the medium.
+    since : float
+        When that byte had been read; negative: nothing is read ahead [s].
+    begin : float
+        When the command is ready to be served [s].
+    offset, length : int
+        [bytes]
+    segment : int
+        Size of a segment [bytes].
+    rate, interface_rate : float
+        Media rate, and rate out of the buffer [bytes/s].
+    clock : int
+        Rising number.
+
+    Returns
+    -------
+    done : float
+        Time of completion [s]; `NOT_AHEAD` if the read has to go to the medium: what had been read ahead is
+        stored.
+    head : int
+    since : float
+        As above, from now on.
+    """
+    handed_over = begin + length / interface_rate
+    end = offset + length
+    if since >= 0.0 and begin < since + segment / rate and 0 <= offset - head <= segment:
+        passed = since + (end - head) / rate
+        keep_segment(segments, head, end, segment, clock)
+        return max(handed_over, passed), end, passed
+    reached = read_so_far(head, since, begin, segment, rate)
+    if reached > head:
+        keep_segment(segments, head, reached, segment, clock)
+    if since >= 0.0 and begin >= since + segment / rate:
+        head, since = reached, -1.0
+    place = segment_with(segments, offset, length)
+    if place < 0:
+        return NOT_AHEAD, head, since
+    segments[place, USED] = clock
+    return handed_over, head, since
+
+
+@njit
 def segment_with(segments: Any, offset: int, length: int) -> int:
     """Return the buffer segment that holds a whole request, -1 if none does.
 

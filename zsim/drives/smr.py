@@ -21,8 +21,20 @@ from zsim.drives.parameters import DriveParameters
 from zsim.jit import njit
 
 # Places in the counters.
-CACHED_BYTES, CACHED_WRITES, OLDEST, NEWEST, HEAD, CLEANED, STREAM_BAND, STREAM_END, LAST_BAND = range(9)
-COUNTERS = 9
+(
+    CACHED_BYTES,
+    CACHED_WRITES,
+    OLDEST,
+    NEWEST,
+    HEAD,
+    CLEANED,
+    STREAM_BAND,
+    STREAM_END,
+    LAST_BAND,
+    PRIOR_BYTES,
+    PRIOR_WRITES,
+) = range(11)
+COUNTERS = 11
 # Places in the sizes.
 BAND, CACHE, WRITES = range(3)
 # Rows of the table of bands.
@@ -49,10 +61,26 @@ def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
     queue : ndarray of int64, shape (n_bands,)
         Bands that wait to be cleaned, oldest first, as a ring.
     """
-    count = -(-drive.capacity_bytes // smr.band_bytes)
+    return _empty(-(-drive.capacity_bytes // smr.band_bytes))
+
+
+def smr_bands(drive: DriveParameters) -> int:
+    """Return the bands of a drive, 0 where it is not shingled."""
+    return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
+
+
+def shingles_at_first(drive: DriveParameters) -> State:
+    """Return the state in which a drive begins, with no bands if it is not shingled."""
+    counters, bands, queue = _empty(smr_bands(drive))
+    counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
+    counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
+    return counters, bands, queue
+
+
+def _empty(bands: int) -> State:
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
-    return counters, np.zeros((3, count), dtype=np.int64), np.zeros(count, dtype=np.int64)
+    return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
 
 
 @njit
@@ -70,24 +98,69 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
     counters, bands, queue = state
     if counters[OLDEST] == counters[NEWEST]:
         return 0.0
-    band = queue[counters[OLDEST] % len(queue)]
+    band = queue[counters[OLDEST] % bands.shape[1]]
     counters[OLDEST] += 1
-    rate = rate_of_band(drive, rates, band, band_size)
-    turn = drive.revolution / 2.0
-    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
-    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
-    rewrite = 2.0 * (turn + band_size / rate)
+    seconds = rewrite_time(drive, rates, bands, band, band_size)
     counters[CACHED_BYTES] -= bands[BYTES, band]
     counters[CACHED_WRITES] -= bands[PIECES, band]
     bands[:, band] = 0
     counters[HEAD] = min((band + 1) * band_size, drive.capacity)
     counters[CLEANED] += 1
-    return float(gather + travel + rewrite)
+    return float(seconds)
+
+
+@njit
+def rewrite_time(drive: Any, rates: Any, bands: Any, band: int, band_size: int) -> float:
+    """Return how long it takes to gather what is cached for a band, and to read and rewrite it [s]."""
+    rate = rate_of_band(drive, rates, band, band_size)
+    turn = drive.revolution / 2.0
+    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
+    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
+    rewrite = 2.0 * (turn + band_size / rate)
+    return float(drive.smr_cleaning * (gather + travel + rewrite))
+
+
+@njit
+def clean_prior_band(drive: Any, rates: Any, state: Any, band_size: int, length: int) -> float:
+    """Clean a band cached before the run, filled like the last one filled now; return what that takes [s].
+
+    A run that begins in the middle of a long one finds the cache full of bands like its own.  Until a band
+    of its own is complete, room is made for nothing.
+    """
+    counters, bands, queue = state
+    taken, pieces, seconds = length, 1, 0.0
+    if counters[NEWEST] - counters[OLDEST] > 1:
+        band = queue[(counters[NEWEST] - 2) % bands.shape[1]]
+        taken, pieces = bands[BYTES, band], bands[PIECES, band]
+        seconds = rewrite_time(drive, rates, bands, band, band_size)
+        counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+        counters[CLEANED] += 1
+    counters[PRIOR_BYTES] = max(counters[PRIOR_BYTES] - taken, 0)
+    counters[PRIOR_WRITES] = max(counters[PRIOR_WRITES] - pieces, 0)
+    return float(seconds)
+
+
+@njit
+def is_full(counters: Any, sizes: Any, length: int) -> bool:
+    """Tell whether the persistent cache has no room for another write."""
+    return bool(
+        counters[CACHED_BYTES] + counters[PRIOR_BYTES] + length > sizes[CACHE]
+        or counters[CACHED_WRITES] + counters[PRIOR_WRITES] >= sizes[WRITES]
+    )
 
 
 @njit
 def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int) -> float:
-    """Return what a write takes [s], and change the state.
+    """Return what a write takes [s], and change the state, see `smr_parts`."""
+    cleaning, reach, transfer = smr_parts(drive, rates, state, sizes, offset, length)
+    return float(cleaning + reach + transfer)
+
+
+@njit
+def smr_parts(
+    drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Return how long a write waits for bands to be cleaned, is positioned and transferred; change the state.
 
     Parameters
     ----------
@@ -99,21 +172,27 @@ def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, lengt
         As `smr_sizes` made it.
     offset, length : int
         [bytes]; a write that crosses into another band counts as one of the band it begins in.
+
+    Returns
+    -------
+    cleaning, reach, transfer : float
+        [s]
     """
     counters, bands, queue = state
     band = offset // sizes[BAND]
     goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
     if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
         return _stream(drive, rates, counters, sizes[BAND], offset, length)
-    seconds = 0.0
-    while counters[CACHED_WRITES] > 0 and (
-        counters[CACHED_BYTES] + length > sizes[CACHE] or counters[CACHED_WRITES] >= sizes[WRITES]
-    ):
-        seconds += clean_band(drive, rates, state, sizes[BAND])
+    cleaning = reach = 0.0
+    while counters[CACHED_WRITES] + counters[PRIOR_WRITES] > 0 and is_full(counters, sizes, length):
+        if counters[PRIOR_WRITES] > 0:
+            cleaning += clean_prior_band(drive, rates, state, sizes[BAND], length)
+        else:
+            cleaning += clean_band(drive, rates, state, sizes[BAND])
     if counters[HEAD] != IN_CACHE:
-        seconds += seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
+        reach = seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
     if bands[PIECES, band] == 0:
-        queue[counters[NEWEST] % len(queue)] = band
+        queue[counters[NEWEST] % bands.shape[1]] = band
         counters[NEWEST] += 1
     bands[RUNS, band] += 1 if counters[LAST_BAND] != band or bands[PIECES, band] == 0 else 0
     bands[BYTES, band] += length
@@ -121,12 +200,14 @@ def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, lengt
     counters[CACHED_BYTES] += length
     counters[CACHED_WRITES] += 1
     counters[HEAD], counters[LAST_BAND] = IN_CACHE, band
-    return float(seconds + length / rates[0])
+    return float(cleaning), float(reach), float(length / rates[0])
 
 
 @njit
-def _stream(drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int) -> float:
-    """Write straight to the band; return what that takes [s]."""
+def _stream(
+    drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Write straight to the band; return what that takes, as `smr_parts` does."""
     head = counters[HEAD]
     reach = 0.0
     if head != offset:
@@ -134,7 +215,7 @@ def _stream(drive: Any, rates: Any, counters: Any, band_size: int, offset: int, 
         reach = seek_time(drive, distance, True) + drive.revolution / 2.0
     counters[HEAD] = counters[STREAM_END] = offset + length
     counters[STREAM_BAND] = (offset + length) // band_size
-    return float(reach + length / rate_of_band(drive, rates, offset // band_size, band_size))
+    return 0.0, float(reach), float(length / rate_of_band(drive, rates, offset // band_size, band_size))
 
 
 @njit

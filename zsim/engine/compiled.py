@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import drive_table
+from zsim.drives.smr import COUNTERS, shingles_at_first, smr_bands
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.issue import enqueue_address
@@ -80,6 +81,8 @@ class CompiledPlane:
         memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in model.leaves])
         memory.leaves["link"] = [leaf.link for leaf in model.leaves]
         memory.leaves["last_class"] = CLASSES - 1
+        memory.leaves["ahead_since"] = -1.0
+        self._load_shingles()
         for number, link in enumerate(model.links):
             memory.links[number]["rate"] = link.rate
             memory.links[number]["per_command"] = link.per_command_s
@@ -103,6 +106,18 @@ class CompiledPlane:
                 if old >= 0 and new >= 0:
                     memory.leaves[old]["replaced_by"] = new
             first += len(vdev.read_leaf)
+
+    def _load_shingles(self) -> None:
+        """Lay out the state of every shingled drive: counters, bands, queue (`zsim.drives.smr.smr_state`)."""
+        first = 0
+        for number, leaf in enumerate(self.model.leaves):
+            bands = smr_bands(leaf.drive)
+            if bands == 0:
+                continue
+            self.memory.shingle_bounds[number] = first, bands
+            state = np.concatenate([part.ravel() for part in shingles_at_first(leaf.drive)])
+            self.memory.shingles[first : first + len(state)] = state
+            first += len(state)
 
     def _load_rules(self) -> None:
         general, queue, scan, clients = (
@@ -247,6 +262,10 @@ class CompiledPlane:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
         kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
 
+    def flush(self) -> None:
+        """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
+        kernel.flush_caches(self.memory.table)
+
     def start_clients(self) -> None:
         """Start the foreground clients."""
         kernel.start_clients(self.memory.table)
@@ -305,4 +324,5 @@ def _sizes(
         "slots": slots,
         "children": (slots * (1 + copies) + metadata) * widest + 64 * 1024,
         "commands": leaves * (4096 + cached) + 1024,
+        "shingles": sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in model.leaves),
     }

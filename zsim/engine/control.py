@@ -58,6 +58,10 @@ class Plane(Protocol):
         """Queue plain I/Os, and ask for a GROUP exit when all are done."""
         ...
 
+    def flush(self) -> None:
+        """Ask for a GROUP exit when the write caches that are flushed each txg are empty."""
+        ...
+
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit when all scan blocks in flight now are done."""
         ...
@@ -139,16 +143,24 @@ class ScanControl:
             if first and number == 0:
                 for read in self.writes.space_map_reads():
                     yield from self._group(read)
+        yield from self._flush()
         changed = first and self.txg.first_labels
         if changed:
             yield from self._group(self.writes.configuration_rows())
         yield from self._group(self.writes.label_rows())
+        yield from self._flush()
         if changed:
             yield from self._group(self.writes.configuration_rows())
 
     def _group(self, rows: NDArray[np.int64]) -> Steps:
         self.plane.submit_group(rows)
         yield from self._expect(GROUP)
+
+    def _flush(self) -> Steps:
+        """Flush the write caches, as before and after the uberblocks (OpenZFS vdev_label.c:vdev_config_sync)."""
+        if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
+            self.plane.flush()
+            yield from self._expect(GROUP)
 
     def _expect(self, wanted: int) -> Steps:
         while True:

@@ -10,15 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from zsim.drives.flash import flash_parts
 from zsim.drives.mechanics import (
+    EXTRA_BUFFER,
+    EXTRA_FLASH,
+    EXTRA_SHINGLED,
     KIND_FLASH,
     POLICY_CLOOK,
     POLICY_FCFS,
     reach_time,
+    seek_and_wait,
     service_at,
     track_angle,
     zone_of,
 )
+from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far
+from zsim.drives.smr import HEAD, smr_idle, smr_parts
 from zsim.engine.memory import (
     CACHE_DESTAGED,
     CACHE_NONE,
@@ -38,6 +45,8 @@ from zsim.engine.memory import (
     leaves_of,
     links_of,
     rates_of,
+    segments_of,
+    shingles_of,
 )
 from zsim.jit import njit
 
@@ -83,6 +92,7 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     count = min(state.held, drive.queue_depth)
     if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
         return 0
+    waits = drive.destage != 0 and _somebody_waits(table, leaf, count)
     # The oldest command that somebody waits for; those answered from the cache may be let lie.
     for place in range(count):
         command = commands[held[place]]
@@ -91,9 +101,11 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
                 return place
             break
     if drive.queue_policy == POLICY_CLOOK:
-        return _clook(table, leaf, count)
+        return _clook(table, leaf, count, waits)
     best, best_cost = 0, FOREVER
     for place in range(count):
+        if waits and commands[held[place]].cache != CACHE_NONE:
+            continue
         cost = positioning_cost(drive, commands[held[place]], state.head, at, best_cost)
         if cost < best_cost:
             best, best_cost = place, cost
@@ -101,14 +113,28 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
 
 
 @njit
-def _clook(table: Any, leaf: int, count: int) -> int:
-    held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
-    above, lowest = -1, 0
+def _somebody_waits(table: Any, leaf: int, count: int) -> bool:
+    """Tell whether cached writes have to wait: somebody waits for another command, and the cache has room."""
+    if 2 * leaves_of(table)[leaf].cached > drives_of(table)[leaf].cache_bytes:
+        return False
+    held, commands = held_of(table, leaf), commands_of(table)
+    found = False
     for place in range(count):
+        found = found or commands[held[place]].cache == CACHE_NONE
+    return found
+
+
+@njit
+def _clook(table: Any, leaf: int, count: int, waits: bool) -> int:
+    held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
+    above, lowest = -1, -1
+    for place in range(count):
+        if waits and commands[held[place]].cache != CACHE_NONE:
+            continue
         offset = commands[held[place]].offset
         if offset >= head and (above < 0 or offset < commands[held[above]].offset):
             above = place
-        if offset < commands[held[lowest]].offset:
+        if lowest < 0 or offset < commands[held[lowest]].offset:
             lowest = place
     return above if above >= 0 else lowest
 
@@ -146,6 +172,118 @@ def _is_continued(table: Any, leaf: int, command: Any) -> bool:
 
 
 @njit
+def _in_place(
+    table: Any, leaf: int, command: Any, head: int, at: float, overhead: float
+) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+    return service_at(
+        drives_of(table)[leaf],
+        command.rate,
+        command.angle,
+        head,
+        at,
+        overhead,
+        command.offset,
+        command.length,
+        command.write != 0,
+        leaves_of(table)[leaf].wrote_last != 0 and head == command.offset,
+        _is_continued(table, leaf, command),
+    )
+
+
+@njit
+def _serve_specially(
+    table: Any, leaf: int, command: Any, at: float
+) -> tuple[tuple[float, float, float, float], float, int]:
+    """Return the parts of a service, the cleaning it waits for [s], and the head after it.
+
+    For drives with more than mechanics: a read-ahead buffer, shingles, a channel or a fast region of flash.
+    """
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    overhead = _overhead(drive, command, at)
+    end = command.offset + command.length
+    if drive.extras & EXTRA_FLASH:
+        latency, wait, transfer, state.slc_used = flash_parts(
+            drive,
+            state.slc_used,
+            state.free_at,
+            at,
+            overhead,
+            command.offset,
+            command.length,
+            command.write != 0,
+        )
+        return (latency, 0.0, wait, transfer), 0.0, end
+    cleaning = 0.0
+    if drive.extras & EXTRA_SHINGLED:
+        sizes = (drive.band, drive.smr_cache, drive.smr_writes)
+        idle = at - state.free_at
+        cleaning = smr_idle(
+            drive, rates_of(table, leaf), shingles_of(table, leaf), sizes, drive.smr_idle, idle
+        )
+    if command.write == 0:
+        parts, head = _read_with_buffer(table, leaf, command, at + cleaning, overhead)
+        return parts, cleaning, head
+    head = _stop_reading_ahead(table, leaf, at + cleaning)
+    if drive.extras & EXTRA_SHINGLED:
+        shingles, sizes = shingles_of(table, leaf), (drive.band, drive.smr_cache, drive.smr_writes)
+        if state.wrote_last == 0:
+            shingles[0][HEAD] = head
+        more, reach, transfer = smr_parts(
+            drive, rates_of(table, leaf), shingles, sizes, command.offset, command.length
+        )
+        # The persistent cache lies at the outer edge.
+        return (overhead, reach, 0.0, transfer), cleaning + more, max(shingles[0][HEAD], 0)
+    return _in_place(table, leaf, command, head, at, overhead), 0.0, end
+
+
+@njit
+def _stop_reading_ahead(table: Any, leaf: int, at: float) -> int:
+    """Store what has been read ahead, before the arm moves; return where the head stands."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    if state.ahead_since < 0.0:
+        return int(state.head)
+    rate = rates_of(table, leaf)[zone_of(drive, state.head)]
+    reached = read_so_far(state.head, state.ahead_since, at, drive.read_pass_under, rate)
+    state.ahead_clock += 1
+    state.ahead_since = -1.0
+    keep_segment(segments_of(table, leaf), state.head, reached, drive.read_pass_under, state.ahead_clock)
+    return int(reached)
+
+
+@njit
+def _read_with_buffer(
+    table: Any, leaf: int, command: Any, at: float, overhead: float
+) -> tuple[tuple[float, float, float, float], int]:
+    """Return the parts of a read's service [s] and the head after it; a stream comes from the buffer."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    end = command.offset + command.length
+    if drive.extras & EXTRA_BUFFER == 0:
+        return _in_place(table, leaf, command, state.head, at, overhead), end
+    segments, begin = segments_of(table, leaf), at + overhead
+    state.ahead_clock += 1
+    done, head, state.ahead_since = buffered_read(
+        segments,
+        state.head,
+        state.ahead_since,
+        begin,
+        command.offset,
+        command.length,
+        drive.read_pass_under,
+        command.rate,
+        drive.interface_rate,
+        state.ahead_clock,
+    )
+    if done != NOT_AHEAD:
+        return (overhead, 0.0, 0.0, done - begin), head
+    seek, wait = seek_and_wait(drive, command.angle, head, begin, command.offset, False)
+    transfer = command.length / command.rate
+    state.ahead_since = begin + seek + wait + transfer
+    keep_segment(segments, command.offset, end, drive.read_pass_under, state.ahead_clock)
+    return (overhead, seek, wait, transfer), end
+
+
+@njit
 def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
     number = held[place]
@@ -157,31 +295,26 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     state.in_service += 1
     command = commands_of(table)[number]
     command.started = at
-    parts = service_at(
-        drive,
-        command.rate,
-        command.angle,
-        state.head,
-        at,
-        _overhead(drive, command, at),
-        command.offset,
-        command.length,
-        command.write != 0,
-        state.wrote_last != 0 and state.head == command.offset,
-        _is_continued(table, leaf, command),
-    )
+    head = command.offset + command.length
+    if drive.extras == 0:
+        parts = _in_place(table, leaf, command, state.head, at, _overhead(drive, command, at))
+        duration = parts[0] + parts[1] + parts[2] + parts[3]
+    else:
+        parts, cleaning, head = _serve_specially(table, leaf, command, at)
+        duration = parts[0] + parts[1] + parts[2] + parts[3] + cleaning
+        state.cleaning += cleaning
     state.wrote_last = command.write
-    duration = parts[0] + parts[1] + parts[2] + parts[3]
     if state.link >= 0 and links_of(table)[state.link].command_based != 0:
         duration += links_of(table)[state.link].per_command
         links_of(table)[state.link].busy += duration
     _count_gap(state, command.offset)
-    state.head = command.offset + command.length
+    state.head = head
     state.overhead += parts[0]
     state.seek += parts[1]
     state.wait += parts[2]
     state.transfer += parts[3]
     state.busy += duration
+    state.free_at = at + duration
     slot = leaf * table[N_SERVERS] + server
     event_times_of(table)[slot] = at + duration
     event_commands_of(table)[slot] = number
@@ -278,6 +411,16 @@ def answer_cached(table: Any, leaf: int) -> int:
 
 
 @njit
+def flush_cache(table: Any, leaf: int) -> bool:
+    """Begin to flush a drive's write cache if there is something in it; tell whether there is."""
+    state = leaves_of(table)[leaf]
+    if drives_of(table)[leaf].flush_each_txg == 0 or state.cached == 0:
+        return False
+    state.flushing = 1
+    return True
+
+
+@njit
 def join_link(table: Any, link_number: int, number: int, at: float) -> None:
     """Queue a command's data for transfer over a shared link (first come, first served)."""
     link, command = links_of(table)[link_number], commands_of(table)[number]
@@ -347,6 +490,9 @@ def end_service(table: Any, slot: int) -> int:
             return -1
         return int(number)
     state.cached -= command.length
+    if state.flushing != 0 and state.cached == 0:
+        state.flushing = 0
+        general_of(table)[0].group_left -= 1
     if command.cache == CACHE_PENDING:
         command.cache = CACHE_DESTAGED
         return -1

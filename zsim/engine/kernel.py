@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from zsim.engine.device import FOREVER, answer_cached, arrive, end_service, join_link, leave_link
+from zsim.engine.device import (
+    FOREVER,
+    answer_cached,
+    arrive,
+    end_service,
+    flush_cache,
+    join_link,
+    leave_link,
+)
 from zsim.engine.flow import (
     client_reads,
     client_thinks,
@@ -337,6 +345,16 @@ def submit_group(state: Any, rows: Any) -> None:
     for number in range(len(rows)):
         row = rows[number]
         enqueue(table, row[0], row[1], row[2], row[3], row[4], OWNER_GROUP, 0, FLAG_NORMAL)
+
+
+@njit
+def flush_caches(state: Any) -> None:
+    """Flush the write caches; `advance` returns EXIT_GROUP when they are empty."""
+    table = bare(state)
+    general = general_of(table)[0]
+    general.group_waiting = 1
+    for leaf in range(table[N_LEAVES]):
+        general.group_left += 1 if flush_cache(table, leaf) else 0
 
 
 @njit

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import DRIVE_DTYPE
-from zsim.drives.parameters import MAX_ZONES
+from zsim.drives.parameters import MAX_SEGMENTS, MAX_ZONES
+from zsim.drives.smr import COUNTERS
 from zsim.jit import array_at, array_in, call_through, matrix_at, njit
 
 CLASSES = 6
@@ -123,6 +124,13 @@ LEAF_DTYPE = np.dtype(
         ("link", "i8"),
         ("replaced_by", "i8"),
         ("wrote_last", "i8"),
+        # Read-ahead, fast region and channel of flash, shingling, FLUSH CACHE.
+        ("ahead_since", "f8"),
+        ("ahead_clock", "i8"),
+        ("slc_used", "f8"),
+        ("free_at", "f8"),
+        ("cleaning", "f8"),
+        ("flushing", "i8"),
         ("busy", "f8"),
         ("overhead", "f8"),
         ("seek", "f8"),
@@ -298,6 +306,9 @@ RECORD_DTYPE = np.dtype(
     CLIENTS,
     CLIENT_ITEMS,
     RECORDS,
+    SEGMENTS,
+    SHINGLES,
+    SHINGLE_BOUNDS,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -311,7 +322,7 @@ RECORD_DTYPE = np.dtype(
     COPY_MASK,
     ENQUEUE,
     TABLE_LENGTH,
-) = range(41)
+) = range(44)
 
 
 # Compiled `zsim.engine.flow.enqueue`, called by address.
@@ -350,6 +361,26 @@ def permutations_of(table: Any, vdev: Any) -> Any:
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
     return _float64_at(table[RATES] + 8 * MAX_ZONES * leaf)
+
+
+@njit
+def segments_of(table: Any, leaf: int) -> Any:
+    """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
+    first = table[SEGMENTS] + 24 * MAX_SEGMENTS * leaf
+    return _permutation_matrix(first, drives_of(table)[leaf].read_segments, 3)
+
+
+@njit
+def shingles_of(table: Any, leaf: int) -> Any:
+    """Return the state of a shingled drive: counters, table of bands, queue of bands (`smr.smr_state`)."""
+    bounds = table_at(table[SHINGLE_BOUNDS] + 16 * leaf)
+    first, bands = table[SHINGLES] + 8 * bounds[0], bounds[1]
+    table_of_bands = first + 8 * COUNTERS
+    return (
+        table_at(first),
+        _permutation_matrix(table_of_bands, 3, bands),
+        table_at(table_of_bands + 24 * bands),
+    )
 
 
 @njit
@@ -407,8 +438,8 @@ class Memory:
     ----------
     sizes : dict of str to int
         ``leaves, servers, links, clients, streams, client_items, records, queue, program, items, copies,
-        vdevs, vdev_children, permutations, slots, children, commands``; ring sizes are rounded up to powers
-        of two.
+        vdevs, vdev_children, permutations, slots, children, commands, shingles``; ring sizes are rounded up
+        to powers of two.
     """
 
     def __init__(self, **sizes: int) -> None:
@@ -444,6 +475,9 @@ class Memory:
         self.clients = np.zeros(max(1, sizes["clients"]), CLIENT_DTYPE)
         self.client_items = np.zeros(max(1, sizes["client_items"]), np.int64)
         self.records = np.zeros(max(1, sizes["records"]), RECORD_DTYPE)
+        self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
+        self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
+        self.shingle_bounds = np.zeros((leaves, 2), np.int64)
         self.table = self._table(sizes, rings)
         self._link_free_lists()
 

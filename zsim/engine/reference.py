@@ -254,6 +254,14 @@ class ReferencePlane:
             child = Child(leaf, klass, bool(write), place, length, FLAG_NORMAL, self._group_done)
             self.queues[leaf].enqueue(child)
 
+    def flush(self) -> None:
+        """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
+        self.shared.group_waiting = 1
+        self.shared.group_left += sum(drive.flush(self._flushed) for drive in self.drives)
+
+    def _flushed(self) -> None:
+        self.shared.group_left -= 1
+
     def _group_done(self, child: Child) -> None:
         self.shared.group_left -= 1
 

@@ -7,11 +7,24 @@ at work on is done.  The physics are the scalar functions of `zsim.drives.mechan
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from zsim.drives.mechanics import positioning, service_parts, zone_of
+import numpy as np
+
+from zsim.drives.flash import flash_parts
+from zsim.drives.mechanics import (
+    EXTRA_BUFFER,
+    extras_of,
+    positioning,
+    seek_and_wait,
+    service_parts,
+    track_angle,
+    zone_of,
+)
 from zsim.drives.parameters import DriveParameters
+from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far
+from zsim.drives.smr import HEAD, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
@@ -20,6 +33,7 @@ from zsim.engine.reference_state import Command, LeafState
 
 SHORT_FORWARD = 512 * 1024
 Handle = Callable[[Command], None]
+Parts = tuple[float, float, float, float]
 
 
 class Link:
@@ -129,6 +143,9 @@ class Drive:
         self.record, self.rates, self.link, self.finish = record, rates, link, finish
         self.held: list[Command] = []
         self.unanswered: list[Command] = []
+        self.flushed: Callable[[], None] | None = None
+        self.segments = np.zeros((parameters.read_segments, 3), np.int64)
+        self.shingles = shingles_at_first(parameters)
         self.servers: list[Server] = []
         if link is not None:
             link.drives.append(self)
@@ -178,14 +195,18 @@ class Drive:
     def _pick(self) -> int:
         """Return which of the held commands is served next."""
         drive, now = self.parameters, self.clock.now
-        reach = range(min(len(self.held), drive.queue_depth))
+        reach: Sequence[int] = range(min(len(self.held), drive.queue_depth))
         if len(reach) == 1 or drive.queue_policy == "fcfs" or drive.kind == "flash":
             return 0
+        awaited = [place for place in reach if self.held[place].cache == CACHE_NONE]
+        has_room = 2 * self.state.cached <= drive.write_cache_bytes
         # Commands that somebody waits for age; those answered from the cache may be let lie.
         ages = (n for n in reach if self.held[n].cache == CACHE_NONE or drive.cached_writes_age)
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest
+        if drive.destage == "idle" and has_room and awaited:
+            reach = awaited
         if drive.queue_policy == "c-look":
             head = self.state.head
             return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))
@@ -213,31 +234,128 @@ class Drive:
         """Return the service time of a command that begins now [s]; move the head and count its parts."""
         now, state = self.clock.now, self.state
         command.started = now
-        overhead, seek, wait, transfer = service_parts(
-            self.record,
-            self.rates,
-            state.head,
-            now,
-            self._overhead(command),
-            command.offset,
-            command.length,
-            command.write,
-            bool(state.wrote_last) and state.head == command.offset,
-            self._is_continued(command),
-        )
+        (overhead, seek, wait, transfer), cleaning, head = self._parts(command, self._overhead(command))
         state.wrote_last = int(command.write)
-        duration = overhead + seek + wait + transfer
+        duration = overhead + seek + wait + transfer + cleaning
         if self.link is not None and self.link.model.command_based:
             duration += self.link.model.per_command_s
             self.link.busy += duration
         self._count_gap(command.offset - state.head)
-        state.head = command.offset + command.length
+        state.head = head
+        state.cleaning += cleaning
         state.overhead += overhead
         state.seek += seek
         state.wait += wait
         state.transfer += transfer
         state.busy += duration
+        state.free_at = now + duration
         return duration
+
+    def _in_place(self, command: Command, head: int, at: float, overhead: float) -> Parts:
+        """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+        return service_parts(
+            self.record,
+            self.rates,
+            head,
+            at,
+            overhead,
+            command.offset,
+            command.length,
+            command.write,
+            bool(self.state.wrote_last) and head == command.offset,
+            self._is_continued(command),
+        )
+
+    # What a drive has beyond its mechanics.
+
+    def _parts(self, command: Command, overhead: float) -> tuple[Parts, float, int]:
+        """Return the parts of a service, the cleaning it waits for [s], and the head after it."""
+        now, state, drive = self.clock.now, self.state, self.parameters
+        end = command.offset + command.length
+        if not extras_of(drive):
+            return self._in_place(command, state.head, now, overhead), 0.0, end
+        if drive.kind == "flash":
+            latency, wait, transfer, state.slc_used = flash_parts(
+                self.record,
+                state.slc_used,
+                state.free_at,
+                now,
+                overhead,
+                command.offset,
+                command.length,
+                command.write,
+            )
+            return (latency, 0.0, wait, transfer), 0.0, end
+        cleaning = self._clean_when_idle() if drive.smr_band_bytes else 0.0
+        if not command.write:
+            parts, head = self._read(command, now + cleaning, overhead)
+            return parts, cleaning, head
+        head = self._stop_reading_ahead(now + cleaning)
+        if not drive.smr_band_bytes:
+            return self._in_place(command, head, now, overhead), 0.0, end
+        parts, more = self._write_shingled(command, head, overhead)
+        # The persistent cache lies at the outer edge.
+        return parts, cleaning + more, max(int(self.shingles[0][HEAD]), 0)
+
+    def _clean_when_idle(self) -> float:
+        """Clean bands in the idle time that ends now; return how long the drive is still at it [s]."""
+        idle = self.clock.now - self.state.free_at
+        idle_before = self.parameters.smr_idle_s
+        return smr_idle(self.record, self.rates, self.shingles, self._smr_sizes, idle_before, idle)
+
+    @property
+    def _smr_sizes(self) -> tuple[int, int, int]:
+        drive = self.parameters
+        return drive.smr_band_bytes, drive.smr_cache_bytes, drive.smr_cached_writes
+
+    def _write_shingled(self, command: Command, head: int, overhead: float) -> tuple[Parts, float]:
+        if not self.state.wrote_last:
+            self.shingles[0][HEAD] = head
+        cleaning, reach, transfer = smr_parts(
+            self.record, self.rates, self.shingles, self._smr_sizes, command.offset, command.length
+        )
+        return (overhead, reach, 0.0, transfer), cleaning
+
+    def _stop_reading_ahead(self, at: float) -> int:
+        """Store what has been read ahead, before the arm moves; return where the head stands."""
+        state, size = self.state, self.parameters.read_pass_under_bytes
+        if state.ahead_since < 0.0:
+            return state.head
+        rate = self.rates[zone_of(self.record, state.head)]
+        reached = read_so_far(state.head, state.ahead_since, at, size, rate)
+        state.ahead_clock += 1
+        state.ahead_since = -1.0
+        keep_segment(self.segments, state.head, reached, size, state.ahead_clock)
+        return reached
+
+    def _read(self, command: Command, at: float, overhead: float) -> tuple[Parts, int]:
+        """Return the parts of a read's service [s] and the head after it."""
+        state, drive, end = self.state, self.parameters, command.offset + command.length
+        if not extras_of(drive) & EXTRA_BUFFER:
+            return self._in_place(command, state.head, at, overhead), end
+        begin, size = at + overhead, drive.read_pass_under_bytes
+        rate = self.rates[zone_of(self.record, command.offset)]
+        state.ahead_clock += 1
+        done, head, state.ahead_since = buffered_read(
+            self.segments,
+            state.head,
+            state.ahead_since,
+            begin,
+            command.offset,
+            command.length,
+            size,
+            rate,
+            drive.interface_rate,
+            state.ahead_clock,
+        )
+        if done != NOT_AHEAD:
+            return (overhead, 0.0, 0.0, done - begin), head
+        angle = track_angle(self.record, rate, command.offset)
+        seek, wait = seek_and_wait(self.record, angle, head, begin, command.offset, False)
+        transfer = command.length / rate
+        state.ahead_since = begin + seek + wait + transfer
+        keep_segment(self.segments, command.offset, end, size, state.ahead_clock)
+        return (overhead, seek, wait, transfer), end
 
     def _is_continued(self, command: Command) -> bool:
         """Tell whether a write in the drive goes on in the physical sector in which `command` ends."""
@@ -267,6 +385,13 @@ class Drive:
 
     # Write cache.
 
+    def flush(self, flushed: Callable[[], None]) -> bool:
+        """Begin to flush the write cache if there is something in it; tell whether there is."""
+        if not self.parameters.flush_each_txg or self.state.cached == 0:
+            return False
+        self.state.flushing, self.flushed = 1, flushed
+        return True
+
     def _fits_cache(self, command: Command) -> bool:
         size = self.parameters.write_cache_bytes
         return size > 0 and self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
@@ -293,5 +418,8 @@ class Drive:
 
     def _destaged(self, command: Command) -> None:
         self.state.cached -= command.length
+        if self.state.flushing and self.state.cached == 0 and self.flushed is not None:
+            self.state.flushing = 0
+            self.flushed()
         if command.cache == CACHE_PENDING:
             command.cache = CACHE_DESTAGED

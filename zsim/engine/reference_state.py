@@ -96,6 +96,12 @@ class LeafState:
     link: int = -1
     replaced_by: int = 0
     wrote_last: int = 0
+    ahead_since: float = -1.0
+    ahead_clock: int = 0
+    slc_used: float = 0.0
+    free_at: float = 0.0
+    cleaning: float = 0.0
+    flushing: int = 0
     head: int = 0
     last_offset: int = 0
     last_class: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from zsim.drives.catalogue import load_drive
@@ -22,8 +21,6 @@ CLIENT_READ_S = 0.02
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
-OWN_CHANNEL = "own channel"
-UNLIMITED_RATE = 1e15
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
 NATIVE_512_BELOW = 1_900_000_000_000
 
@@ -91,6 +88,7 @@ def leaf_parameters(
         numbers,
         phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
+        flush_each_txg=write_cache,
         write_pass_under_bytes=-1,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
         seekless_bytes=track,
@@ -134,11 +132,10 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + resolved.replace)
     ]
-    with_channels, channels = flash_channels(leaves, len(links))
     return PlaneModel(
-        leaves=with_channels,
+        leaves=tuple(leaves),
         vdevs=vdev_models(resolved),
-        links=(*links, *channels),
+        links=links,
         queue=queue_rules(resolved.release),
         scan=scan_rules(resolved.release, resolved.operation),
         clients=clients(resolved, seed),
@@ -152,41 +149,14 @@ def shares_host(resolved: ResolvedScenario) -> bool:
     return sata and resolved.assumed("ports")
 
 
-def flash_channels(
-    leaves: Sequence[LeafModel], first: int
-) -> tuple[tuple[LeafModel, ...], tuple[LinkModel, ...]]:
-    """Return the leaves with each solid-state drive behind a channel of its own.
-
-    Latencies of its parallel commands overlap, but all of them share the drive's rate.
-    """
-    changed, channels = [], []
-    for leaf in leaves:
-        if leaf.drive.kind == "flash":
-            drive = leaf.drive
-            rate = drive.flash_write_rate if leaf.role == "target" else drive.flash_read_rate
-            channels.append(
-                LinkModel(rate=min(rate, drive.interface_rate), parent=leaf.link, name=OWN_CHANNEL)
-            )
-            unlimited = replace(drive, flash_read_rate=UNLIMITED_RATE, flash_write_rate=UNLIMITED_RATE)
-            leaf = replace(leaf, drive=unlimited, link=first + len(channels) - 1)
-        changed.append(leaf)
-    return tuple(changed), tuple(channels)
-
-
 def shared_link(model: PlaneModel, leaf: int) -> int:
     """Return the link that a leaf shares with others, -1 where it has a port of its own."""
-    link = model.leaves[leaf].link
-    return model.links[link].parent if link >= 0 and model.links[link].name == OWN_CHANNEL else link
+    return model.leaves[leaf].link
 
 
 def on_own_ports(model: PlaneModel) -> PlaneModel:
-    """Return the model without its shared links; a solid-state drive keeps its own channel."""
-    links = tuple(replace(link, parent=-1) if link.name == OWN_CHANNEL else link for link in model.links)
-    leaves = tuple(
-        leaf if leaf.link >= 0 and links[leaf.link].name == OWN_CHANNEL else replace(leaf, link=-1)
-        for leaf in model.leaves
-    )
-    return replace(model, leaves=leaves, links=links)
+    """Return the model without its shared links."""
+    return replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves), links=())
 
 
 def refuse_what_is_missing(resolved: ResolvedScenario) -> None:

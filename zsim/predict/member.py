@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from zsim.drives.model import SmrParameters
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
-from zsim.pool.blocks import BlockTable
 from zsim.predict.ensemble import Member
-from zsim.predict.hardware import drive_models, plane_model
+from zsim.predict.hardware import plane_model
 from zsim.predict.population import Miniature, miniature
-from zsim.predict.shingled import housekeeping_s, smr_targets
+from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
-
-MORE_RECORDS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +34,6 @@ class MemberResult:
     run : RunResult
         The miniature's own counters.
     model : PlaneModel
-    shingled_s : float
-        Of `issue_s`, what a shingled drive spends on rewriting bands [s].
     """
 
     time_s: float
@@ -49,7 +43,6 @@ class MemberResult:
     scale: float
     run: RunResult
     model: PlaneModel
-    shingled_s: float = 0.0
 
     @property
     def active_s(self) -> float:
@@ -88,29 +81,17 @@ def run_member(
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
-    smr = drive_models(resolved)[1].smr() if resolved.operation != "scrub" else None
     setup = RunSetup(
-        model=model,
+        model=in_miniature(model, pool.scale, member.shingling, in_order=profile.order == "sorted"),
         blocks=pool.table,
         release=scaled_limits(profile, pool.scale),
         operation=resolved.operation,
         memory=int(resolved.memory / pool.scale),
         seed=resolved.seed,
         plane=plane_of(resolved),
-        records=_records(model, smr, pool.table),
     )
     run = Run(setup, progress).execute()
-    result = scaled(run, pool.scale, model, setup)
-    if smr is None:
-        return result
-    extra = housekeeping_s(run, model, smr, pool.scale, in_order=profile.order == "sorted")
-    extra = max(0.0, extra) * pool.scale * member.shingling
-    return replace(result, time_s=result.time_s + extra, issue_s=result.issue_s + extra, shingled_s=extra)
-
-
-def _records(model: PlaneModel, smr: SmrParameters | None, table: BlockTable) -> int:
-    """Return how many finished commands to keep: all, where a shingled drive's own work follows from them."""
-    return 0 if not smr_targets(model, smr) else len(table) * (len(model.leaves) + 4) + MORE_RECORDS
+    return scaled(run, pool.scale, model, setup)
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:

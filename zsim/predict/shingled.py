@@ -1,94 +1,67 @@
-"""Shingled (SMR) new drives: what their own housekeeping adds to a run.
+"""What grows with the data written, at the scale of a miniature: persistent caches and fast regions.
 
-The engines serve a drive's commands in place.  A drive-managed shingled drive instead sends everything that is not a
-stream from the start of a band through its persistent cache, and rewrites whole bands once that is full
-(`zsim.drives.smr`).  The writes of the run, in the order in which the drive served them, are played to that model;
-what it needs beyond the time the engine charged is added.
+A drive-managed shingled drive sends everything that is not a stream from the start of a band through its persistent
+cache and rewrites whole bands once that is full (`zsim.drives.smr`, at work in the engines); many solid-state drives
+write fast into a region and slowly beyond it.  Both hold so many bytes, of which a miniature writes its share only.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from zsim.drives.model import SmrParameters
 from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
-from zsim.engine.run import RunResult
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEAST_BANDS = 4
 
 
-def smr_targets(model: PlaneModel, smr: SmrParameters | None) -> tuple[int, ...]:
-    """Return the leaves that are written and shingled."""
-    if smr is None:
-        return ()
-    return tuple(number for number, leaf in enumerate(model.leaves) if leaf.role == "target")
-
-
-def miniature_smr(smr: SmrParameters, scale: float, *, in_order: bool) -> SmrParameters:
-    """Return the shingling of a drive that takes a miniature's share of the data.
-
-    In the order of addresses a band is written to again soon or never, which the size of a miniature does not change:
-    the persistent cache stays as it is.  In the order of birth it is written to again after some share of the pool, so
-    that the cache has to be as much smaller as the miniature.
-    """
-    if in_order:
-        return smr
-    share = max(LEAST_BANDS * smr.band_bytes / smr.persistent_cache_bytes, min(1.0, 1.0 / scale))
-    return replace(
-        smr,
-        persistent_cache_bytes=int(smr.persistent_cache_bytes * share),
-        cached_writes=int(smr.cached_writes * share),
-    )
-
-
-def housekeeping_s(
-    run: RunResult, model: PlaneModel, smr: SmrParameters, scale: float, *, in_order: bool
-) -> float:
-    """Return how much longer the slowest shingled drive is busy than the run has it [s].
+def in_miniature(model: PlaneModel, scale: float, cleaning: float, *, in_order: bool) -> PlaneModel:
+    """Return the data plane with caches as a miniature of the pool sees them.
 
     Parameters
     ----------
-    run : RunResult
-        With its records.
     model : PlaneModel
-    smr : SmrParameters
-        Of the new drives.
+        Of the pool itself.
     scale : float
         Real over simulated bytes.
+    cleaning : float
+        Factor on what a shingled drive spends on rewriting its bands.
     in_order : bool
         Whether the scan goes by address.
     """
-    small = miniature_smr(smr, scale, in_order=in_order)
-    extra = [0.0]
-    for leaf in smr_targets(model, smr):
-        rows = run.records[(run.records["leaf"] == leaf) & (run.records["write"] != 0)]
-        rows = rows[np.argsort(rows["started"], kind="stable")]
-        written = float(rows["length"].sum()) * scale
-        dirty = max(0.0, 1.0 - smr.persistent_cache_bytes / max(1.0, written))
-        appended, cleaned = _served(model.leaves[leaf].drive, small, rows["offset"], rows["length"])
-        extra.append(appended + cleaned * dirty - float(run.leaves["busy"][leaf]))
-    return max(extra)
+    leaves = tuple(
+        replace(leaf, drive=_drive(leaf.drive, max(scale, 1.0), cleaning, in_order)) for leaf in model.leaves
+    )
+    return replace(model, leaves=leaves)
 
 
-def _served(
-    drive: DriveParameters, smr: SmrParameters, offsets: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> tuple[float, float]:
-    """Return the time a shingled drive needs for writes in this order, and then to empty its persistent cache [s]."""
-    from zsim.drives.mechanics import drive_table
-    from zsim.drives.smr import CACHED_WRITES, clean_band, smr_run, smr_sizes, smr_state
+def _drive(drive: DriveParameters, scale: float, cleaning: float, in_order: bool) -> DriveParameters:
+    if drive.slc_cache_bytes > 0:
+        return replace(drive, slc_cache_bytes=max(1, int(drive.slc_cache_bytes / scale)))
+    if drive.smr_band_bytes == 0:
+        return drive
+    drive = replace(drive, smr_cleaning=cleaning)
+    return _in_middle(drive, scale) if in_order else _smaller(drive, scale)
 
-    table, rates = drive_table([drive])
-    state = smr_state(drive, smr)
-    out = np.zeros(len(offsets))
-    smr_run(table[0], rates[0], state, smr_sizes(smr), offsets.copy(), lengths.copy(), out)
-    emptied = 0.0
-    while state[0][CACHED_WRITES] > 0:
-        emptied += clean_band(table[0], rates[0], state, smr.band_bytes)
-    return float(out.sum()), emptied
+
+def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
+    """Return a shingled drive whose cache has the miniature's share of room left.
+
+    In the order of addresses a band is complete when the next is begun: what room is made of does not depend on how
+    much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they do in the pool.
+    """
+    return replace(drive, smr_prior=1.0 - 1.0 / scale)
+
+
+def _smaller(drive: DriveParameters, scale: float) -> DriveParameters:
+    """Return a shingled drive whose cache is as much smaller as the miniature.
+
+    In the order of birth a band is written to again after some share of the pool, which decides how much of it the
+    cache has gathered by then.
+    """
+    share = max(min(1.0, LEAST_BANDS * drive.smr_band_bytes / drive.smr_cache_bytes), 1.0 / scale)
+    return replace(
+        drive,
+        smr_cache_bytes=int(drive.smr_cache_bytes * share),
+        smr_cached_writes=max(1, int(drive.smr_cached_writes * share)),
+    )

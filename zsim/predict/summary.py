@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zsim.engine.model import PlaneModel
-from zsim.predict.hardware import OWN_CHANNEL, shared_link
+from zsim.predict.hardware import shared_link
 from zsim.predict.member import MemberResult
 from zsim.predict.prediction import Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.scenario.resolve import ResolvedScenario
@@ -67,11 +67,6 @@ def busiest(result: MemberResult) -> tuple[str, float, int]:
         if share > best[1]:
             best = (leaf.role, min(1.0, share), number)
     for number, busy in enumerate(result.run.link_busy):
-        if model.links[number].name == OWN_CHANNEL:
-            owner = next(place for place, leaf in enumerate(model.leaves) if leaf.link == number)
-            if busy / span > best[1]:
-                best = (model.leaves[owner].role, min(1.0, busy / span), owner)
-            continue
         if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
     return best
@@ -98,6 +93,7 @@ def _where_time_goes(result: MemberResult, leaf: int) -> str:
         "seeking": float(row["seek"]),
         "waiting for the platter": float(row["wait"]),
         "command overhead": float(row["overhead"]),
+        "rewriting shingled bands": float(row["cleaning"]),
     }
     name, value = max(parts.items(), key=lambda item: item[1])
     return f"{value / busy:.0%} of its busy time is {name}"
@@ -107,7 +103,7 @@ def breakdown(result: MemberResult) -> dict[str, float]:
     """Return the answer by cause, of the busiest drive; the parts sum to it [s]."""
     kind, _, number = busiest(result)
     leaf = number if kind != "link" else _target(result.model)
-    row, issue = result.run.leaves[leaf], result.issue_s - result.shingled_s
+    row, issue = result.run.leaves[leaf], result.issue_s
     span = max(result.run.end, 1e-9)
     servers = result.model.leaves[leaf].drive.parallel_commands
     names = {
@@ -115,13 +111,13 @@ def breakdown(result: MemberResult) -> dict[str, float]:
         "rotation and gaps": "wait",
         "transfer": "transfer",
         "command overhead": "overhead",
+        "rewriting shingled bands": "cleaning",
     }
     shares = {cause: float(row[name]) / span / servers for cause, name in names.items()}
     waiting = max(0.0, 1.0 - sum(shares.values()))
     whole = sum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
     parts["waiting for other drives or the window"] = issue * waiting / whole
-    parts["rewriting shingled bands"] = result.shingled_s
     parts["metadata phase"] = result.visit_s
     parts["end of transaction groups"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}

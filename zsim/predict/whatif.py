@@ -124,7 +124,9 @@ def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
         cached = _changed(
             model,
             "target",
-            lambda leaf: replace(leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES)),
+            lambda leaf: replace(
+                leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES, flush_each_txg=True)
+            ),
         )
         if target.write_cache_bytes == 0:
             trials.append(
