@@ -13,8 +13,9 @@ from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.predict.ensemble import Member
-from zsim.predict.hardware import drive_models, plane_model
+from zsim.predict.hardware import drive_models, plane_model, spares
 from zsim.predict.population import Miniature, miniature
+from zsim.predict.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import housekeeping_s, smr_targets
 from zsim.predict.worlds import World, in_world
 from zsim.scenario.releases import ReleaseProfile
@@ -88,7 +89,9 @@ def run_member(
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
-    smr = drive_models(resolved)[1].smr() if resolved.operation != "scrub" else None
+    smr = None if resolved.operation == "scrub" or spares(resolved) else drive_models(resolved)[1].smr()
+    if resolved.operation == "rebuild":
+        return _rebuild_member(resolved, pool, model, progress)
     setup = RunSetup(
         model=model,
         blocks=pool.table,
@@ -106,6 +109,30 @@ def run_member(
     extra = housekeeping_s(run, model, smr, pool.scale, in_order=profile.order == "sorted")
     extra = max(0.0, extra) * pool.scale * member.shingling
     return replace(result, time_s=result.time_s + extra, issue_s=result.issue_s + extra, shingled_s=extra)
+
+
+def _rebuild_member(
+    resolved: ResolvedScenario,
+    pool: Miniature,
+    model: PlaneModel,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a sequential rebuild on a sample of whole metaslabs."""
+    sample = sampled_metaslabs(resolved, pool, model)
+    setup = RunSetup(
+        model=model,
+        blocks=sample.table,
+        release=resolved.release,
+        operation="rebuild",
+        memory=resolved.memory,
+        cursors=cursors_of(pool),
+        seed=resolved.seed,
+        plane=plane_of(resolved),
+        metaslab_shift=sample.metaslab_shift,
+    )
+    run = Run(setup, progress).execute()
+    copying, waiting, scale = scaled_rebuild(run, sample)
+    return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 
 
 def _records(model: PlaneModel, smr: SmrParameters | None, table: BlockTable) -> int:

@@ -1,0 +1,160 @@
+"""What of a pool a sequential rebuild is simulated on: whole metaslabs, a sample of them.
+
+A rebuild goes metaslab by metaslab and knows allocated ranges, not blocks.  Its window holds gigabytes, more than a
+miniature does, and in a dRAID it needs many groups to keep all drives busy: so the sample is made of metaslabs as
+large as the real ones, each filled with the ranges of the miniature, over and over.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.model import PlaneModel
+from zsim.engine.rules import rebuild_window
+from zsim.engine.run import RunResult, mos_cursors
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.recipe import TopLevel
+from zsim.predict.population import Miniature
+from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges
+from zsim.scenario.capacity import vdev_capacity
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.resolve import ResolvedScenario
+
+FEWEST_METASLABS = 8
+WINDOWS = 8
+"""A sample is at least so many times what is in flight: its end, when drives run out of work, is a small part."""
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Metaslabs of the damaged top-level vdev.
+
+    Attributes
+    ----------
+    table : BlockTable
+        One row an allocated range.
+    metaslab_shift : int
+        [log2(bytes)]
+    metaslabs, of : int
+        Simulated, and those of the real vdev.
+    repaired_bytes : float
+        Data (parity left out) that the real rebuild copies, of all chunks [bytes].
+    """
+
+    table: BlockTable
+    metaslab_shift: int
+    metaslabs: int
+    of: int
+    repaired_bytes: float
+
+
+def degraded_share(spec: VdevSpec, failed: int) -> float:
+    """Return the share of a vdev's data that lies in groups with a failed child.
+
+    Every child is in as many groups as any other, so the share is that of the ways to lay a group which
+    include one of `failed` children.
+    """
+    if spec.kind != "draid":
+        return 1.0
+    width = spec.data + spec.parity
+    return 1.0 - math.comb(spec.children - failed, width) / math.comb(spec.children, width)
+
+
+def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneModel) -> Sample:
+    """Return metaslabs to rebuild, evenly spread over the damaged vdev.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    pool : Miniature
+        Its ranges are what the metaslabs are filled with; the more blocks it has, the more metaslabs.
+    model : PlaneModel
+    """
+    spec = resolved.layout.vdevs[0]
+    capacity = vdev_capacity(spec, resolved.drive_size, resolved.release)
+    size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
+    share = degraded_share(spec, resolved.replace)
+    data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
+    real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
+    chunk = _chunk_bytes(resolved, spec)
+    window = rebuild_window(model, 0, resolved.release, resolved.memory)
+    in_flight = window.limit * (chunk if window.counts_blocks else 1)
+    wanted = max(len(pool.table) / 2 * chunk, WINDOWS * in_flight)
+    chosen = min(count, max(FEWEST_METASLABS, math.ceil(wanted * count / max(real, 1.0))))
+    numbers = (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
+    begin, end = _laid_out(pool.table, pool.damaged, numbers, size)
+    return Sample(_as_blocks(begin, end, pool.table), capacity.metaslab_shift, chosen, count, real)
+
+
+def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
+    segment = int(resolved.release.tunables["zfs_rebuild_max_segment"])
+    return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
+
+
+def _laid_out(table: BlockTable, level: TopLevel, numbers: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the allocated ranges of metaslabs of `size` bytes, the miniature's metaslabs repeated in them."""
+    begin, end = allocated_ranges(table, 0)
+    slab = level.slab_of(begin)
+    start = level.slab_starts()
+    pieces = max(1, size // level.slab_bytes) if size >= level.slab_bytes else 1
+    found: list[tuple[Integers, Integers]] = []
+    ranges = [
+        (begin[slab == number] - start[number], end[slab == number] - start[number])
+        for number in range(level.slab_count)
+    ]
+    for place, number in enumerate(numbers.tolist()):
+        base = -(-number * size // level.unit) * level.unit
+        for piece in range(pieces):
+            first, last = ranges[(place * pieces + piece) % level.slab_count]
+            found.append(
+                (base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last)
+            )
+    return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
+
+
+def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
+    """Return a table with one row a range; what a client reads of it is a block of the usual size."""
+    count = len(begin)
+    data = ~like.is_metadata
+    usual = int(np.median(like.psize[data])) if data.any() else 128 << 10
+    zero, none = np.zeros(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
+    none[:, 0] = 0
+    offset, asize = np.zeros((count, MAX_DVAS), np.int64), np.zeros((count, MAX_DVAS), np.int64)
+    offset[:, 0], asize[:, 0] = begin, end - begin
+    psize = np.minimum(usual, end - begin)
+    return BlockTable(
+        objset=zero + 1,
+        object=zero + 1,
+        level=zero.astype(np.int16),
+        blkid=np.arange(count, dtype=np.int64),
+        is_metadata=np.zeros(count, bool),
+        birth=zero + 1,
+        psize=psize,
+        lsize=psize,
+        dva_count=np.ones(count, np.int16),
+        dva_vdev=none,
+        dva_offset=offset,
+        dva_asize=asize,
+    )
+
+
+def cursors_of(pool: Miniature) -> tuple[tuple[int, int], ...]:
+    """Return where the pool's next MOS block goes, for each copy."""
+    return tuple(mos_cursors(pool.table)[0])
+
+
+def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]:
+    """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
+
+    Copying grows with the bytes, waits with the number of metaslabs.
+    """
+    copying = sum(end - begin for _, begin, end in run.phases)
+    scale = sample.repaired_bytes / max(1, run.issued_bytes)
+    waiting = max(0.0, run.end - copying) * (sample.of / sample.metaslabs if len(run.phases) > 1 else 1.0)
+    return copying * scale, waiting, scale
+
