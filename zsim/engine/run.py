@@ -163,6 +163,8 @@ class RunResult:
     leaves : ndarray of LEAF_DTYPE
         Counters; `span_leaves` holds those within the scan's span.
     progress : list of Sample
+    curve : list of (float, int)
+        Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
     """
 
     end: float
@@ -182,6 +184,7 @@ class RunResult:
     link_busy: tuple[float, ...] = ()
     phases: list[tuple[str, float, float]] = field(default_factory=list)
     progress: list[Sample] = field(default_factory=list)
+    curve: list[tuple[float, int]] = field(default_factory=list)
 
 
 class Run:
@@ -213,6 +216,7 @@ class Run:
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
         self.progress: list[Sample] = []
+        self.curve: list[tuple[float, int]] = []
         self.issued_before = 0
         self.done_entries = 0
 
@@ -413,6 +417,7 @@ class Run:
             lambda begin: self._sample("rebuild", begin - self.start),
         )
         yield from rebuild.steps(self.programs, self.pool_window)
+        self.curve = rebuild.curve
 
     def _legacy_steps(self) -> Steps:
         self.plane.load_streams([self.walk], [self.pool_window])
@@ -538,6 +543,7 @@ class Run:
             link_busy=plane.link_busy,
             phases=self.phases,
             progress=self.progress,
+            curve=self.curve,
         )
 
 

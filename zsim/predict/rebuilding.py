@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.model import PlaneModel
-from zsim.engine.rules import rebuild_window
+from zsim.engine.rules import rebuild_window, waits_for_metaslabs
 from zsim.engine.run import RunResult, mos_cursors
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipe import TopLevel
@@ -25,8 +25,13 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 FEWEST_METASLABS = 8
-WINDOWS = 8
-"""A sample is at least so many times what is in flight: its end, when drives run out of work, is a small part."""
+STRETCHES = 4
+FULL = 0.995
+"""Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
+WINDOWS = 6
+"""What is measured is at least so many times what is in flight."""
+AROUND = 1.5
+"""So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
 
 
@@ -44,6 +49,10 @@ class Sample:
         Simulated, and those of the real vdev.
     repaired_bytes : float
         Data (parity left out) that the real rebuild copies, of all chunks [bytes].
+    in_flight : int
+        What its window holds; 0 where it runs empty after each metaslab [bytes].
+    around : int
+        Metaslabs before and behind those that are measured.
     """
 
     table: BlockTable
@@ -51,6 +60,8 @@ class Sample:
     metaslabs: int
     of: int
     repaired_bytes: float
+    in_flight: int
+    around: int
 
 
 def degraded_share(spec: VdevSpec, failed: int) -> float:
@@ -83,12 +94,43 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
     chunk = _chunk_bytes(resolved, spec)
     window = rebuild_window(model, 0, resolved.release, resolved.memory)
-    in_flight = window.limit * (chunk if window.counts_blocks else 1)
+    in_flight = 0 if waits_for_metaslabs(resolved.release) else window.limit * (chunk if window.counts_blocks else 1)
     wanted = max(len(pool.table) / 2 * chunk, WINDOWS * in_flight)
-    chosen = min(count, max(FEWEST_METASLABS, math.ceil(wanted * count / max(real, 1.0))))
-    numbers = (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
-    begin, end = _laid_out(pool.table, pool.damaged, numbers, size)
-    return Sample(_as_blocks(begin, end, pool.table), capacity.metaslab_shift, chosen, count, real)
+    around = math.ceil(AROUND * in_flight * count / max(real, 1.0))
+    numbers = _chosen(count, math.ceil(wanted * count / max(real, 1.0)), around)
+    if resolved.fill >= FULL:
+        begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
+        end = begin + size // pool.damaged.unit * pool.damaged.unit
+    else:
+        begin, end = _laid_out(pool.table, pool.damaged, numbers, size)
+    return Sample(
+        table=_as_blocks(begin, end, pool.table),
+        metaslab_shift=capacity.metaslab_shift,
+        metaslabs=len(numbers),
+        of=count,
+        repaired_bytes=real,
+        in_flight=in_flight,
+        around=around if len(numbers) < count else 0,
+    )
+
+
+def _chosen(count: int, wanted: int, around: int) -> Integers:
+    """Return the metaslabs of the sample, ascending.
+
+    Without waits between them, neighbours are in flight together: then the sample is made of stretches of neighbours,
+    with some more before the first and after the last, see `scaled_rebuild`.
+    """
+    chosen = max(FEWEST_METASLABS, wanted)
+    if chosen + 2 * around >= count:
+        return np.arange(count, dtype=np.int64)
+    if around == 0:
+        return (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
+    length = -(-chosen // STRETCHES)
+    room = count - 2 * around - length
+    firsts = around + room * np.arange(STRETCHES, dtype=np.int64) // (STRETCHES - 1)
+    measured = (firsts[:, None] + np.arange(length)).ravel()
+    edges = np.arange(around)
+    return np.unique(np.concatenate((firsts[0] - 1 - edges, measured, firsts[-1] + length + edges)))
 
 
 def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
@@ -151,10 +193,20 @@ def cursors_of(pool: Miniature) -> tuple[tuple[int, int], ...]:
 def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]:
     """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
 
-    Copying grows with the bytes, waits with the number of metaslabs.
+    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what counts is the
+    middle of the run, from when what comes before it is about done, that is, once a window's worth more has been
+    issued, until it is about done itself: neither the start nor the end, when drives run out of work.
     """
     copying = sum(end - begin for _, begin, end in run.phases)
+    waiting = max(0.0, run.end - copying)
     scale = sample.repaired_bytes / max(1, run.issued_bytes)
-    waiting = max(0.0, run.end - copying) * (sample.of / sample.metaslabs if len(run.phases) > 1 else 1.0)
-    return copying * scale, waiting, scale
-
+    if sample.in_flight == 0:
+        return copying * scale, waiting * sample.of / sample.metaslabs, scale
+    if sample.around == 0:
+        return copying * scale, waiting, scale
+    edge = run.issued_bytes * sample.around / sample.metaslabs
+    moments, seen = np.array(run.curve).T
+    issued, rows = np.unique(seen, return_index=True)
+    first = np.interp(edge + sample.in_flight, issued, moments[rows])
+    last = np.interp(run.issued_bytes - edge + sample.in_flight, issued, moments[rows])
+    return float(last - first) * sample.repaired_bytes / (run.issued_bytes - 2 * edge), waiting, scale
