@@ -8,7 +8,15 @@ from zsim.drives.catalogue import load_drive
 from zsim.drives.links import load_enclosure
 from zsim.drives.model import DriveModel
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel
+from zsim.engine.model import (
+    NOT_REPAIRED,
+    TO_SPARE,
+    ClientModel,
+    LeafModel,
+    LinkModel,
+    PlaneModel,
+    VdevModel,
+)
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
 from zsim.scenario.layout import VdevSpec
@@ -111,7 +119,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         enclosure = load_enclosure(HOST)
         links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
         link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
-    count = resolved.leaves
+    count, new_drives = resolved.leaves, 0 if spares(resolved) else resolved.replace
     leaves = [
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
@@ -130,7 +138,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
             role="target",
             name=new.name,
         )
-        for leaf in range(count, count + resolved.replace)
+        for leaf in range(count, count + new_drives)
     ]
     return PlaneModel(
         leaves=tuple(leaves),
@@ -140,6 +148,11 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         scan=scan_rules(resolved.release, resolved.operation),
         clients=clients(resolved, seed),
     )
+
+
+def spares(resolved: ResolvedScenario) -> bool:
+    """Tell whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
+    return resolved.target == "distributed-spare" and resolved.replace > 0
 
 
 def shares_host(resolved: ResolvedScenario) -> bool:
@@ -166,13 +179,12 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
     ------
     NotSimulatedYet
     """
-    for vdev in resolved.layout.vdevs:
-        if vdev.kind == "draid":
-            raise NotSimulatedYet(
-                "layout", str(vdev), "RAID-Z and mirrors", "dRAID maps exist, its scan does not"
-            )
-    if resolved.operation == "rebuild":
-        raise NotSimulatedYet("operation", "rebuild", "resilver and scrub", "use one of these")
+    if spares(resolved) and resolved.replace > 1:
+        raise NotSimulatedYet(
+            "replace", resolved.replace, "one drive into a distributed spare at a time", "take target new-drive"
+        )
+    if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
+        raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
     for load in resolved.load:
         if load.kind != "random-read" or load.hours is not None:
             raise NotSimulatedYet(
@@ -193,14 +205,17 @@ def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
 def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int) -> VdevModel:
     online = resolved.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
-    write = tuple(resolved.leaves + child if child < replaced else -1 for child in range(spec.children))
+    write = tuple(
+        NOT_REPAIRED if child >= replaced else TO_SPARE if spares(resolved) else resolved.leaves + child
+        for child in range(spec.children)
+    )
     return VdevModel(
         kind=spec.kind,
-        parity=spec.parity if spec.kind == "raidz" else 0,
+        parity=spec.parity,
         ashift=resolved.ashift,
         read_leaf=read,
         write_leaf=write,
-        data=spec.data or 0,
+        data=spec.data if spec.kind == "draid" else 0,
         spares=spec.spares or 0,
     )
 

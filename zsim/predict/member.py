@@ -13,6 +13,7 @@ from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
 from zsim.predict.population import Miniature, miniature
+from zsim.predict.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
 from zsim.scenario.releases import ReleaseProfile
@@ -81,6 +82,8 @@ def run_member(
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
+    if resolved.operation == "rebuild":
+        return _rebuild_member(resolved, pool, model, progress)
     setup = RunSetup(
         model=in_miniature(model, pool.scale, member.shingling, in_order=profile.order == "sorted"),
         blocks=pool.table,
@@ -92,6 +95,30 @@ def run_member(
     )
     run = Run(setup, progress).execute()
     return scaled(run, pool.scale, model, setup)
+
+
+def _rebuild_member(
+    resolved: ResolvedScenario,
+    pool: Miniature,
+    model: PlaneModel,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a sequential rebuild on a sample of whole metaslabs."""
+    sample = sampled_metaslabs(resolved, pool, model)
+    setup = RunSetup(
+        model=model,
+        blocks=sample.table,
+        release=resolved.release,
+        operation="rebuild",
+        memory=resolved.memory,
+        cursors=cursors_of(pool),
+        seed=resolved.seed,
+        plane=plane_of(resolved),
+        metaslab_shift=sample.metaslab_shift,
+    )
+    run = Run(setup, progress).execute()
+    copying, waiting, scale = scaled_rebuild(run, sample)
+    return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:

@@ -14,7 +14,7 @@ from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.population import HistoryError
-from zsim.pool.recipe import pool_of
+from zsim.pool.recipe import TopLevel, pool_of
 from zsim.predict.ensemble import Member
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
@@ -43,6 +43,8 @@ class Miniature:
         Bytes of the real pool that one byte of the miniature stands for, on each top-level vdev of it.
     walked : float
         Top-level vdevs of the real pool that each of the miniature's stands for in the metadata phase.
+    damaged : TopLevel
+        The first top-level vdev, with the metaslabs of the miniature.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -50,6 +52,7 @@ class Miniature:
     table: BlockTable
     scale: float
     walked: float
+    damaged: TopLevel
     note: str = ""
 
 
@@ -93,7 +96,7 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
-    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, note)
+    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note)
 
 
 def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:

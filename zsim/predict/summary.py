@@ -131,7 +131,8 @@ def phases(result: MemberResult) -> tuple[Phase, ...]:
     """Return the phases of the operation, each with its share of the txg ends."""
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
-    for name, seconds in (("metadata scan", result.visit_s), ("repair", result.issue_s)):
+    repair = "sequential rebuild" if any(name == "rebuild" for name, _, _ in result.run.phases) else "repair"
+    for name, seconds in (("metadata scan", result.visit_s), (repair, result.issue_s)):
         if seconds > 0.0:
             duration = seconds + result.sync_s * seconds / active
             found.append(Phase(name=name, start_s=start, duration_s=duration))
@@ -143,8 +144,9 @@ def totals(result: MemberResult) -> dict[str, int]:
     """Return bytes and I/Os at the size of the real pool."""
     rows, scale = result.run.leaves, result.scale
     roles = np.array([leaf.role for leaf in result.model.leaves])
+    repaired = roles == "target" if "target" in roles else roles == "source"
     return {
-        "resilvered_bytes": int(rows["scan_write_bytes"][roles == "target"].sum() * scale),
+        "resilvered_bytes": int(rows["scan_write_bytes"][repaired].sum() * scale),
         "read_bytes": int(rows["read_bytes"].sum() * scale),
         "written_bytes": int(rows["write_bytes"].sum() * scale),
         "io_count": int(result.run.children * scale),

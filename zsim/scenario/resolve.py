@@ -169,7 +169,7 @@ def resolve(scenario: Scenario, capacity_of: Callable[[str], int] | None = None)
     layout = scenario.pool_layout
     release = _release(scenario, notes)
     data = _space(scenario, layout, release, capacity, notes)
-    data |= _replacement(scenario, data, capacity, notes)
+    data |= _replacement(scenario, layout, release, data, capacity, notes)
     data |= _host(scenario, release, notes)
     data |= _surroundings(scenario, layout, data["replace"], notes)
     return ResolvedScenario(
@@ -246,11 +246,36 @@ def _space(
     return {"drive": drive, "drive_size": size, "pool_size": total, "fill": fill, "alloc": alloc}
 
 
+def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Any:
+    """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
+    vdev, count = layout.vdevs[0], scenario.replace or 1
+    if vdev.kind != "draid" or scenario.operation == "scrub":
+        return scenario.target or "new-drive"
+    other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
+    if not vdev.spares or other or count > 1:
+        return notes.take("target", scenario.target, "new-drive", "new-drive", "a drive takes its place")
+    text = "distributed-spare"
+    return notes.take("target", scenario.target, text, text, "what ZED takes first when a drive fails")
+
+
+def _operation(scenario: Scenario, target: str, release: ReleaseProfile, notes: _Notes) -> Any:
+    """Return what runs: into a distributed spare ZED rebuilds sequentially (zfs_retire.c, 2.1 and later)."""
+    if target == "distributed-spare" and release.rebuild == "mirror-draid":
+        why = "ZED rebuilds sequentially into a distributed spare"
+        return notes.take("operation", scenario.operation, "rebuild", "rebuild", why)
+    return notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
+
+
 def _replacement(
-    scenario: Scenario, data: dict[str, Any], capacity: Callable[[str], int], notes: _Notes
+    scenario: Scenario,
+    layout: Layout,
+    release: ReleaseProfile,
+    data: dict[str, Any],
+    capacity: Callable[[str], int],
+    notes: _Notes,
 ) -> dict[str, Any]:
-    operation = notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
-    target = scenario.target or "new-drive"
+    target = _target(scenario, layout, notes)
+    operation = _operation(scenario, target, release, notes)
     if operation == "scrub":
         count, old, new = 0, "online", data["drive"]
     else:
