@@ -83,7 +83,7 @@ def run_member(
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
     if resolved.operation == "rebuild":
-        return _rebuild_member(resolved, pool, model, progress)
+        return _rebuild_member(resolved, member, pool, model, progress)
     setup = RunSetup(
         model=in_miniature(model, pool.scale, member.shingling, in_order=profile.order == "sorted"),
         blocks=pool.table,
@@ -99,6 +99,7 @@ def run_member(
 
 def _rebuild_member(
     resolved: ResolvedScenario,
+    member: Member,
     pool: Miniature,
     model: PlaneModel,
     progress: Callable[[float, float], None] | None,
@@ -106,7 +107,7 @@ def _rebuild_member(
     """Simulate a sequential rebuild on a sample of whole metaslabs."""
     sample = sampled_metaslabs(resolved, pool, model)
     setup = RunSetup(
-        model=model,
+        model=in_miniature(model, sample.of / sample.metaslabs, member.shingling, in_order=True),
         blocks=sample.table,
         release=resolved.release,
         operation="rebuild",

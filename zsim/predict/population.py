@@ -96,7 +96,9 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
-    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note)
+    return Miniature(
+        table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
+    )
 
 
 def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
@@ -109,7 +111,8 @@ def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
     counted = (0,) if resolved.operation != "scrub" else chosen_vdevs(len(vdevs))
     small = sample_blocks(known, vdevs, blocks, order, resolved.seed)
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
-    return Miniature(small.table, small.scale(counted), walked, different_alloc(informed(resolved)))
+    note = different_alloc(informed(resolved))
+    return Miniature(small.table, small.scale(counted), walked, vdevs[0], note)
 
 
 def _nearest(
