@@ -144,7 +144,7 @@ def _gathered(
         return replace(known, table=joined(list(source.parts(COLUMNS))))
     share = MOST_ROWS / known.rows
     if order == "traversal":
-        cut = RowWindows(known.rows, share, 0)
+        cut = RowWindows(known.rows, share, sum(known.allocated), 0)
         kept, first = [], 0
         for part in source.parts(COLUMNS):
             kept.append(part.take(cut.hold(first, first + len(part))))
@@ -189,9 +189,8 @@ def sample_blocks(
     if len(table) <= most:
         return known
     if order == "traversal":
-        return replace(
-            known, table=table.take(RowWindows(len(table), most / len(table), seed).hold(0, len(table)))
-        )
+        cut = RowWindows(len(table), most / len(table), table.allocated_bytes, seed)
+        return replace(known, table=table.take(cut.hold(0, len(table))))
     chosen = chosen_vdevs(len(vdevs))
     first = table.dva_vdev[:, 0]
     share = min(1.0, most / max(1, int(np.isin(first, chosen).sum())))
@@ -239,15 +238,19 @@ def _check_places(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) ->
 
 
 def _check_sizes(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) -> None:
-    """Refuse blocks that such vdevs cannot have allocated: another layout or ashift."""
-    rows = np.arange(0, len(table), max(1, len(table) // CHECKED_ROWS))
-    home = table.dva_vdev[rows, 0]
-    for number, vdev in enumerate(vdevs):
-        mine = rows[home == number]
-        wanted = _asizes(vdev, table.psize[mine])
-        if len(mine) and float((table.dva_asize[mine, 0] != wanted).mean()) > MISFIT:
-            allowed = f"{vdev.spec} with ashift {vdev.ashift} gives its blocks other sizes than it has"
-            raise InputError(FIELD, str(path), allowed, "give the layout and the ashift of that pool")
+    """Refuse blocks that such vdevs cannot have allocated: another layout or ashift.
+
+    Data and metadata apart: whole records may take the same space with different sectors.
+    """
+    for metadata in (False, True):
+        rows = np.flatnonzero(table.is_metadata == metadata)
+        rows = rows[:: max(1, len(rows) // CHECKED_ROWS)]
+        for number, vdev in enumerate(vdevs):
+            mine = rows[table.dva_vdev[rows, 0] == number]
+            wanted = _asizes(vdev, table.psize[mine])
+            if len(mine) and float((table.dva_asize[mine, 0] != wanted).mean()) > MISFIT:
+                allowed = f"{vdev.spec} with ashift {vdev.ashift} gives its blocks other sizes than it has"
+                raise InputError(FIELD, str(path), allowed, "give the layout and the ashift of that pool")
 
 
 def _asizes(vdev: TopLevel, psize: I64) -> I64:

@@ -15,8 +15,13 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 
 I64 = NDArray[np.int64]
 
-WINDOWS = 32
-"""Of each top-level vdev, and of the traversal: a sweep makes a long seek from one to the next."""
+MAX_WINDOWS, MIN_WINDOWS = 32, 8
+ADDRESS_BLOCKS = 1500
+"""Blocks in a window of addresses, at least: a sweep makes a long seek from one window to the next, which the
+whole pool makes once in many times the data."""
+TRAVERSAL_BYTES = 1 << 29
+"""Allocated in a window of the traversal, at least: several times what a scan has in flight (dsl_scan.c),
+which would else reorder blocks of several windows."""
 MAX_BINS, MIN_BINS, MIN_BIN_BYTES = 1 << 14, 16, 16 << 20
 
 
@@ -54,7 +59,7 @@ def bin_bytes(space: int) -> int:
 
 
 def address_windows(bins: I64, space: int, share: float, unit: int, seed: int) -> AddressWindows:
-    """Return windows over a share of what is occupied of a vdev: one in each of `WINDOWS` equal parts of it.
+    """Return windows over a share of what is occupied of a vdev, one in each of so many equal parts of it.
 
     Parameters
     ----------
@@ -75,10 +80,11 @@ def address_windows(bins: I64, space: int, share: float, unit: int, seed: int) -
     """
     size = bin_bytes(space)
     used = np.flatnonzero(bins) * size
-    part = len(used) * size / WINDOWS
+    count = min(MAX_WINDOWS, max(MIN_WINDOWS, int(share * float(bins.sum())) // ADDRESS_BLOCKS))
+    part = len(used) * size / count
     length = max(unit, int(share * part) // unit * unit)
-    shifts = np.random.Generator(np.random.Philox(key=seed)).random(WINDOWS) * max(0.0, part - length)
-    places = (np.arange(WINDOWS) * part + shifts).astype(np.int64)
+    shifts = np.random.Generator(np.random.Philox(key=seed)).random(count) * max(0.0, part - length)
+    places = (np.arange(count) * part + shifts).astype(np.int64)
     starts = used[np.minimum(places // size, len(used) - 1)] + places % size
     starts = np.unique(starts // unit * unit)
     clear = np.concatenate([[True], np.diff(starts) >= length])
@@ -143,27 +149,36 @@ def with_copies_inside(table: BlockTable, windows: dict[int, AddressWindows], sp
     return replace(table, dva_offset=offset)
 
 
-def row_windows(rows: int, share: float, seed: int) -> NDArray[np.bool_]:
-    """Tell which rows of a list lie in windows over a share of it: one in each of `WINDOWS` equal parts."""
-    return np.asarray(RowWindows(rows, share, seed).hold(0, rows))
-
-
 @dataclass(frozen=True, slots=True)
 class RowWindows:
-    """Windows over a share of a list of so many rows."""
+    """Windows over a share of a list, one in each of equal parts of it.
+
+    Attributes
+    ----------
+    rows : int
+        Of the list.
+    share : float
+        To take of it.
+    allocated : int
+        By all its blocks [bytes].
+    seed : int
+        Of the place of each window in its part.
+    """
 
     rows: int
     share: float
+    allocated: int
     seed: int
 
     def hold(self, first: int, last: int) -> NDArray[np.bool_]:
         """Tell which rows from `first` up to `last` lie in one of the windows."""
-        part = self.rows / WINDOWS
+        count = min(MAX_WINDOWS, max(1, int(self.share * self.allocated) // TRAVERSAL_BYTES))
+        part = self.rows / count
         length = self.share * part
-        shifts = np.random.Generator(np.random.Philox(key=self.seed)).random(WINDOWS) * (part - length)
-        starts = np.arange(WINDOWS) * part + shifts
+        shifts = np.random.Generator(np.random.Philox(key=self.seed)).random(count) * (part - length)
+        starts = np.arange(count) * part + shifts
         row = np.arange(first, last)
-        within = row - starts[np.minimum((row / part).astype(np.int64), WINDOWS - 1)]
+        within = row - starts[np.minimum((row / part).astype(np.int64), count - 1)]
         inside: NDArray[np.bool_] = (within >= 0) & (within < length)
         return inside
 

@@ -42,6 +42,7 @@ from zsim.scenario.resolve import ResolvedScenario, resolve
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 48_000, 400_000
 REPEATS = 3
+WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 6
 """How much of the work the middle world is, in members."""
 
@@ -97,6 +98,7 @@ class _Work:
         self.repeats: list[float] = []
         self.correction = 1.0
         self.bench: Bench | None = None
+        self.unsettled = 0.0
         self.exact_s: float | None = None
 
     @property
@@ -138,7 +140,7 @@ class _Work:
             if repeat == 0:
                 self.bench = Bench(seeded, member, pool, result)
         large = self._large(member, blocks)
-        self.correction = large.time_s / math.exp(float(np.mean(np.log(small))))
+        self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
         assert self.bench is not None
         self.bench = replace(self.bench, detail=large)
@@ -195,6 +197,10 @@ class _Work:
 
     def _uncertainty(self, answer: Quantiles) -> Uncertainty:
         half = sampling_half_width(self.repeats) if len(self.repeats) > 1 else None
+        if half is not None and self.resolved.scenario.precision is None:
+            # The one large run has an error of its own, smaller as it has more blocks.
+            half *= math.sqrt(1.0 + len(self.repeats) * MEMBER_BLOCKS / MIDDLE_BLOCKS)
+            half = math.hypot(half, self.unsettled * answer.p50)
         return Uncertainty(
             sampling_half_width_s=half,
             input_s=answer if answer.has_interval else None,
@@ -209,6 +215,34 @@ class _Work:
         from zsim.predict.sensitivity import drivers
 
         return drivers(self.inputs, self.members, self.times)
+
+
+def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[float, float]:
+    """Return the duration at full size over that of small miniatures, and how far it lies from the large one's.
+
+    What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the MOS, files
+    cut short), so that its share falls as one over the size: two sizes tell where that leads.
+
+    Parameters
+    ----------
+    bench : Bench
+        Of a small miniature.
+    large : MemberResult
+    small_s : float
+        Mean duration of the small ones [s].
+
+    Notes
+    -----
+    Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is part of the error.
+    """
+    assert bench is not None
+    ratio = bench.result.scale / large.scale
+    if large.scale <= 1.0 or ratio < WORTH_EXTRAPOLATING:
+        return large.time_s / small_s, 0.0
+    step = (small_s - large.time_s) / (ratio - 1.0)
+    step = max(-MOST_STEP, min(MOST_STEP, step / large.time_s)) * large.time_s
+    whole = large.time_s - step
+    return whole / small_s, abs(step) / whole
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

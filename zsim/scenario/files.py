@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -104,8 +105,12 @@ def scenario_toml(stated: Mapping[str, Any]) -> str:
 
 
 def write_scenario(path: Path, stated: Mapping[str, Any]) -> None:
-    """Write the stated fields of a scenario as a TOML file, whole or not at all."""
-    replace_file(path, scenario_toml(stated).encode())
+    """Write the stated fields of a scenario as a TOML file, whole or not at all; files relative to it."""
+    named = {name: stated[name] for name in FILE_FIELDS if stated.get(name)}
+    moved = {
+        name: os.path.relpath(at, path.parent) for name, at in named.items() if not Path(at).is_absolute()
+    }
+    replace_file(path, scenario_toml({**stated, **moved}).encode())
 
 
 def _written(data: Mapping[str, Any]) -> dict[str, Any]:

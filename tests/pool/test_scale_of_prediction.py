@@ -1,0 +1,81 @@
+"""The size of the miniature does not matter to what is predicted: halved, the time stays within its stated error."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from zsim.drives.catalogue import load_drive
+from zsim.pool.histories import history_names
+from zsim.predict import api
+from zsim.predict.ensemble import Member
+from zsim.predict.member import run_member
+from zsim.predict.population import miniature
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import ResolvedScenario, resolve
+
+MEMORY = 1 << 50
+"""So much that the sorted scan never runs short of it: how it then alternates is no question of the population."""
+
+
+def resolved_for(history: str, release: str, **more: object) -> ResolvedScenario:
+    fields = {"layout": "raidz2x6", "fill": 0.6, "drive": "wd40efrx", "write_cache": True, "load": ()}
+    scenario = Scenario.from_dict(
+        {**fields, "memory": MEMORY, "history": history, "release": release, **more}
+    )
+    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+
+
+def predicted(resolved: ResolvedScenario) -> tuple[float, float]:
+    """Return the time in the middle world, and its stated error [s]."""
+    work = api._Work(resolved, lambda share, what: None)
+    work.inputs, work.members = (), (Member(),)
+    work.run()
+    answer = work.prediction()
+    assert answer.uncertainty.sampling_half_width_s is not None
+    return answer.resilver_s.p50, answer.uncertainty.sampling_half_width_s
+
+
+def halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "MEMBER_BLOCKS", api.MEMBER_BLOCKS // 2)
+    monkeypatch.setattr(api, "MIDDLE_BLOCKS", api.MIDDLE_BLOCKS // 2)
+
+
+def beyond(history: str, release: str, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Return how far halving moves the time, in units of the stated error of the difference."""
+    resolved = resolved_for(history, release)
+    full, error = predicted(resolved)
+    with monkeypatch.context() as patch:
+        halved(patch)
+        half, other = predicted(resolved)
+    return abs(half - full) / math.hypot(error, other)
+
+
+@pytest.mark.parametrize(("history", "release"), [("media-server", "openzfs-2.3"), ("home-nas", "zol-0.7")])
+def test_halving_the_miniature(history: str, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert beyond(history, release, monkeypatch) <= 1.0
+
+
+@pytest.mark.slow
+def test_halving_the_miniature_on_every_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = {
+        (history, release): beyond(history, release, monkeypatch)
+        for history in history_names()
+        for release in ("openzfs-2.3", "zol-0.7")
+    }
+    # The stated error is that of 95 in 100: of eighteen, one may lie outside, and none far outside.
+    assert sum(each > 1.0 for each in moved.values()) <= 1, moved
+    assert max(moved.values()) <= 2.0, moved
+
+
+@pytest.mark.parametrize("order", ["sorted", "legacy"])
+def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both(order: str) -> None:
+    resolved = resolved_for("media-server", "openzfs-2.3", order=order, drive_size=32 << 30)
+    whole = miniature(resolved, Member(), blocks=10_000_000)
+    # Every metaslab is there; the last file, written to its end, makes it a little fuller than asked.
+    assert whole.scale == pytest.approx(1.0, rel=0.1)
+    exact = run_member(resolved, Member(), pool=whole).time_s
+    middle, error = predicted(resolved)
+    assert len(whole.table) > 8 * api.MEMBER_BLOCKS
+    assert abs(middle - exact) <= max(error, 0.05 * exact), (middle / exact - 1, error / exact)
