@@ -72,7 +72,12 @@ class BackgroundTxg:
             yield data
         for number in range(len(self.control.txg.pass_blocks)):
             yield writes.sync_pass(number)
+        # The first txg also has the new drive in its configuration (vdev_label.c:vdev_config_sync).
+        if self.finished == 0:
+            yield writes.configuration_rows()
         yield writes.label_rows()
+        if self.finished == 0:
+            yield writes.configuration_rows()
 
 
 class Rebuild:

@@ -113,6 +113,7 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
         first_reads=7 if legacy else 0,
         first_labels=legacy,
         pass_blocks=MOS_BLOCKS_ONE if release.allocators == "one" else MOS_BLOCKS_MAIN,
+        rotates=release.allocators == "by-cpus",
         further_blocks=() if release.allocators == "one" else MOS_BLOCKS_FURTHER,
     )
 

@@ -39,6 +39,8 @@ class TxgRules:
     further_blocks : tuple of tuple of int
         With several allocators, blocks that each pass rewrites in the metaslabs of other allocators: one
         entry an allocator, one number a pass.
+    rotates : bool
+        Whether the allocators change parts with every txg (2.3 and later: spa.c:spa_acq_allocator).
     region_blocks : int
         Blocks of the region around each cursor whose holes the MOS keeps filling.
     first_reads : int
@@ -53,6 +55,7 @@ class TxgRules:
     first_slice_s: float = 3.0
     pass_blocks: tuple[int, ...] = (12, 30, 14)
     further_blocks: tuple[tuple[int, ...], ...] = ()
+    rotates: bool = False
     region_blocks: int = 128
     first_reads: int = 0
     first_labels: bool = False
@@ -131,10 +134,12 @@ class SyncWrites:
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
         """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
-        groups = [self.pass_rows(self.rules.pass_blocks[number], self.cursors)]
-        for counts, cursors in zip(self.rules.further_blocks, self.further, strict=False):
-            groups.append(self.pass_rows(counts[number], cursors))
-        return np.concatenate(groups)
+        allocators = [self.cursors, *self.further]
+        turn = self.txg % len(allocators) if self.rules.rotates else 0
+        counts = [self.rules.pass_blocks[number], *(each[number] for each in self.rules.further_blocks)]
+        turned = [*allocators[turn:], *allocators[:turn]]
+        rows = [self.pass_rows(count, each) for count, each in zip(counts, turned, strict=False)]
+        return np.concatenate(rows)
 
     def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the child writes of `blocks` MOS blocks, a copy at each cursor, shape (n, 5)."""

@@ -1,0 +1,175 @@
+"""Effects seen in runs of real OpenZFS, on the runs that come with zsim: each needs its mechanism."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.engine.cursors import allocator_ranks, best_places, imported_cursors, vdev_asize
+from zsim.engine.run import Run, RunResult, RunSetup
+from zsim.engine.txg import SyncWrites, TxgRules
+from zsim.scenario.catalogue import validation_directory
+from zsim.validate.zfs_config import Bench, setup_of
+from zsim.validate.zfs_runs import given_population
+
+SORTED, LEGACY = "zfs-sorted", "zfs-legacy"
+BASE = f"{SORTED}/mirror2-a12-f50-aged"
+NEW_LEAF_OF_MIRROR = 2
+ALL_RECORDS = 1 << 16
+
+
+def bench_of(name: str) -> Bench:
+    """Return configuration and result of a run."""
+    path = validation_directory() / name
+    config, result = (json.loads((path / file).read_text()) for file in ("config.json", "result.json"))
+    return Bench(config, result)
+
+
+@cache
+def setup(name: str) -> RunSetup:
+    """Return what the engine runs for a run."""
+    return setup_of(bench_of(name), given_population(validation_directory() / name), 1, ALL_RECORDS)
+
+
+@cache
+def run(name: str) -> RunResult:
+    """Return the model's run."""
+    return Run(setup(name)).execute()
+
+
+def seen(name: str, field: str = "scan_io_span_s") -> float:
+    """Return what a run showed."""
+    return float(bench_of(name).result[field])
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "tolerance"),
+    [
+        (f"{BASE}-legacy", BASE, 0.04),
+        (f"{BASE}-rebuild", BASE, 0.04),
+        (f"{SORTED}/mirror2-aged-mem256k-strict", BASE, 0.04),
+        (f"{SORTED}/raidz2x6-fg1t50", f"{SORTED}/raidz2x6-a12-f50-aged", 0.06),
+        (f"{LEGACY}/mirror2-fg1t50-hz250", f"{LEGACY}/mirror2-fg1t50-hz1000", 0.05),
+        (f"{LEGACY}/mirror2-fg1t50-hz1000", f"{LEGACY}/mirror2-a12-f50-aged", 0.05),
+    ],
+    ids=["legacy", "rebuild", "strict-memory", "clients", "hz-250", "hz-1000"],
+)
+def test_ratio_of_two_runs_on_one_pool(slow: str, fast: str, tolerance: float) -> None:
+    expected = seen(slow) / seen(fast)
+    assert expected > 1.05
+    assert run(slow).span / run(fast).span == pytest.approx(expected, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("without", "with_prefetch"),
+    [
+        (f"{SORTED}/mirror2-aged-smallfiles-noprefetch", f"{SORTED}/mirror2-aged-smallfiles"),
+        (f"{SORTED}/raidz2x6-aged-pfdead", f"{SORTED}/raidz2x6-a12-f50-aged"),
+    ],
+)
+def test_metadata_phase_without_prefetch(without: str, with_prefetch: str) -> None:
+    expected = seen(without, "visit_phase_s") / seen(with_prefetch, "visit_phase_s")
+    assert expected > 5
+    assert run(without).visit / run(with_prefetch).visit == pytest.approx(expected, rel=0.1)
+
+
+def most_at_once(result: RunResult, leaf: int) -> int:
+    """Return how many repair writes a leaf had at most at a time."""
+    records = result.records
+    writes = records[(records["leaf"] == leaf) & (records["write"] != 0) & (records["scan"] != 0)]
+    edges = sorted([(time, 1) for time in writes["submitted"]] + [(time, -1) for time in writes["done"]])
+    return int(np.cumsum([step for _, step in edges]).max())
+
+
+def test_outstanding_repair_writes() -> None:
+    one, two = f"{SORTED}/mirror2-aged-awmin1", BASE
+    assert (most_at_once(run(one), NEW_LEAF_OF_MIRROR), most_at_once(run(two), NEW_LEAF_OF_MIRROR)) == (1, 2)
+    assert run(one).span / run(two).span == pytest.approx(seen(one) / seen(two), rel=0.02)
+
+
+def test_throttle_of_hz_100() -> None:
+    """Two ticks of 10 ms before every block as long as clients read: no more than 50 blocks a second."""
+    slow = setup(f"{LEGACY}/mirror2-fg1t50-hz250")
+    scan = replace(slow.model.scan, tick_s=0.01, idle_window_s=0.5)
+    result = Run(replace(slow, model=replace(slow.model, scan=scan))).execute()
+    assert 40 < result.issued_blocks / result.span <= 50.5
+
+
+def test_further_copies_wait_for_the_first() -> None:
+    """Seen on every leaf of a dRAID: the write of a second copy is queued when the first repair is done."""
+    name = f"{BASE}-legacy"
+    result, blocks = run(name), setup(name).blocks
+    records = result.records
+    writes = records[
+        (records["leaf"] == NEW_LEAF_OF_MIRROR) & (records["scan"] != 0) & (records["write"] != 0)
+    ]
+    begin, end = writes["offset"] - (4 << 20), writes["offset"] + writes["length"] - (4 << 20)
+
+    def write_of(offset: int) -> Any:
+        return writes[(begin <= offset) & (offset < end)]
+
+    pairs = 0
+    for row in np.flatnonzero((blocks.dva_count == 2) & (blocks.level == 1)):
+        first, second = (write_of(int(blocks.dva_offset[row, copy])) for copy in (0, 1))
+        # A block of a txg's end is issued twice: leave those out.
+        if len(first) == 1 and len(second) == 1:
+            pairs += 1
+            assert second["submitted"][0] >= first["done"][0]
+    assert pairs > 20
+
+
+def test_draid_takes_as_long_as_seen() -> None:
+    for name in ("draid1-4d8c1s-a12-f50-aged", "draid1-4d8c1s-a12-f50-aged-rebuild"):
+        assert run(f"{SORTED}/{name}").span == pytest.approx(seen(f"{SORTED}/{name}"), rel=0.08)
+
+
+def test_metaslabs_of_sync_writes() -> None:
+    """The nine metaslabs that took the MOS writes of this run, out of fifteen."""
+    base = setup(BASE)
+    shift = int(base.metaslab_shift or 0)
+    asize = vdev_asize(base.model, base.model.vdevs[0])
+    places = best_places(base.blocks, 0, asize, 1 << shift)
+    assert len(places) == 15
+    cursors = imported_cursors(base.blocks, base.model, [shift])
+    assert {place >> shift for group in cursors for _, place in group} == {1, 2, 3, 5, 6, 8, 9, 11, 14}
+    assert [[place >> shift for _, place in group] for group in cursors][:2] == [[1, 3, 8], [6, 9, 8]]
+
+
+def test_one_allocator_where_metaslabs_are_few() -> None:
+    assert allocator_ranks(11) == ((0, 1, 2),)
+    assert len(allocator_ranks(12)) == 4
+
+
+def test_allocators_take_turns() -> None:
+    base = setup(BASE)
+    cursors = imported_cursors(base.blocks, base.model, [int(base.metaslab_shift or 0)])
+    rules = TxgRules(pass_blocks=(6,), further_blocks=((0,),), rotates=True)
+    writes = SyncWrites(base.model, rules, cursors[0], cursors[1:])
+    places = []
+    for _ in range(4):
+        places.append(int(writes.sync_pass(0)[:, 3].min()) >> 27)
+        writes.label_rows()
+    assert len(set(places)) == 4
+
+
+def test_slices_while_the_second_drive_is_attached() -> None:
+    """The command waits for four txgs: the scan gives way after 3 s, not 5 s (seen: 3.5 s with the drain)."""
+    phases = run(f"{SORTED}/raidz2x6-two-aged").phases
+    issue = [end - begin for kind, begin, end in phases if kind == "issue"]
+    assert 3.0 <= issue[0] < 4.0
+    assert 3.0 <= issue[1] < 4.0
+    assert max(issue) > 5.0
+
+
+def test_first_txg_of_a_rebuild_writes_the_configuration() -> None:
+    """Labels of 112 KiB on every leaf, before and after the uberblocks, and never again."""
+    records = run(f"{BASE}-rebuild").records
+    labels = records[(records["scan"] == 0) & (records["length"] == 112 << 10)]
+    leaves, counts = np.unique(labels["leaf"], return_counts=True)
+    assert dict(zip(leaves.tolist(), counts.tolist(), strict=True)) == {1: 4, 2: 4}
+    assert labels["done"].max() < 1.0
