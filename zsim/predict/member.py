@@ -12,7 +12,7 @@ from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
-from zsim.predict.population import Miniature, miniature
+from zsim.predict.population import SLABS, Miniature, miniature
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
 from zsim.scenario.releases import ReleaseProfile
@@ -82,7 +82,13 @@ def run_member(
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
     setup = RunSetup(
-        model=in_miniature(model, pool.scale, member.shingling, in_order=profile.order == "sorted"),
+        model=in_miniature(
+            model,
+            pool.scale,
+            member.shingling,
+            slab_bytes(resolved, pool),
+            in_order=profile.order == "sorted",
+        ),
         blocks=pool.table,
         release=scaled_limits(profile, pool.scale),
         operation=resolved.operation,
@@ -92,6 +98,11 @@ def run_member(
     )
     run = Run(setup, progress).execute()
     return scaled(run, pool.scale, model, setup)
+
+
+def slab_bytes(resolved: ResolvedScenario, pool: Miniature) -> float:
+    """Return what the miniature has in each of its metaslabs, on each drive [bytes]."""
+    return resolved.fill * resolved.drive_size / pool.scale / SLABS
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
