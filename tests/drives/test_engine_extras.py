@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.cli import main
+from zsim.cli.main import main
 from zsim.drives.catalogue import load_drive
 from zsim.drives.mechanics import drive_table, extras_of
 from zsim.drives.parameters import DriveParameters
@@ -240,9 +240,7 @@ def test_a_shingled_new_drive_takes_as_long_as_one_did(capsys: Any) -> None:
             "2000398893056",
         ]
         words += ["--drive", "generic-7200rpm-cmr", "--new-drive", new, "--new-drive-size", "6001175085056"]
-        with pytest.raises(SystemExit) as stop:
-            main([*words, "--frag", "5%", "--json"])
-        assert stop.value.code in (0, None)
+        main([*words, "--frag", "5%", "--json"])
         answers[new] = json.loads(capsys.readouterr().out)["resilver_s"]
     shingled, plain = answers["generic-5400rpm-smr"], answers["generic-5400rpm-cmr"]
     assert shingled["p10"] < 56085 < shingled["p90"]
