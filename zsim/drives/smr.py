@@ -33,8 +33,9 @@ from zsim.jit import njit
     LAST_BAND,
     PRIOR_BYTES,
     PRIOR_WRITES,
-) = range(11)
-COUNTERS = 11
+    SQUARES,
+) = range(12)
+COUNTERS = 12
 # Places in the sizes.
 BAND, CACHE, WRITES = range(3)
 # Rows of the table of bands.
@@ -100,7 +101,7 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
         return 0.0
     band = queue[counters[OLDEST] % bands.shape[1]]
     counters[OLDEST] += 1
-    seconds = rewrite_time(drive, rates, bands, band, band_size)
+    seconds = rewrite_time(drive, rates, band, band_size, bands[RUNS, band], bands[BYTES, band])
     counters[CACHED_BYTES] -= bands[BYTES, band]
     counters[CACHED_WRITES] -= bands[PIECES, band]
     bands[:, band] = 0
@@ -110,33 +111,45 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
 
 
 @njit
-def rewrite_time(drive: Any, rates: Any, bands: Any, band: int, band_size: int) -> float:
-    """Return how long it takes to gather what is cached for a band, and to read and rewrite it [s]."""
+def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, cached: int) -> float:
+    """Return how long it takes to gather `cached` bytes in `runs` for a band, and to read and rewrite it [s]."""
     rate = rate_of_band(drive, rates, band, band_size)
     turn = drive.revolution / 2.0
-    gather = bands[RUNS, band] * (seek_time(drive, 0, False) + turn) + bands[BYTES, band] / rates[0]
+    gather = runs * (seek_time(drive, 0, False) + turn) + cached / rates[0]
     travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
     rewrite = 2.0 * (turn + band_size / rate)
     return float(drive.smr_cleaning * (gather + travel + rewrite))
 
 
 @njit
-def clean_prior_band(drive: Any, rates: Any, state: Any, band_size: int, length: int) -> float:
-    """Clean a band cached before the run, filled like the last one filled now; return what that takes [s].
+def clean_prior_band(drive: Any, rates: Any, state: Any, sizes: Any, band: int, length: int) -> float:
+    """Clean a band cached before the run, filled like those of the run; return what that takes [s].
 
-    A run that begins in the middle of a long one finds the cache full of bands like its own.  Until a band
-    of its own is complete, room is made for nothing.
+    A run that begins in the middle of a long one finds the cache full of bands like its own.  How full those
+    are is the mean over the bytes, so that the little bands of txg writes count for little; until there is
+    enough to judge by, room is made for nothing.
+
+    Parameters
+    ----------
+    band : int
+        Being written to: the others are near it.
+    length : int
+        Of the write that waits [bytes].
     """
-    counters, bands, queue = state
+    counters, bands, _ = state
     taken, pieces, seconds = length, 1, 0.0
-    if counters[NEWEST] - counters[OLDEST] > 1:
-        band = queue[(counters[NEWEST] - 2) % bands.shape[1]]
-        taken, pieces = bands[BYTES, band], bands[PIECES, band]
-        seconds = rewrite_time(drive, rates, bands, band, band_size)
-        counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+    typical = counters[SQUARES] // max(counters[CACHED_BYTES], 1)
+    if 0 < 2 * typical <= counters[CACHED_BYTES]:
+        taken = typical
+        pieces = max(typical * counters[CACHED_WRITES] // counters[CACHED_BYTES], 1)
+        seconds = rewrite_time(drive, rates, band, sizes[BAND], max(bands[RUNS, band], 1), typical)
+        counters[HEAD] = min((band + 1) * sizes[BAND], drive.capacity)
         counters[CLEANED] += 1
     counters[PRIOR_BYTES] = max(counters[PRIOR_BYTES] - taken, 0)
     counters[PRIOR_WRITES] = max(counters[PRIOR_WRITES] - pieces, 0)
+    # Whichever of the two held more bands than the other: the last one is gone.
+    if counters[PRIOR_BYTES] == 0 or counters[PRIOR_WRITES] == 0:
+        counters[PRIOR_BYTES] = counters[PRIOR_WRITES] = 0
     return float(seconds)
 
 
@@ -186,7 +199,7 @@ def smr_parts(
     cleaning = reach = 0.0
     while counters[CACHED_WRITES] + counters[PRIOR_WRITES] > 0 and is_full(counters, sizes, length):
         if counters[PRIOR_WRITES] > 0:
-            cleaning += clean_prior_band(drive, rates, state, sizes[BAND], length)
+            cleaning += clean_prior_band(drive, rates, state, sizes, band, length)
         else:
             cleaning += clean_band(drive, rates, state, sizes[BAND])
     if counters[HEAD] != IN_CACHE:
@@ -195,6 +208,8 @@ def smr_parts(
         queue[counters[NEWEST] % bands.shape[1]] = band
         counters[NEWEST] += 1
     bands[RUNS, band] += 1 if counters[LAST_BAND] != band or bands[PIECES, band] == 0 else 0
+    if counters[PRIOR_WRITES] > 0:
+        counters[SQUARES] += length * (2 * bands[BYTES, band] + length)
     bands[BYTES, band] += length
     bands[PIECES, band] += 1
     counters[CACHED_BYTES] += length

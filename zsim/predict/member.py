@@ -12,7 +12,7 @@ from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
-from zsim.predict.population import Miniature, miniature
+from zsim.predict.population import SLABS, Miniature, miniature
 from zsim.predict.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
@@ -85,7 +85,13 @@ def run_member(
     if resolved.operation == "rebuild":
         return _rebuild_member(resolved, member, pool, model, progress)
     setup = RunSetup(
-        model=in_miniature(model, pool.scale, member.shingling, in_order=profile.order == "sorted"),
+        model=in_miniature(
+            model,
+            pool.scale,
+            member.shingling,
+            slab_bytes(resolved, pool),
+            in_order=profile.order == "sorted",
+        ),
         blocks=pool.table,
         release=scaled_limits(profile, pool.scale),
         operation=resolved.operation,
@@ -107,7 +113,13 @@ def _rebuild_member(
     """Simulate a sequential rebuild on a sample of whole metaslabs."""
     sample = sampled_metaslabs(resolved, pool, model)
     setup = RunSetup(
-        model=in_miniature(model, sample.of / sample.metaslabs, member.shingling, in_order=True),
+        model=in_miniature(
+            model,
+            sample.of / sample.metaslabs,
+            member.shingling,
+            float(1 << sample.metaslab_shift),
+            in_order=True,
+        ),
         blocks=sample.table,
         release=resolved.release,
         operation="rebuild",
@@ -120,6 +132,11 @@ def _rebuild_member(
     run = Run(setup, progress).execute()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
+
+
+def slab_bytes(resolved: ResolvedScenario, pool: Miniature) -> float:
+    """Return what the miniature has in each of its metaslabs, on each drive [bytes]."""
+    return resolved.fill * resolved.drive_size / pool.scale / SLABS
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:

@@ -13,9 +13,12 @@ from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
 
 LEAST_BANDS = 4
+LEAST_BAND, BANDS_IN_SLAB = 2 << 20, 8
 
 
-def in_miniature(model: PlaneModel, scale: float, cleaning: float, *, in_order: bool) -> PlaneModel:
+def in_miniature(
+    model: PlaneModel, scale: float, cleaning: float, slab: float, *, in_order: bool
+) -> PlaneModel:
     """Return the data plane with caches as a miniature of the pool sees them.
 
     Parameters
@@ -26,22 +29,42 @@ def in_miniature(model: PlaneModel, scale: float, cleaning: float, *, in_order: 
         Real over simulated bytes.
     cleaning : float
         Factor on what a shingled drive spends on rewriting its bands.
+    slab : float
+        Bytes that the miniature has in each stretch of its drives (a metaslab of its own).
     in_order : bool
         Whether the scan goes by address.
     """
     leaves = tuple(
-        replace(leaf, drive=_drive(leaf.drive, max(scale, 1.0), cleaning, in_order)) for leaf in model.leaves
+        replace(leaf, drive=_drive(leaf.drive, max(scale, 1.0), cleaning, slab, in_order))
+        for leaf in model.leaves
     )
     return replace(model, leaves=leaves)
 
 
-def _drive(drive: DriveParameters, scale: float, cleaning: float, in_order: bool) -> DriveParameters:
+def _drive(
+    drive: DriveParameters, scale: float, cleaning: float, slab: float, in_order: bool
+) -> DriveParameters:
     if drive.slc_cache_bytes > 0:
         return replace(drive, slc_cache_bytes=max(1, int(drive.slc_cache_bytes / scale)))
     if drive.smr_band_bytes == 0:
         return drive
-    drive = replace(drive, smr_cleaning=cleaning)
+    drive = _with_small_bands(replace(drive, smr_cleaning=cleaning), slab)
     return _in_middle(drive, scale) if in_order else _smaller(drive, scale)
+
+
+def _with_small_bands(drive: DriveParameters, slab: float) -> DriveParameters:
+    """Return a shingled drive whose bands are small against the stretches that a miniature writes, as they really are.
+
+    A small band takes as much smaller a part of the time of a real one, fixed parts included.
+    """
+    band = max(LEAST_BAND, min(drive.smr_band_bytes, int(slab / BANDS_IN_SLAB)))
+    if band >= drive.smr_band_bytes:
+        return drive
+    rate = len(drive.zone_rates) / sum(1.0 / each for each in drive.zone_rates)
+    fixed = drive.revolution_s + 2.0 * drive.seek_short_a_s + drive.write_settle_s
+    real, small = fixed + 2.0 * drive.smr_band_bytes / rate, fixed + 2.0 * band / rate
+    factor = real * band / drive.smr_band_bytes / small
+    return replace(drive, smr_band_bytes=band, smr_cleaning=drive.smr_cleaning * factor)
 
 
 def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
