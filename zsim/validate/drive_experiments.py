@@ -239,7 +239,7 @@ def pool_repair_rate(
     reads_per_second: float = 0.0,
     sustained_rate: float | None = None,
 ) -> float:
-    """Return the rate at which a resilver reads a small pool, with or without somebody else reading [bytes/s]."""
+    """Return the rate at which a resilver reads a small pool, with or without other readers [bytes/s]."""
     from dataclasses import replace
 
     from zsim.predict.ensemble import Member
@@ -311,6 +311,7 @@ RUNS: dict[str, Callable[..., float]] = {
     for each in (
         mean_rate, access_time, sequential_read_rate, queue_gain, cached_write_iops, partial_sector_cost,
         smr_random_write_iops, smr_bytes_until_full, smr_ascending_rate, copy_onto_smr,
-        scattered_over_source, flash_iops, flash_fill_rate, pool_repair_rate, streams_behind, random_behind, link_contrast,
+        scattered_over_source, flash_iops, flash_fill_rate, pool_repair_rate, streams_behind, random_behind,
+        link_contrast,
     )
 }  # fmt: skip
