@@ -1,7 +1,7 @@
 """Benchmarks of the compiled engine by kind of drive (``pytest tests/drives --benchmark-enable``).
 
 Every round runs the same resilver of a raidz2x6 with all its machinery; `extra_info` of the result holds
-child I/Os per second of the fastest round.  As an ordinary test each runs once: only that it ends is asserted.
+child I/Os per second of the fastest round.  As an ordinary test each runs once, to its end.
 """
 
 from __future__ import annotations
