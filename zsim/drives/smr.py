@@ -112,7 +112,7 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
 
 @njit
 def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, cached: int) -> float:
-    """Return how long it takes to gather `cached` bytes in `runs` for a band, and to read and rewrite it [s]."""
+    """Return how long a band takes: `cached` bytes gathered in `runs`, the band read and rewritten [s]."""
     rate = rate_of_band(drive, rates, band, band_size)
     turn = drive.revolution / 2.0
     gather = runs * (seek_time(drive, 0, False) + turn) + cached / rates[0]

@@ -157,7 +157,7 @@ class ScanControl:
         yield from self._expect(GROUP)
 
     def _flush(self) -> Steps:
-        """Flush the write caches, as before and after the uberblocks (OpenZFS vdev_label.c:vdev_config_sync)."""
+        """Flush the write caches (OpenZFS vdev_label.c:vdev_config_sync: before the uberblocks, and after)."""
         if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
             self.plane.flush()
             yield from self._expect(GROUP)

@@ -229,6 +229,40 @@ def flash_fill_rate(drive: str) -> float:
     return count * size / float(elapsed)
 
 
+def pool_repair_rate(
+    drive: str,
+    layout: str,
+    release: str,
+    fill: float,
+    capacity: int,
+    ticks_per_second: int = 1000,
+    reads_per_second: float = 0.0,
+    sustained_rate: float | None = None,
+) -> float:
+    """Return the rate at which a resilver reads a small pool, with or without other readers [bytes/s]."""
+    from dataclasses import replace
+
+    from zsim.predict.ensemble import Member
+    from zsim.predict.hardware import plane_model
+    from zsim.predict.member import run_member
+    from zsim.scenario.model import Scenario
+    from zsim.scenario.resolve import resolve
+
+    load = [{"kind": "random-read", "rate": reads_per_second, "size": 4096}] if reads_per_second else []
+    stated = {"layout": layout, "drive": drive, "drive_size": capacity, "fill": fill, "release": release}
+    more = {"memory": 8 << 30, "history": "media-server", "hz": ticks_per_second, "load": load}
+    resolved = resolve(Scenario.model_validate({**stated, **more}))
+    model = plane_model(resolved, Member().factors, resolved.seed)
+    if sustained_rate is not None:
+        leaves = (
+            replace(leaf, drive=replace(leaf.drive, flash_write_rate=sustained_rate, slc_cache_bytes=0))
+            for leaf in model.leaves
+        )
+        model = replace(model, leaves=tuple(leaves))
+    run = run_member(resolved, Member(), model=model, blocks=12_000).run
+    return float(run.leaves["scan_read_bytes"].sum()) / run.end
+
+
 def streams_behind(
     drive: str, enclosure: str, drives: int, size: int = 131072, outer_rate: float | None = None
 ) -> float:
@@ -277,6 +311,7 @@ RUNS: dict[str, Callable[..., float]] = {
     for each in (
         mean_rate, access_time, sequential_read_rate, queue_gain, cached_write_iops, partial_sector_cost,
         smr_random_write_iops, smr_bytes_until_full, smr_ascending_rate, copy_onto_smr,
-        scattered_over_source, flash_iops, flash_fill_rate, streams_behind, random_behind, link_contrast,
+        scattered_over_source, flash_iops, flash_fill_rate, pool_repair_rate, streams_behind, random_behind,
+        link_contrast,
     )
 }  # fmt: skip

@@ -188,6 +188,7 @@ def drive_of(bench: Bench, leaf: int) -> DriveParameters:
         queue_policy="sptf" if disk.get("sptf", 1) else "fcfs",
         queue_max_age_s=disk.get("max_age_ms", 500) * 1e-3,
         write_cache_bytes=int(disk.get("wc_mb") or 0) << 20,
+        flush_each_txg=bool(disk.get("wc_mb")),
         cached_writes_age=True,
         interface_rate=float(disk.get("wc_mbps") or 500) * 1e6,
     )
