@@ -123,6 +123,7 @@ LEAF_DTYPE = np.dtype(
         ("link", "i8"),
         ("replaced_by", "i8"),
         ("wrote_last", "i8"),
+        ("ended", "f8"),
         ("busy", "f8"),
         ("overhead", "f8"),
         ("seek", "f8"),

@@ -96,6 +96,7 @@ class LeafState:
     link: int = -1
     replaced_by: int = 0
     wrote_last: int = 0
+    ended: float = 0.0
     head: int = 0
     last_offset: int = 0
     last_class: int = 0
