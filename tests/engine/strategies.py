@@ -179,6 +179,7 @@ TXG: dict[str, st.SearchStrategy[Any]] = {
     "region_blocks": choice(16, 128),
     "first_reads": choice(0, 3),
     "first_labels": st.booleans(),
+    "rotates": st.booleans(),
     "block_bytes": choice(4096, 8192),
 }
 

@@ -173,3 +173,13 @@ def test_first_txg_of_a_rebuild_writes_the_configuration() -> None:
     leaves, counts = np.unique(labels["leaf"], return_counts=True)
     assert dict(zip(leaves.tolist(), counts.tolist(), strict=True)) == {1: 4, 2: 4}
     assert labels["done"].max() < 1.0
+
+
+def test_drives_behind_a_command_based_link_take_turns() -> None:
+    """Seen: of two drives with work each has every other command, and the run takes this long."""
+    name = f"{LEGACY}/raidz1x5-aged-pm34-cbs"
+    result = run(name)
+    behind = result.records[np.isin(result.records["leaf"], (3, 4))]
+    order = behind["leaf"][np.argsort(behind["started"], kind="stable")]
+    assert np.mean(order[1:] != order[:-1]) > 0.95
+    assert result.span == pytest.approx(seen(name), rel=0.03)

@@ -340,16 +340,19 @@ def start_services(table: Any, leaf: int, at: float) -> None:
 
 @njit
 def release_command_based(table: Any, link_number: int, at: float) -> None:
-    """Hand a command-based link to the drive behind it whose oldest command has waited longest."""
+    """Hand a command-based link to the drive behind it that has waited longest.
+
+    A drive waits from its first command, or from the end of its last turn: drives with work take turns.
+    """
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
     best, best_time = -1, 0.0
     for leaf in range(table[N_LEAVES]):
         state = leaves[leaf]
         if state.link == link_number and state.held > 0 and state.in_service == 0:
-            arrived = commands[held_of(table, leaf)[0]].arrived
-            if best < 0 or arrived < best_time:
-                best, best_time = leaf, arrived
+            since = max(state.ended, commands[held_of(table, leaf)[0]].arrived)
+            if best < 0 or since < best_time:
+                best, best_time = leaf, since
     if best >= 0:
         start_services(table, best, at)
 
@@ -479,6 +482,7 @@ def end_service(table: Any, slot: int) -> int:
     event_times_of(table)[slot] = FOREVER
     command, state = commands_of(table)[number], leaves_of(table)[leaf]
     state.in_service -= 1
+    state.ended = at
     link = state.link
     if link >= 0 and links_of(table)[link].command_based != 0:
         release_command_based(table, link, at)

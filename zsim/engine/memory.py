@@ -132,6 +132,7 @@ LEAF_DTYPE = np.dtype(
         ("free_at", "f8"),
         ("cleaning", "f8"),
         ("flushing", "i8"),
+        ("ended", "f8"),
         ("busy", "f8"),
         ("overhead", "f8"),
         ("seek", "f8"),

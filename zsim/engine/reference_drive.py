@@ -82,11 +82,14 @@ class Link:
             self.finish(command)
 
     def release(self) -> None:
-        """Hand a command-based link to the drive behind it whose oldest command has waited longest."""
+        """Hand a command-based link to the drive behind it that has waited longest.
+
+        A drive waits from its first command, or from the end of its last turn: drives with work take turns.
+        """
         self.occupied = False
         waiting = [drive for drive in self.drives if drive.held and not drive.in_service]
         if waiting:
-            min(waiting, key=lambda drive: drive.held[0].arrived).start_services()
+            min(waiting, key=lambda drive: max(drive.state.ended, drive.held[0].arrived)).start_services()
 
 
 class Server:
@@ -372,6 +375,7 @@ class Drive:
 
     def served(self, command: Command) -> None:
         """End a service: go on with what is held, then tell the host, unless it was told from the cache."""
+        self.state.ended = self.clock.now
         if self.link is not None and self.link.model.command_based:
             self.link.release()
         else:

@@ -102,6 +102,7 @@ class LeafState:
     free_at: float = 0.0
     cleaning: float = 0.0
     flushing: int = 0
+    ended: float = 0.0
     head: int = 0
     last_offset: int = 0
     last_class: int = 0

@@ -19,7 +19,7 @@ SECONDS_BUCKET = 2**29 / 1e9
 # MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5
 # and 2.3.9: there the objset's root and its dnode blocks go to one allocator, space maps and the indirect
 # block to two others.
-MOS_BLOCKS_ONE = (12, 30, 14)
+MOS_BLOCKS_ONE = (7, 15, 11)
 MOS_BLOCKS_MAIN, MOS_BLOCKS_FURTHER = (6, 6, 5), ((2, 1, 1), (1, 1, 1))
 # A leaf with a queue of one class per I/O kind has no limits by class.
 UNLIMITED = 1 << 30
