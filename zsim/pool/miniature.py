@@ -180,4 +180,5 @@ def _places(level: TopLevel, count: int, size: int) -> NDArray[np.int64]:
     place = (2 * heap + 1) * level.slab_count // (2 * heaps) * level.slab_bytes
     room = level.slab_bytes * level.slab_count - count * size
     base = -(-np.minimum(place, max(0, room)) // level.unit) * level.unit
-    return base + (number - first) * size
+    starts: NDArray[np.int64] = base + (number - first) * size
+    return starts

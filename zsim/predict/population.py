@@ -87,7 +87,9 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
-    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note)
+    return Miniature(
+        table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
+    )
 
 
 def _nearest(

@@ -94,7 +94,9 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
     chunk = _chunk_bytes(resolved, spec)
     window = rebuild_window(model, 0, resolved.release, resolved.memory)
-    in_flight = 0 if waits_for_metaslabs(resolved.release) else window.limit * (chunk if window.counts_blocks else 1)
+    in_flight = (
+        0 if waits_for_metaslabs(resolved.release) else window.limit * (chunk if window.counts_blocks else 1)
+    )
     wanted = max(len(pool.table) / 2 * chunk, WINDOWS * in_flight)
     around = math.ceil(AROUND * in_flight * count / max(real, 1.0))
     numbers = _chosen(count, math.ceil(wanted * count / max(real, 1.0)), around)
@@ -153,9 +155,7 @@ def _laid_out(table: BlockTable, level: TopLevel, numbers: Integers, size: int) 
         base = -(-number * size // level.unit) * level.unit
         for piece in range(pieces):
             first, last = ranges[(place * pieces + piece) % level.slab_count]
-            found.append(
-                (base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last)
-            )
+            found.append((base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last))
     return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
 
 
