@@ -246,7 +246,8 @@ def subject(resolved: ResolvedScenario) -> str:
 
 def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
     """Return the model files the answer rests on."""
-    drives = dict.fromkeys((load_drive(resolved.drive).name, load_drive(resolved.new_drive).name))
+    names = (resolved.drive, resolved.new_drive)
+    drives = dict.fromkeys(name if name.endswith(".toml") else load_drive(name).name for name in names)
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
     used += [("enclosures", name) for name, _ in resolved.ports]
     return [*used, ("releases", resolved.release.series)]
