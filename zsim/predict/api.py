@@ -241,6 +241,8 @@ def subject(resolved: ResolvedScenario) -> str:
     elif resolved.operation == "rebuild":
         how = "onto a new drive"
     count = f"{resolved.replace} drives at once in " if resolved.replace > 1 else ""
+    if resolved.second_at is not None:
+        how += f", another drive replaced at {resolved.second_at:.0%}"
     return f"{count}{resolved.layout}, {resolved.fill:.0%} full, {resolved.release.name} ({how})"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from zsim.drives.model import SmrParameters
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel
-from zsim.engine.run import Run, RunResult, RunSetup
+from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
@@ -98,6 +98,8 @@ def run_member(
     if resolved.operation == "rebuild":
         return _rebuild_member(resolved, pool, model, progress)
     setup = replace(setup_of(resolved, pool, model, profile), records=_records(model, smr, pool.table))
+    if resolved.second_at is not None:
+        setup = replace(setup, second=_second(resolved, setup))
     run = Run(setup, progress).execute()
     result = scaled(run, pool.scale, model, setup, repaired=pool.scale * share_correction(resolved, pool))
     if smr is None:
@@ -105,6 +107,13 @@ def run_member(
     extra = housekeeping_s(run, model, smr, pool.scale, in_order=profile.order == "sorted")
     extra = max(0.0, extra) * pool.scale * member.shingling
     return replace(result, time_s=result.time_s + extra, issue_s=result.issue_s + extra, shingled_s=extra)
+
+
+def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
+    """Return the second replacement, at its share of how long the first alone would take."""
+    child, leaf = resolved.replace, resolved.leaves + resolved.replace
+    alone = Run(setup).execute().end if resolved.second_at else 0.0
+    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone)
 
 
 def setup_of(
@@ -254,7 +263,8 @@ def scaled(
     visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
     issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
     ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
-    sync = float(np.mean([after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]))
+    # The median, as the wait between the passes of two replacements is no txg end.
+    sync = float((np.mean if setup.second is None else np.median)([after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]))
     slice_s = Run.slice_of(setup)
     visit, issue = visit * scale, issue * (scale if repaired is None else repaired)
     slices = max(1.0, (visit + issue) / slice_s)
