@@ -71,6 +71,7 @@ def build(engine: Any, scenario: Scenario) -> Any:
         streams=len(scenario.programs) + scenario.slots % 2,
         slots=scenario.slots,
         client_items=scenario.client_items,
+        log_items=scenario.client_items[:5],
         records=MANY_RECORDS,
         program_length=sum(len(program) for program in scenario.programs),
     )
@@ -117,7 +118,7 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
     steps = control.run_program(scenario.programs, scenario.windows)
     control.environment.run(control.environment.process(steps))
     end = plane.now
-    if scenario.model.clients.count == 0:
+    if scenario.model.client_count == 0:
         assert plane.advance(np.inf) == EXIT_STALLED
     return Outcome(
         records=np.concatenate([*control.kept, plane.records]),

@@ -148,6 +148,8 @@ CLIENTS: dict[str, st.SearchStrategy[Any]] = {
     "count": choice(0, 0, 1, 3),
     "think_s": choice(0.0005, 0.01, 0.1),
     "seed": st.integers(0, 1 << 20),
+    "kind": choice("random-read", "sequential-read", "sync-write"),
+    "blocks": choice(1, 1, 3),
 }
 LINK: dict[str, st.SearchStrategy[Any]] = {
     "rate": choice(100e6, 300e6),
@@ -206,14 +208,14 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
         "mirror": draw(st.integers(2, 3)),
         "draid": parity + data + spares + draw(st.integers(0, 3)),
     }[kind]
-    fates = ["gone", "dead", "live"] + (["spared"] if spares else [])
+    fates = ["gone", "dead", "live"] + (["spared", "rebuilt"] if spares else [])
     lost = draw(st.lists(choice(*fates), max_size=children - 1 if kind == "mirror" else parity))
     if scrub and not draw(st.booleans()):
         lost = []
     fate = draw(st.permutations([*lost, *["good"] * (children - len(lost))]))
     read, write, following = [], [], first_leaf
     for each in fate:
-        read.append(following if each in {"good", "live"} else -1)
+        read.append(following if each in {"good", "live"} else TO_SPARE if each == "rebuilt" else -1)
         following += read[-1] >= 0
         write.append(following if each in {"dead", "live"} else TO_SPARE if each == "spared" else -1)
         following += write[-1] >= 0
@@ -246,10 +248,11 @@ def models(draw: Draw) -> PlaneModel:
         LeafModel(drive=draw(st.sampled_from(kinds)), link=draw(st.integers(-1, len(links) - 1)))
         for _ in range(sum(map(leaf_count, vdevs)))
     )
-    clients = ClientModel(**draw(st.fixed_dictionaries(CLIENTS)))
+    clients, more = (ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(2))
     return PlaneModel(
-        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan, clients=clients
-    )
+        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan, clients=clients,
+        more_clients=(more,) if draw(st.booleans()) else (),
+    )  # fmt: skip
 
 
 def allocated(vdev: VdevModel, psize: int) -> int:

@@ -441,7 +441,7 @@ def test_what_the_maps_say_is_repaired_and_nothing_else(engine: Any, scenario: S
 @settings(ROOMY, max_examples=60)
 @given(st.sampled_from([CompiledPlane, ReferencePlane]), scenarios())
 def test_no_drive_is_busier_than_time_and_all_comes_to_rest(engine: Any, scenario: Scenario) -> None:
-    quiet = replace(scenario.model, clients=ClientModel())
+    quiet = replace(scenario.model, clients=ClientModel(), more_clients=())
     plane = build(engine, replace(scenario, model=quiet))
     outcome = play(plane, replace(scenario, model=quiet))
     leaves = outcome.leaves
@@ -470,7 +470,7 @@ def free_entries(array: Any, first: float) -> int:
 @settings(ROOMY, max_examples=25)
 @given(scenarios())
 def test_the_compiled_pools_are_whole_again_at_the_end(scenario: Scenario) -> None:
-    quiet = replace(scenario, model=replace(scenario.model, clients=ClientModel()))
+    quiet = replace(scenario, model=replace(scenario.model, clients=ClientModel(), more_clients=()))
     plane = build(CompiledPlane, quiet)
     play(plane, quiet)
     pools = {"free_child": "children", "free_command": "commands", "free_slot": "slots"}

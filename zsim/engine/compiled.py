@@ -20,6 +20,9 @@ from zsim.engine.memory import (
     KIND_MIRROR,
     KIND_RAIDZ,
     META_PRESENT,
+    RANDOM_READ,
+    SEQUENTIAL_READ,
+    SYNC_WRITES,
     Memory,
 )
 from zsim.engine.model import PlaneModel, VdevModel
@@ -28,6 +31,8 @@ from zsim.scan.program import Program, ScanItems
 from zsim.vdevs.permutations import draid_permutations
 
 KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
+CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
+CLIENT_SEED_STEP = 7919
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
 ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
@@ -46,6 +51,8 @@ class CompiledPlane:
         Scan blocks that can be in flight at once.
     client_items : ndarray of int64
         Items that clients read.
+    log_items : ndarray of int64
+        Items that clients write.
     records : int
         Finished commands to keep; 0: none.
     program_length : int
@@ -60,19 +67,23 @@ class CompiledPlane:
         streams: int = 1,
         slots: int = 64,
         client_items: NDArray[np.int64] | None = None,
+        log_items: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
     ) -> None:
         self.model = model
         readable = np.zeros(0, np.int64) if client_items is None else client_items
+        log = np.zeros(0, np.int64) if log_items is None else log_items
+        asked = len(readable) + len(log)
         self.memory = Memory(
-            **_sizes(model, items, streams, min(slots, MAX_SLOTS), len(readable), records, program_length)
+            **_sizes(model, items, streams, min(slots, MAX_SLOTS), asked, records, program_length)
         )
         self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
-        self.memory.client_items[: len(readable)] = readable
+        self.memory.client_items[:asked] = np.concatenate((readable, log))
+        self._load_clients(len(readable), len(log))
         self.events = 0
 
     def _load_hardware(self) -> None:
@@ -105,11 +116,10 @@ class CompiledPlane:
             first += len(vdev.read_leaf)
 
     def _load_rules(self) -> None:
-        general, queue, scan, clients = (
+        general, queue, scan = (
             self.memory.general,
             self.model.queue,
             self.model.scan,
-            self.model.clients,
         )
         self.memory.limits[0], self.memory.limits[1] = queue.minimum, queue.maximum
         values: dict[str, Any] = {
@@ -145,8 +155,25 @@ class CompiledPlane:
         }
         for name, value in values.items():
             general[name] = value
-        self.memory.clients["think"] = clients.think_s
-        self.memory.clients["seed"] = clients.seed + 7919 * np.arange(len(self.memory.clients))
+
+    def _load_clients(self, readable: int, log: int) -> None:
+        first = 0
+        for group in self.model.client_groups:
+            rows = self.memory.clients[first : first + group.count]
+            numbers = np.arange(group.count)
+            items = log if group.kind == "sync-write" else readable
+            rows["think"], rows["mode"] = group.think_s, CLIENT_MODES[group.kind]
+            rows["seed"] = group.seed + CLIENT_SEED_STEP * numbers
+            rows["blocks"] = group.blocks
+            rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
+            rows["place"] = numbers * items // group.count
+            first += group.count
+
+    @property
+    def client_answers(self) -> list[tuple[int, float]]:
+        """How many requests of each client were answered, and the sum of their latencies [s]."""
+        rows = self.memory.clients[: self.model.client_count]
+        return [(int(row["answered"]), float(row["latency"])) for row in rows]
 
     def _load_items(self, items: ScanItems) -> None:
         self.memory.items[: len(items)] = item_records(items)
@@ -291,7 +318,7 @@ def _sizes(
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
         "links": len(model.links),
-        "clients": model.clients.count,
+        "clients": model.client_count,
         "streams": streams,
         "client_items": client_items,
         "records": records,

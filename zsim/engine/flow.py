@@ -8,7 +8,7 @@ from typing import Any
 from zsim.engine.device import FOREVER
 from zsim.engine.draws import mixed
 from zsim.engine.issue import enqueue, issue_one
-from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy
+from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy, write_plainly
 from zsim.engine.memory import (
     ASYNC_WRITE,
     COPY_MASK,
@@ -22,7 +22,6 @@ from zsim.engine.memory import (
     META_WANTED,
     MIRROR_BY_OFFSET,
     MIRROR_BY_PENDING,
-    N_CLIENT_ITEMS,
     N_CLIENTS,
     N_LEAVES,
     N_LINKS,
@@ -35,8 +34,11 @@ from zsim.engine.memory import (
     OWNER_SCAN_COPY,
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
+    RANDOM_READ,
     SCRUB,
     SYNC_READ,
+    SYNC_WRITE,
+    SYNC_WRITES,
     children_of,
     client_items_of,
     clients_of,
@@ -222,16 +224,24 @@ def stream_slot(table: Any, stream: int) -> int:
 
 @njit
 def client_reads(table: Any, client_number: int) -> None:
-    """Let a foreground client read a random block."""
+    """Let a foreground client read random blocks or the next ones, or write the next blocks of the log."""
     general, client = general_of(table)[0], clients_of(table)[client_number]
     event_times_of(table)[client_slot(table, client_number)] = FOREVER
-    pick = int(mixed(client.seed, 2 * client.count) * table[N_CLIENT_ITEMS])
+    if client.mode == RANDOM_READ:
+        pick = int(mixed(client.seed, 2 * client.count) * client.items)
+    else:
+        pick, client.place = client.place, (client.place + client.blocks) % client.items
     client.started = general.now
     general.last_client = general.now
     client.left = 1 << 20
-    item_number = client_items_of(table)[pick]
-    reads = read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
-    client.left -= (1 << 20) - reads
+    asked = 0
+    for block in range(client.blocks):
+        item_number = client_items_of(table)[client.first + (pick + block) % client.items]
+        if client.mode == SYNC_WRITES:
+            asked += write_plainly(table, item_number, SYNC_WRITE, OWNER_CLIENT, client_number, FLAG_NORMAL)
+        else:
+            asked += read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
+    client.left -= (1 << 20) - asked
 
 
 @njit
@@ -245,8 +255,10 @@ def client_thinks(table: Any, client_number: int) -> None:
 
 @njit
 def client_done(table: Any, client_number: int) -> None:
-    """Finish a client's read."""
+    """Finish a client's request."""
     general, client = general_of(table)[0], clients_of(table)[client_number]
+    client.answered += 1
+    client.latency += general.now - client.started
     general.client_reads += 1
     general.client_latency += general.now - client.started
     client_thinks(table, client_number)

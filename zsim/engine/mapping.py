@@ -122,6 +122,20 @@ def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> tup
 
 
 @njit
+def source_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
+    """Return the leaf that holds what a child has at a child offset, -1 if none does.
+
+    That is the distributed spare's once the child has been rebuilt into it.
+    """
+    child_leaf = child_leaf_of(table)
+    leaf = child_leaf[2 * (vdev.first_child + child)]
+    if leaf != SPARE_LEAF:
+        return int(leaf)
+    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations_of(table, vdev))
+    return int(child_leaf[2 * (vdev.first_child + spare)])
+
+
+@njit
 def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
     """Return the leaf that takes what a child misses at a child offset, -1 if it misses nothing there.
 
@@ -155,7 +169,7 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
         plan = map_part(vdev, at, part)
         for column in range(plan[0] - 1, -1, -1):
             child, place, size = piece_of(table, vdev, plan, column, True)
-            leaf = child_leaf[2 * (vdev.first_child + child)]
+            leaf = source_leaf(table, vdev, child, place)
             if leaf >= 0:
                 slot.reads += 1
                 live = child_leaf[2 * (vdev.first_child + child) + 1] >= 0
@@ -228,10 +242,9 @@ def repair_copy(
 @njit
 def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
     """Tell whether a column of a map lies on a child that cannot be read."""
-    child_leaf = child_leaf_of(table)
     for column in range(plan[0]):
-        child = piece_of(table, vdev, plan, column, True)[0]
-        if child_leaf[2 * (vdev.first_child + child)] < 0:
+        child, place, _ = piece_of(table, vdev, plan, column, True)
+        if source_leaf(table, vdev, child, place) < 0:
             return True
     return False
 
@@ -245,7 +258,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
     zero fill of the others too (vdev_draid.c:vdev_draid_io_start_read, seen in runs of 2.3.9).
     """
     item = items_of(table)[item_number & table[ITEM_MASK]]
-    vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
+    vdev = vdevs_of(table)[item.vdev]
     if vdev.kind == KIND_MIRROR:
         leaf = mirror_choice(table, vdev, item.offset)
         enqueue(table, leaf, klass, 0, item.offset, item.psize, kind, owner, flags)
@@ -259,7 +272,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
             if column < vdev.parity and missing == 0:
                 break
             child, place, size = piece_of(table, vdev, plan, column, whole)
-            leaf = child_leaf[2 * (vdev.first_child + child)]
+            leaf = source_leaf(table, vdev, child, place)
             if leaf < 0:
                 missing += 1
             elif size > 0:
@@ -269,3 +282,30 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
         if left > 0:
             at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
     return reads
+
+
+@njit
+def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
+    """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
+    item = items_of(table)[item_number & table[ITEM_MASK]]
+    vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
+    writes, at, left = 0, item.offset, item.psize
+    if vdev.kind == KIND_MIRROR:
+        for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
+            if child_leaf[place] >= 0:
+                writes += 1
+                enqueue(table, child_leaf[place], klass, 1, at, left, kind, owner, flags)
+        return writes
+    while left > 0:
+        part = part_size(vdev, at, left)
+        plan = map_part(vdev, at, part)
+        for column in range(plan[0]):
+            child, place, size = piece_of(table, vdev, plan, column, True)
+            for leaf in (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place)):
+                if leaf >= 0 and size > 0:
+                    writes += 1
+                    enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
+        left -= part
+        if left > 0:
+            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+    return writes

@@ -39,6 +39,7 @@ MIRROR_BY_OFFSET, MIRROR_BY_PENDING, MIRROR_BY_LOAD = range(3)
 META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
+RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
 FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
 GENERAL_DTYPE = np.dtype(
@@ -243,7 +244,23 @@ ITEM_DTYPE = np.dtype(
     ]
 )
 COPY_DTYPE = np.dtype([("offset", "i8"), ("vdev", "i8")])
-CLIENT_DTYPE = np.dtype([("think", "f8"), ("started", "f8"), ("seed", "i8"), ("count", "i8"), ("left", "i8")])
+CLIENT_DTYPE = np.dtype(
+    [
+        ("think", "f8"),
+        ("started", "f8"),
+        ("latency", "f8"),
+        ("seed", "i8"),
+        ("count", "i8"),
+        ("left", "i8"),
+        # What it does, how many blocks a request has, its part of the client items, and where it is in it.
+        ("mode", "i8"),
+        ("blocks", "i8"),
+        ("first", "i8"),
+        ("items", "i8"),
+        ("place", "i8"),
+        ("answered", "i8"),
+    ]
+)
 RECORD_DTYPE = np.dtype(
     [
         ("submitted", "f8"),

@@ -158,10 +158,14 @@ class ScanRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientModel:
-    """Foreground readers: each reads a random block, thinks, reads again.
+    """Foreground clients of one kind: each asks for something, waits for it, thinks, asks again.
 
     Attributes
     ----------
+    kind : {"random-read", "sequential-read", "sync-write"}
+        Random blocks, the next blocks in the order in which they were written, or records of the intent log.
+    blocks : int
+        Blocks a request has.
     count : int
     think_s : float
         Mean of the exponential think time [s].
@@ -171,6 +175,8 @@ class ClientModel:
     count: int = 0
     think_s: float = 0.0
     seed: int = 0
+    kind: str = "random-read"
+    blocks: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,4 +206,15 @@ class PlaneModel:
     scan: ScanRules = field(default_factory=ScanRules)
     clients: ClientModel = field(default_factory=ClientModel)
     writer: WriterModel = field(default_factory=WriterModel)
+    more_clients: tuple[ClientModel, ...] = ()
     label_bytes: int = LABEL_BYTES
+
+    @property
+    def client_groups(self) -> tuple[ClientModel, ...]:
+        """Every kind of foreground clients that there are."""
+        return tuple(group for group in (self.clients, *self.more_clients) if group.count > 0)
+
+    @property
+    def client_count(self) -> int:
+        """Foreground clients of all kinds."""
+        return sum(group.count for group in self.client_groups)

@@ -16,6 +16,9 @@ FOREVER = np.inf
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
 # 2.3.9).
 ATTACH_TXGS = 4
+# How often the progress of a rebuild is noted: at least [s], and as a share of the time so far.  The time
+# axis may be sliced in any way.
+NOTE_S, NOTE_SHARE = 0.02, 0.01
 
 
 class BackgroundTxg:
@@ -101,6 +104,13 @@ class Rebuild:
     ) -> None:
         self.control, self.waits, self.set_depth, self.sample = control, waits, set_depth, sample
         self.txg = BackgroundTxg(control, timeout)
+        self.curve: list[tuple[float, int]] = []
+        self.before = 0
+
+    def note(self) -> None:
+        """Note how many bytes have been issued by now."""
+        now = self.control.plane.now - self.control.start
+        self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
 
     def steps(self, programs: Sequence[Program], window: Window) -> Steps:
         """Run the programs; without waits they follow one another without a break."""
@@ -115,6 +125,7 @@ class Rebuild:
             yield from self._until(lambda reason: reason == DRAINED)
             plane.pause()
             self.sample(begin)
+            self.before += int(plane.stream(0, "issued_bytes"))
             if self.waits:
                 yield from self._wait_for_txg()
         if not self.waits:
@@ -132,10 +143,14 @@ class Rebuild:
     def _until(self, done: Callable[[int], bool]) -> Steps:
         """Let time pass and txgs end until `done` says so."""
         while True:
-            reason: Any = yield from self.control.decision(self.txg.deadline if self.txg.idle else FOREVER)
+            deadline = self.txg.deadline if self.txg.idle else FOREVER
+            now = self.control.plane.now
+            step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
+            reason: Any = yield from self.control.decision(min(deadline, now + step))
+            self.note()
             if reason in (EPOCH, GROUP):
                 self.txg.step()
-            elif reason == HORIZON:
+            elif reason == HORIZON and self.control.plane.now >= deadline:
                 self.txg.begin()
             elif reason == STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the rebuild waits")

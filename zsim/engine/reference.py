@@ -65,6 +65,8 @@ class ReferencePlane:
         Scan blocks that can be in flight at once.
     client_items : ndarray of int64
         Items that clients read.
+    log_items : ndarray of int64
+        Items that clients write.
     records : int
         Finished commands to keep; 0: none.
     program_length : int
@@ -79,6 +81,7 @@ class ReferencePlane:
         streams: int = 1,
         slots: int = 64,
         client_items: NDArray[np.int64] | None = None,
+        log_items: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
     ) -> None:
@@ -93,7 +96,8 @@ class ReferencePlane:
         self.vdevs = [VDEVS[vdev.kind](self.shared, vdev, self.queues) for vdev in model.vdevs]
         self.metadata = Metadata(self.shared, self.items, self.vdevs)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
-        self._build_users(readable, streams)
+        log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
+        self._build_users(readable, log, streams)
         self.program: list[Operation] = []
         while self.clock.peek() <= self.now:
             self.clock.step()
@@ -139,21 +143,22 @@ class ReferencePlane:
             if old >= 0 and new >= 0:
                 self.states[old].replaced_by = new
 
-    def _build_users(self, readable: list[Item], streams: int) -> None:
-        clients, slot = self.model.clients, self._next_slot
-        self.clients = [
-            Client(
-                self.shared,
-                slot + number,
-                clients.think_s,
-                clients.seed + CLIENT_SEED_STEP * number,
-                readable,
-                self.vdevs,
-            )
-            for number in range(clients.count)
-        ]
-        slot += clients.count
+    def _build_users(self, readable: list[Item], log: list[Item], streams: int) -> None:
+        slot = self._next_slot
+        self.clients = []
+        for group in self.model.client_groups:
+            items = log if group.kind == "sync-write" else readable
+            for number in range(group.count):
+                seed = group.seed + CLIENT_SEED_STEP * number
+                place = number * len(items) // group.count
+                self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs))
+                slot += 1
         self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]
+
+    @property
+    def client_answers(self) -> list[tuple[int, float]]:
+        """How many requests of each client were answered, and the sum of their latencies [s]."""
+        return [(client.answered, client.latency) for client in self.clients]
 
     # What control asks and decides.
 

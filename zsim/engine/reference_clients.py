@@ -1,4 +1,4 @@
-"""Foreground clients of the reference engine: each reads a random block, thinks, reads again."""
+"""Foreground clients of the reference engine: each asks for something, waits for it, thinks, asks again."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ from collections.abc import Sequence
 from math import log
 
 from zsim.engine.draws import mixed
-from zsim.engine.memory import FLAG_NORMAL, SYNC_READ
+from zsim.engine.memory import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.engine.model import ClientModel
 from zsim.engine.reference_clock import Alarm, Steps
 from zsim.engine.reference_state import Child, Item, Shared
 from zsim.engine.reference_vdev import TopLevel
 
 
 class Client:
-    """A foreground reader.
+    """A foreground client.
 
     Parameters
     ----------
     shared : Shared
     slot : int
         Place of its thinking in the order of events.
-    think_s : float
-        Mean think time [s].
+    model : ClientModel
+        What it does.
     seed : int
     items : sequence of Item
-        What it reads.
+        What it reads or writes.
+    place : int
+        Where among them it begins, unless it reads at random.
     vdevs : sequence of TopLevel
     """
 
@@ -32,41 +35,55 @@ class Client:
         self,
         shared: Shared,
         slot: int,
-        think_s: float,
+        model: ClientModel,
         seed: int,
         items: Sequence[Item],
+        place: int,
         vdevs: Sequence[TopLevel],
     ) -> None:
-        self.shared, self.think_s, self.seed, self.items, self.vdevs = shared, think_s, seed, items, vdevs
+        self.shared, self.model, self.seed, self.items, self.vdevs = shared, model, seed, items, vdevs
+        self.place = place
+        self.answered, self.latency = 0, 0.0
         self.count = 0
         self.left = 0
         self.alarm, self.answer = Alarm(shared.clock, slot), Alarm(shared.clock, -1)
         shared.clock.process(self.session())
 
     def session(self) -> Steps:
-        """Process: read, count the answer, think."""
+        """Process: ask, count the answer, think."""
         while True:
             yield self.alarm.ring
             started = self.shared.now
-            self._read()
+            self._ask()
             yield self.answer.ring
             self.shared.client_reads += 1
             self.shared.client_latency += self.shared.now - started
+            self.answered += 1
+            self.latency += self.shared.now - started
             self.think()
 
     def think(self) -> None:
         """Think for an exponential time."""
-        think = -log(mixed(self.seed, 2 * self.count + 1)) * self.think_s
+        think = -log(mixed(self.seed, 2 * self.count + 1)) * self.model.think_s
         self.count += 1
         self.alarm.set(self.shared.now + think)
 
-    def _read(self) -> None:
-        item = self.items[int(mixed(self.seed, 2 * self.count) * len(self.items))]
+    def _ask(self) -> None:
+        if self.model.kind == "random-read":
+            first = int(mixed(self.seed, 2 * self.count) * len(self.items))
+        else:
+            first, self.place = self.place, (self.place + self.model.blocks) % len(self.items)
         self.shared.last_client = self.shared.now
-        vdev = self.vdevs[item.vdev]
-        self.left = vdev.plain_read(item.offset, item.psize, SYNC_READ, FLAG_NORMAL, self._read_done)
+        self.left = 0
+        for block in range(self.model.blocks):
+            item = self.items[(first + block) % len(self.items)]
+            vdev = self.vdevs[item.vdev]
+            if self.model.kind == "sync-write":
+                self.left += vdev.plain_write(item.offset, item.psize, SYNC_WRITE, FLAG_NORMAL, self._done)
+            else:
+                self.left += vdev.plain_read(item.offset, item.psize, SYNC_READ, FLAG_NORMAL, self._done)
 
-    def _read_done(self, child: Child) -> None:
+    def _done(self, child: Child) -> None:
         self.left -= 1
         if self.left == 0:
             self.answer.sound()

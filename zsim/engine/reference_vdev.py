@@ -71,16 +71,19 @@ class TopLevel:
         """Queue the reads of a block outside the scan; return how many."""
         raise NotImplementedError
 
+    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the writes of a block outside the scan, to every leaf there is; return how many."""
+        raise NotImplementedError
+
     def write(self, block: ScanBlock, leaf: int, place: int, size: int) -> None:
         """Queue one repair write; `place` leaves out the labels."""
         block.expect_write()
         self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, block.write_done)
 
     def _scan_read(self, block: ScanBlock, piece: Piece, done: Done) -> None:
-        child, place, size = piece
+        _, place, size = piece
         block.expect_read()
-        leaf = self.model.read_leaf[child]
-        self._enqueue(leaf, self.shared.scan_class, False, place, size, FLAG_SCAN, done)
+        self._enqueue(self._source(piece), self.shared.scan_class, False, place, size, FLAG_SCAN, done)
 
     def _enqueue(
         self, leaf: int, klass: int, write: bool, place: int, size: int, flags: int, done: Done
@@ -89,7 +92,17 @@ class TopLevel:
         self.queues[leaf].enqueue(Child(leaf, klass, write, offset, size, flags, done))
 
     def _is_readable(self, piece: Piece) -> bool:
-        return self.model.read_leaf[piece[0]] >= 0
+        return self._source(piece) >= 0
+
+    def _source(self, piece: Piece) -> int:
+        """Return the leaf that holds a piece, -1 if none does."""
+        return self.model.read_leaf[piece[0]]
+
+    def _writes(self, pieces: Sequence[tuple[int, int, int]], klass: int, flags: int, done: Done) -> int:
+        """Queue plain writes, each a leaf, a place on it and a size; return how many."""
+        for leaf, place, size in pieces:
+            self._enqueue(leaf, klass, True, place, size, flags, done)
+        return len(pieces)
 
 
 class Parity(TopLevel):
@@ -127,9 +140,24 @@ class Parity(TopLevel):
         Source: vdev_raidz.c:vdev_raidz_io_start.
         """
         pieces = [piece for part in self._plain_parts(offset, psize) for piece in self._needed(part)]
-        for child, place, size in pieces:
-            self._enqueue(self.model.read_leaf[child], klass, False, place, size, flags, done)
+        for piece in pieces:
+            self._enqueue(self._source(piece), klass, False, piece[1], piece[2], flags, done)
         return len(pieces)
+
+    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the writes of a block outside the scan; a dRAID's zero fill is written too."""
+        pieces = [
+            (leaf, piece[1], piece[2])
+            for part in self._parts(offset, psize, whole=True)
+            for piece in part
+            for leaf in (self._source(piece), self._missing_leaf(piece))
+            if leaf >= 0 and piece[2] > 0
+        ]
+        return self._writes(pieces, klass, flags, done)
+
+    def _missing_leaf(self, piece: Piece) -> int:
+        """Return the leaf that misses a piece, -1 if none does."""
+        return self.model.write_leaf[piece[0]]
 
     def _needed(self, part: list[Piece]) -> list[Piece]:
         data = part[self.model.parity :]
@@ -206,13 +234,18 @@ class Draid(Parity):
 
         The leaves of a dRAID do not look at what they miss (zio.c:zio_vdev_io_start).
         """
-        child, place, _ = piece
-        missing, healthy = self.model.write_leaf[child], self.model.read_leaf[child]
-        if missing == TO_SPARE:
-            missing = self._spare_leaf(place)
+        missing, healthy = self._missing_leaf(piece), self.model.read_leaf[piece[0]]
         leaves = [missing] if was_read else [missing, healthy]
         is_passed_on = was_read and healthy >= 0
         return [] if is_passed_on else [leaf for leaf in leaves if leaf >= 0]
+
+    def _source(self, piece: Piece) -> int:
+        leaf = self.model.read_leaf[piece[0]]
+        return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
+
+    def _missing_leaf(self, piece: Piece) -> int:
+        leaf = self.model.write_leaf[piece[0]]
+        return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
 
     def _spare_leaf(self, place: int) -> int:
         """Return the leaf of the first distributed spare there (vdev_draid.c:vdev_draid_spare_get_child)."""
@@ -247,6 +280,12 @@ class Mirror(TopLevel):
         leaf = self.model.read_leaf[self._choice(offset)]
         self._enqueue(leaf, klass, False, offset, psize, flags, done)
         return 1
+
+    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+        """Queue the write of a block outside the scan, to all sides."""
+        both = zip(self.model.read_leaf, self.model.write_leaf, strict=True)
+        pieces = [(leaf, offset, psize) for pair in both for leaf in pair if leaf >= 0]
+        return self._writes(pieces, klass, flags, done)
 
     def _choice(self, offset: int) -> int:
         """Return the child of least load; equal ones take turns (vdev_mirror.c:vdev_mirror_child_select).

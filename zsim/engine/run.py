@@ -38,10 +38,12 @@ from zsim.scan.program import (
     traversal_program,
     with_entries,
 )
-from zsim.scan.rebuild import rebuild_chunks, with_chunks
+from zsim.scan.rebuild import Chunks, rebuild_chunks, with_chunks
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
 from zsim.scenario.capacity import metaslab_shift
 from zsim.scenario.releases import Operation, ReleaseProfile
+from zsim.vdevs.draid import draid_asize
+from zsim.vdevs.raidz import raidz_asize
 
 SMALL_SHARE = 8
 FOREVER = np.inf
@@ -49,6 +51,8 @@ TXGS_TO_FINISH = 3
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 MIN_SLOTS, MAX_SLOTS = 64, 60_000
+# The log goes round in so many blocks a top-level vdev.
+LOG_BLOCKS = 1024
 PlaneFactory = Callable[..., Any]
 
 
@@ -106,6 +110,8 @@ class RunSetup:
         and the platters' angles are counted from its zero.  The times of the result begin with the scan.
     metaslab_shift : int, optional
         Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
+    log_bytes : int
+        Size of a block of the intent log, for clients that write synchronously [bytes].
     plane : callable
         Makes the data plane.
     """
@@ -122,6 +128,7 @@ class RunSetup:
     second: SecondReplacement | None = None
     clock_s: float = 0.0
     metaslab_shift: int | None = None
+    log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
 
 
@@ -163,6 +170,10 @@ class RunResult:
     leaves : ndarray of LEAF_DTYPE
         Counters; `span_leaves` holds those within the scan's span.
     progress : list of Sample
+    curve : list of (float, int)
+        Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
+    clients : list of (int, float)
+        Of each foreground client: requests answered, and the sum of their latencies [s].
     """
 
     end: float
@@ -182,6 +193,8 @@ class RunResult:
     link_busy: tuple[float, ...] = ()
     phases: list[tuple[str, float, float]] = field(default_factory=list)
     progress: list[Sample] = field(default_factory=list)
+    curve: list[tuple[float, int]] = field(default_factory=list)
+    clients: list[tuple[int, float]] = field(default_factory=list)
 
 
 class Run:
@@ -200,6 +213,7 @@ class Run:
         self.programs = self._chunk_programs() if setup.operation == "rebuild" else []
         self.queue = self._queue()
         self.txg = setup.txg or txg_rules(setup.release, setup.operation)
+        self.log_items = self._log_items()
         self.plane = self._plane()
         self.stop_at = FOREVER
         self.start = setup.clock_s
@@ -213,6 +227,7 @@ class Run:
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
         self.progress: list[Sample] = []
+        self.curve: list[tuple[float, int]] = []
         self.issued_before = 0
         self.done_entries = 0
 
@@ -234,6 +249,13 @@ class Run:
     def execute(self) -> RunResult:
         """Run to the end."""
         process = self.environment.process(self._steps())
+        self.plane.start_clients()
+        self.environment.run(process)
+        return self._result()
+
+    def watch(self, seconds: float) -> RunResult:
+        """Let the clients alone use the pool for so long."""
+        process = self.environment.process(self.control.idle(seconds))
         self.plane.start_clients()
         self.environment.run(process)
         return self._result()
@@ -340,14 +362,30 @@ class Run:
             streams=max(1, len(setup.model.vdevs)),
             slots=min(slots_for(windows, setup.blocks.psize), len(self.items) + MIN_SLOTS),
             client_items=self._client_items(),
+            log_items=self.log_items,
             records=setup.records,
             program_length=longest,
         )
 
     def _client_items(self) -> NDArray[np.int64]:
-        if self.setup.model.clients.count == 0:
+        if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
         return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
+
+    def _log_items(self) -> NDArray[np.int64]:
+        """Make items of the intent log: its blocks lie one behind the other, on each top-level vdev."""
+        setup = self.setup
+        if not any(group.kind == "sync-write" for group in setup.model.client_groups):
+            return np.zeros(0, np.int64)
+        first = len(self.items)
+        for number, (vdev, offset) in enumerate(log_places(setup.model)):
+            size = -(-setup.log_bytes >> vdev.ashift) << vdev.ashift
+            step = asize_of(vdev, size)
+            places = offset + step * np.arange(LOG_BLOCKS, dtype=np.int64)
+            chunks = Chunks(places, np.full(LOG_BLOCKS, size, np.int64), np.zeros(LOG_BLOCKS, np.int64))
+            self.items = with_chunks(self.items, chunks, number)
+        rows = np.arange(first, len(self.items)).reshape(-1, LOG_BLOCKS)
+        return rows.T.ravel().astype(np.int64)
 
     def _came_back(self, now: float) -> None:
         if self.on_progress is not None:
@@ -413,6 +451,7 @@ class Run:
             lambda begin: self._sample("rebuild", begin - self.start),
         )
         yield from rebuild.steps(self.programs, self.pool_window)
+        self.curve = rebuild.curve
 
     def _legacy_steps(self) -> Steps:
         self.plane.load_streams([self.walk], [self.pool_window])
@@ -538,7 +577,33 @@ class Run:
             link_busy=plane.link_busy,
             phases=self.phases,
             progress=self.progress,
+            curve=self.curve,
+            clients=plane.client_answers,
         )
+
+
+def log_places(model: PlaneModel) -> list[tuple[VdevModel, int]]:
+    """Return where the intent log lies on each top-level vdev.
+
+    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
+    """
+    places = []
+    for vdev in model.vdevs:
+        leaf = max(*vdev.read_leaf, *vdev.write_leaf)
+        middle = model.leaves[leaf].drive.capacity_bytes // 2
+        data = 1 if vdev.kind == "mirror" else len(vdev.read_leaf) - vdev.spares
+        unit = max(1, asize_of(vdev, 1 << vdev.ashift))
+        places.append((vdev, middle * data // unit * unit))
+    return places
+
+
+def asize_of(vdev: VdevModel, psize: int) -> int:
+    """Return the space that a block takes in its top-level vdev [bytes]."""
+    if vdev.kind == "raidz":
+        return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
+    if vdev.kind == "draid":
+        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
+    return psize
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:

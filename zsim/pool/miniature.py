@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
 from zsim.pool.population import History, expansion, mean_record_bytes
 from zsim.pool.recipe import PoolRecipe, TopLevel
+from zsim.scenario.capacity import DRAID_ROW_BYTES
 
 MAX_SLABS = 64
 MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 8 << 20, 200
 MAX_VDEVS = 4
+HEAP_GROUPS, FEWEST_HEAPS = 4, 4
 FILES_PER_POOL = 40
 TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
@@ -57,6 +60,8 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
     What is reduced: the number of top-level vdevs (at most 4, `vdev` among them), the metaslabs of each (at
     most 64 in all, evenly spread over the real ones), and the size of each metaslab: only its first part is
     there.  Metaslab i begins at its real address.
+
+    The metaslabs of a dRAID are not spread evenly but stand in heaps, see `_places`.
 
     Preserved: sizes of blocks, gaps, holes and runs up to the size of a reduced metaslab; how first fit, best
     fit and the search window treat them (absolute sizes and numbers, not fractions); the order in which
@@ -156,6 +161,25 @@ def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int) -> Top
     count = int(max(2, min(most, level.slab_count, wanted // smallest)))
     size = int(min(level.slab_bytes, max(wanted / count, 16 * level.unit)))
     size = max(size // level.unit, 16) * level.unit
-    places = np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
-    starts = tuple(int(place) for place in places)
+    starts = tuple(int(place) for place in _places(level, count, size))
     return TopLevel(level.spec, level.ashift, size, count, starts, level.slab_bytes)
+
+
+def _places(level: TopLevel, count: int, size: int) -> NDArray[np.int64]:
+    """Return where the reduced metaslabs begin: evenly spread over the real ones.
+
+    Those of a dRAID follow one another in heaps of several groups: which children take part changes from
+    group to group, and so many of them are busy together as in the real pool.
+    """
+    if level.spec.kind != "draid":
+        return np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
+    group = (level.spec.data + level.spec.parity) * DRAID_ROW_BYTES
+    heaps = int(min(count, max(FEWEST_HEAPS, count * size // (HEAP_GROUPS * group))))
+    number = np.arange(count, dtype=np.int64)
+    heap = number * heaps // count
+    first = np.searchsorted(heap, np.arange(heaps))[heap]
+    place = (2 * heap + 1) * level.slab_count // (2 * heaps) * level.slab_bytes
+    room = level.slab_bytes * level.slab_count - count * size
+    base = -(-np.minimum(place, max(0, room)) // level.unit) * level.unit
+    starts: NDArray[np.int64] = base + (number - first) * size
+    return starts

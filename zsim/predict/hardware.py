@@ -9,16 +9,24 @@ from zsim.drives.catalogue import load_drive
 from zsim.drives.links import load_enclosure
 from zsim.drives.model import DriveModel
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.model import ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel
+from zsim.engine.model import (
+    NOT_REPAIRED,
+    TO_SPARE,
+    ClientModel,
+    LeafModel,
+    LinkModel,
+    PlaneModel,
+    VdevModel,
+)
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
+from zsim.predict.clients import client_groups, writer
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 PHASE_STEP = 0.381966
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
 TRACK_SHARE = 0.7
-CLIENT_READ_S = 0.02
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
@@ -113,7 +121,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         enclosure = load_enclosure(HOST)
         links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
         link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
-    count = resolved.leaves
+    count, new_drives = resolved.leaves, 0 if spares(resolved) else resolved.replace + (resolved.second_at is not None)
     leaves = [
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
@@ -132,8 +140,9 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
             role="target",
             name=new.name,
         )
-        for leaf in range(count, count + resolved.replace)
+        for leaf in range(count, count + new_drives)
     ]
+    groups = client_groups(resolved, seed)
     with_channels, channels = flash_channels(leaves, len(links))
     return PlaneModel(
         leaves=with_channels,
@@ -141,8 +150,15 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         links=(*links, *channels),
         queue=queue_rules(resolved.release),
         scan=scan_rules(resolved.release, resolved.operation),
-        clients=clients(resolved, seed),
+        clients=groups[0] if groups else ClientModel(),
+        more_clients=groups[1:],
+        writer=writer(resolved),
     )
+
+
+def spares(resolved: ResolvedScenario) -> bool:
+    """Tell whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
+    return resolved.target == "distributed-spare" and resolved.replace > 0
 
 
 def shares_host(resolved: ResolvedScenario) -> bool:
@@ -196,18 +212,16 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
     ------
     NotSimulatedYet
     """
-    for vdev in resolved.layout.vdevs:
-        if vdev.kind == "draid":
-            raise NotSimulatedYet(
-                "layout", str(vdev), "RAID-Z and mirrors", "dRAID maps exist, its scan does not"
-            )
-    if resolved.operation == "rebuild":
-        raise NotSimulatedYet("operation", "rebuild", "resilver and scrub", "use one of these")
-    for load in resolved.load:
-        if load.kind != "random-read" or load.hours is not None:
-            raise NotSimulatedYet(
-                "load", str(load), "random-read at all hours", "state it so, or leave it out"
-            )
+    if spares(resolved) and resolved.replace > 1:
+        raise NotSimulatedYet(
+            "replace",
+            resolved.replace,
+            "one drive into a distributed spare at a time",
+            "take target new-drive",
+        )
+    if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
+        raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
+    writer(resolved)
 
 
 def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
@@ -223,14 +237,17 @@ def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
 def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int) -> VdevModel:
     online = resolved.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
-    write = tuple(resolved.leaves + child if child < replaced else -1 for child in range(spec.children))
+    write = tuple(
+        NOT_REPAIRED if child >= replaced else TO_SPARE if spares(resolved) else resolved.leaves + child
+        for child in range(spec.children)
+    )
     return VdevModel(
         kind=spec.kind,
-        parity=spec.parity if spec.kind == "raidz" else 0,
+        parity=spec.parity,
         ashift=resolved.ashift,
         read_leaf=read,
         write_leaf=write,
-        data=spec.data or 0,
+        data=spec.data if spec.kind == "draid" else 0,
         spares=spec.spares or 0,
     )
 
@@ -256,15 +273,3 @@ def shared_links(resolved: ResolvedScenario) -> tuple[tuple[LinkModel, ...], dic
             leaf: first + place for leaf, place in zip(leaves, enclosure.attach(len(leaves)), strict=True)
         }
     return tuple(links), link_of
-
-
-def clients(resolved: ResolvedScenario, seed: int) -> ClientModel:
-    """Return the foreground readers: threads as stated, or enough of them to make the rate."""
-    count, think = 0, 0.0
-    for load in resolved.load:
-        if load.threads is not None:
-            count, think = count + load.threads, float(load.think or 0.0)
-        elif load.rate is not None:
-            threads = max(1, round(load.rate * CLIENT_READ_S) * 2)
-            count, think = count + threads, max(0.0, threads / load.rate - CLIENT_READ_S)
-    return ClientModel(count=count, think_s=think, seed=seed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from zsim.errors import InputError
 from zsim.pool.ageing import AgedPool, aged_pool
+from zsim.pool.api import window_vdevs
 from zsim.pool.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.free_space import placed_by, read_free_space
@@ -14,7 +15,7 @@ from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.population import HistoryError
-from zsim.pool.recipe import pool_of
+from zsim.pool.recipe import TopLevel, pool_of
 from zsim.predict.ensemble import Member
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
@@ -43,6 +44,8 @@ class Miniature:
         Bytes of the real pool that one byte of the miniature stands for, on each top-level vdev of it.
     walked : float
         Top-level vdevs of the real pool that each of the miniature's stands for in the metadata phase.
+    damaged : TopLevel
+        The first top-level vdev, with the metaslabs of the miniature.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -50,6 +53,7 @@ class Miniature:
     table: BlockTable
     scale: float
     walked: float
+    damaged: TopLevel
     note: str = ""
 
 
@@ -93,7 +97,9 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
-    return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, note)
+    return Miniature(
+        table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
+    )
 
 
 def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
@@ -106,7 +112,8 @@ def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
     counted = (0,) if resolved.operation != "scrub" else chosen_vdevs(len(vdevs))
     small = sample_blocks(known, vdevs, blocks, order, resolved.seed)
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
-    return Miniature(small.table, small.scale(counted), walked, different_alloc(informed(resolved)))
+    damaged = window_vdevs(small, vdevs).get(0, vdevs[0])
+    return Miniature(small.table, small.scale(counted), walked, damaged, different_alloc(informed(resolved)))
 
 
 def _nearest(

@@ -67,6 +67,8 @@ class ResolvedScenario:
         With the tunables, the order and hz applied.
     operation, replace, old_drive, target : str or int
         See `Scenario`; `replace` is 0 for a scrub.
+    second_at : float or None
+        Share of the resilver that is done when one more drive is replaced.
     drive, new_drive : str
         Names for the catalogue of drives.
     drive_size, new_drive_size : int
@@ -102,6 +104,7 @@ class ResolvedScenario:
     operation: Operation
     replace: int
     old_drive: Literal["missing", "online"]
+    second_at: float | None
     target: Literal["new-drive", "distributed-spare"]
     drive: str
     drive_size: int
@@ -169,7 +172,7 @@ def resolve(scenario: Scenario, capacity_of: Callable[[str], int] | None = None)
     layout = scenario.pool_layout
     release = _release(scenario, notes)
     data = _space(scenario, layout, release, capacity, notes)
-    data |= _replacement(scenario, data, capacity, notes)
+    data |= _replacement(scenario, layout, release, data, capacity, notes)
     data |= _host(scenario, release, notes)
     data |= _surroundings(scenario, layout, data["replace"], notes)
     return ResolvedScenario(
@@ -246,11 +249,37 @@ def _space(
     return {"drive": drive, "drive_size": size, "pool_size": total, "fill": fill, "alloc": alloc}
 
 
+def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Any:
+    """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
+    vdev, count = layout.vdevs[0], scenario.replace or 1
+    if vdev.kind != "draid" or scenario.operation == "scrub":
+        return scenario.target or "new-drive"
+    other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
+    other = other or scenario.second_at is not None
+    if not vdev.spares or other or count > 1:
+        return notes.take("target", scenario.target, "new-drive", "new-drive", "a drive takes its place")
+    text = "distributed-spare"
+    return notes.take("target", scenario.target, text, text, "what ZED takes first when a drive fails")
+
+
+def _operation(scenario: Scenario, target: str, release: ReleaseProfile, notes: _Notes) -> Any:
+    """Return what runs: into a distributed spare ZED rebuilds sequentially (zfs_retire.c, 2.1 and later)."""
+    if target == "distributed-spare" and release.rebuild == "mirror-draid":
+        why = "ZED rebuilds sequentially into a distributed spare"
+        return notes.take("operation", scenario.operation, "rebuild", "rebuild", why)
+    return notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
+
+
 def _replacement(
-    scenario: Scenario, data: dict[str, Any], capacity: Callable[[str], int], notes: _Notes
+    scenario: Scenario,
+    layout: Layout,
+    release: ReleaseProfile,
+    data: dict[str, Any],
+    capacity: Callable[[str], int],
+    notes: _Notes,
 ) -> dict[str, Any]:
-    operation = notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
-    target = scenario.target or "new-drive"
+    target = _target(scenario, layout, notes)
+    operation = _operation(scenario, target, release, notes)
     if operation == "scrub":
         count, old, new = 0, "online", data["drive"]
     else:
@@ -264,7 +293,7 @@ def _replacement(
         allowed = f"ZFS takes no replacement smaller than the {format_both(data['drive_size'])} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
     return {
-        "operation": operation, "target": target, "replace": count, "old_drive": old,
+        "operation": operation, "target": target, "replace": count, "old_drive": old, "second_at": scenario.second_at,
         "new_drive": new, "new_drive_size": size,
     }  # fmt: skip
 
