@@ -92,7 +92,7 @@ def test_the_degraded_share_is_what_the_permutations_give(failed: int) -> None:
 def test_a_rebuild_writes_what_was_on_the_drive(layout: str, fields: dict[str, Any]) -> None:
     asked = resolved(layout, **fields)
     result = member_of(asked)
-    on_drive = asked.alloc / (22 if layout == DRAID else 1)
+    on_drive = asked.alloc / (24 if layout == DRAID else 1)
     written = float(result.run.leaves["scan_write_bytes"].sum()) * result.scale
     assert written == pytest.approx(on_drive, rel=0.02)
 
@@ -101,7 +101,7 @@ def test_no_drive_is_faster_than_its_platter() -> None:
     """Floors: a new drive takes all of a drive's data; into spares each survivor moves its part of the reads."""
     fastest = load_drive("generic-7200rpm-cmr").with_capacity(4 * 10**12).parameters().zone_rates[0]
     asked = resolved(DRAID)
-    on_drive = asked.alloc / 22
+    on_drive = asked.alloc / 24
     spare = member_of(asked)
     moved = on_drive * 10 / 23
     assert spare.time_s > moved / fastest

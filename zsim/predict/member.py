@@ -9,7 +9,7 @@ import numpy as np
 
 from zsim.drives.model import SmrParameters
 from zsim.engine.compiled import CompiledPlane
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, WriterModel
 from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
@@ -101,12 +101,33 @@ def run_member(
     if resolved.second_at is not None:
         setup = replace(setup, second=_second(resolved, setup))
     run = Run(setup, progress).execute()
-    result = scaled(run, pool.scale, model, setup, repaired=pool.scale * share_correction(resolved, pool))
+    result = scaled(
+        run,
+        pool.scale,
+        model,
+        setup,
+        repaired=pool.scale * share_correction(resolved, pool),
+        quiet_sync_s=_quiet_sync(setup),
+    )
     if smr is None:
         return result
     extra = housekeeping_s(run, model, smr, pool.scale, in_order=profile.order == "sorted")
     extra = max(0.0, extra) * pool.scale * member.shingling
     return replace(result, time_s=result.time_s + extra, issue_s=result.issue_s + extra, shingled_s=extra)
+
+
+def _gaps(run: RunResult) -> list[float]:
+    """Return how long each txg took to end, between the slices of the scan [s]."""
+    ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
+    return [after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]
+
+
+def _quiet_sync(setup: RunSetup) -> float | None:
+    """Return how long a txg takes to end where nobody writes [s]; None where nobody does anyway."""
+    if setup.model.writer.rate <= 0.0:
+        return None
+    quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
+    return float(np.mean(_gaps(Run(quiet).execute())))
 
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
@@ -253,7 +274,13 @@ def share_correction(resolved: ResolvedScenario, pool: Miniature) -> float:
 
 
 def scaled(
-    run: RunResult, scale: float, model: PlaneModel, setup: RunSetup, *, repaired: float | None = None
+    run: RunResult,
+    scale: float,
+    model: PlaneModel,
+    setup: RunSetup,
+    *,
+    repaired: float | None = None,
+    quiet_sync_s: float | None = None,
 ) -> MemberResult:
     """Return a run's durations at the size of the real pool; `repaired` is the scale of the issue phase.
 
@@ -262,12 +289,15 @@ def scaled(
     """
     visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
     issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
-    ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
     # The median, as the wait between the passes of two replacements is no txg end.
-    sync = float((np.mean if setup.second is None else np.median)([after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]))
+    sync = float((np.mean if setup.second is None else np.median)(_gaps(run)))
     slice_s = Run.slice_of(setup)
+    written = 0.0
+    if quiet_sync_s is not None:
+        # What a writer adds grows with the time it writes, not with the number of txgs.
+        written = max(0.0, sum(_gaps(run)) - len(run.phases) * quiet_sync_s) / max(visit + issue, 1e-9)
+        sync = quiet_sync_s
     visit, issue = visit * scale, issue * (scale if repaired is None else repaired)
     slices = max(1.0, (visit + issue) / slice_s)
-    return MemberResult(
-        visit + issue + sync * slices, visit, issue, sync * slices, repaired or scale, run, model
-    )
+    ends_s = sync * slices + written * (visit + issue)
+    return MemberResult(visit + issue + ends_s, visit, issue, ends_s, repaired or scale, run, model)
