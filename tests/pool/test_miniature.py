@@ -6,7 +6,7 @@ import pytest
 from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.histories import history_names, load_history
 from zsim.pool.miniature import MAX_SLABS, build_miniature
-from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, pool_of
+from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, pool_of, TopLevel
 from zsim.pool.statistics import PopulationStatistics, describe
 from zsim.scenario.releases import load_release
 
@@ -34,7 +34,10 @@ def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) 
     for number, vdev in zip(small.vdevs, small.recipe.vdevs, strict=True):
         real = recipe.vdevs[number]
         offsets = table.dva_offset[table.dva_vdev == number]
-        assert (offsets % real.slab_bytes < vdev.slab_bytes + real.unit).all()
+        if real.spec.kind == "draid":
+            assert_in_heaps(vdev)
+        else:
+            assert (offsets % real.slab_bytes < vdev.slab_bytes + real.unit).all()
         assert offsets.max() > 0.8 * real.slab_bytes * real.slab_count
     used = np.isin(table.dva_vdev, small.vdevs)
     share = (
@@ -43,6 +46,17 @@ def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) 
         / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in small.vdevs)
     )
     assert share == pytest.approx(0.6, abs=0.02)
+
+
+def assert_in_heaps(vdev: TopLevel) -> None:
+    """Metaslabs of a dRAID follow one another in at least four heaps, so that many children work at a time."""
+    starts = vdev.slab_starts()
+    gaps = np.diff(starts)
+    assert (gaps >= vdev.slab_bytes).all()
+    heaps = 1 + np.count_nonzero(gaps > vdev.slab_bytes + vdev.unit)
+    assert 4 <= heaps < vdev.slab_count
+    group = (vdev.spec.data + vdev.spec.parity) * (16 << 20)
+    assert heaps == 4 or vdev.slab_count * vdev.slab_bytes / heaps >= 4 * group
 
 
 def test_a_small_pool_is_built_exactly() -> None:

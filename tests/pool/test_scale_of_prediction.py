@@ -1,4 +1,4 @@
-"""The size of the miniature does not matter to what is predicted: halved, the time stays within its stated error."""
+"""The size of the miniature does not matter: halved, the predicted time stays within its stated error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
 MEMORY = 1 << 50
-"""So much that the sorted scan never runs short of it: how it then alternates is no question of the population."""
+"""So much that the sorted scan never runs short of it, which is no question of the population."""
 
 
 def resolved_for(history: str, release: str, **more: object) -> ResolvedScenario:

@@ -64,6 +64,7 @@ FLAGS = (
     Flag("operation", "NAME", "What runs: resilver, scrub or rebuild."),
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
     Flag("replace", "K", "Number of drives replaced at once in one vdev."),
+    Flag("second_at", "SHARE", "Another drive of the vdev is replaced when this much is done: 80%."),
     Flag("old_drive", "STATE", "The drive that is replaced: missing or online."),
     Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
     Flag("enclosure", "NAME", "Shared link in front of all drives that no --ports names."),

@@ -83,7 +83,7 @@ class CompiledPlane:
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
-        self.memory.client_items[: asked] = np.concatenate((readable, log))
+        self.memory.client_items[:asked] = np.concatenate((readable, log))
         self._load_clients(len(readable), len(log))
         self.events = 0
 

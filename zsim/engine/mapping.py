@@ -286,7 +286,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
 
 @njit
 def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
-    """Queue a plain write of a block, to all leaves that are there, the new ones too; return the number of writes."""
+    """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
     item = items_of(table)[item_number & table[ITEM_MASK]]
     vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
     writes, at, left = 0, item.offset, item.psize

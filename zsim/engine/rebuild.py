@@ -16,8 +16,9 @@ FOREVER = np.inf
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
 # 2.3.9).
 ATTACH_TXGS = 4
-# How often the progress of a rebuild is noted [s]; the time axis may be sliced in any way.
-NOTE_S = 0.1
+# How often the progress of a rebuild is noted: at least [s], and as a share of the time so far.  The time
+# axis may be sliced in any way.
+NOTE_S, NOTE_SHARE = 0.02, 0.01
 
 
 class BackgroundTxg:
@@ -148,7 +149,9 @@ class Rebuild:
         """Let time pass and txgs end until `done` says so."""
         while True:
             deadline = self.txg.deadline if self.txg.idle else FOREVER
-            reason: Any = yield from self.control.decision(min(deadline, self.control.plane.now + NOTE_S))
+            now = self.control.plane.now
+            step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
+            reason: Any = yield from self.control.decision(min(deadline, now + step))
             self.note()
             if reason in (EPOCH, GROUP):
                 self.txg.step()

@@ -102,9 +102,7 @@ class TopLevel:
         """Return the leaf that holds a piece, -1 if none does."""
         return self.model.read_leaf[piece[0]]
 
-    def _writes(
-        self, pieces: Sequence[tuple[int, int, int]], klass: int, flags: int, done: Done
-    ) -> int:
+    def _writes(self, pieces: Sequence[tuple[int, int, int]], klass: int, flags: int, done: Done) -> int:
         """Queue plain writes, each a leaf, a place on it and a size; return how many."""
         for leaf, place, size in pieces:
             self._enqueue(leaf, klass, True, place, size, flags, done)

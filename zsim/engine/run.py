@@ -400,7 +400,7 @@ class Run:
         return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
 
     def _log_items(self) -> NDArray[np.int64]:
-        """Make items of the intent log's blocks: they lie one behind the other on each top-level vdev in turn."""
+        """Make items of the intent log: its blocks lie one behind the other, on each top-level vdev."""
         setup = self.setup
         if not any(group.kind == "sync-write" for group in setup.model.client_groups):
             return np.zeros(0, np.int64)

@@ -40,6 +40,7 @@ Order = Literal["address", "traversal"]
 FIELD = "block_list"
 MOST_ROWS = 400_000
 """Of a list kept in memory; of a longer one, windows of so many blocks are."""
+BATCH = 1 << 17
 MAX_VDEVS = 4
 VDEVS_KEY = b"zsim.vdevs"
 MISFIT = 0.5
@@ -320,10 +321,13 @@ class _Parquet:
         return {number: place for place, number in enumerate(ids)}
 
     def parts(self, columns: list[str]) -> Iterator[BlockTable]:
-        """Yield the groups of rows as tables, with zeros in columns not asked for."""
-        for group in range(self.file.num_row_groups):
+        """Yield batches of rows as tables, with zeros in columns not asked for."""
+        batches = self.file.iter_batches(batch_size=BATCH, columns=columns)
+        while True:
             try:
-                rows = self.file.read_row_group(group, columns=columns)
+                rows = next(batches, None)
+                if rows is None:
+                    return
                 values = {name: rows.column(name).to_numpy(zero_copy_only=False) for name in columns}
             except self.damaged as error:
                 raise self._refusal("the file is damaged") from error

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
 from zsim.pool.known import informed
+from zsim.predict.clients import latencies
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
 from zsim.predict.exact import exact_time
-from zsim.predict.hardware import drive_models, refuse_what_is_missing
-from zsim.predict.member import MemberResult, run_member, world_of
-from zsim.predict.population import miniature
+from zsim.predict.hardware import drive_models, refuse_what_is_missing, spares
+from zsim.predict.member import MemberResult, run_member, setup_of, world_of
+from zsim.predict.population import Miniature, miniature
 from zsim.predict.prediction import (
     Assumption,
+    Clients,
     Driver,
     Prediction,
     PredictionInterrupted,
@@ -32,7 +34,7 @@ from zsim.predict.summary import (
     sampling_half_width,
     totals,
 )
-from zsim.predict.whatif import Bench, advice, other_order, without_bottleneck
+from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_bottleneck
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
 from zsim.scenario.files import FILE_FIELDS
@@ -100,6 +102,9 @@ class _Work:
         self.bench: Bench | None = None
         self.unsettled = 0.0
         self.exact_s: float | None = None
+        self.clients: tuple[Clients, ...] = ()
+        self.scrub_share: float | None = None
+        self.large_pool: Miniature | None = None
 
     @property
     def times(self) -> list[float]:
@@ -143,15 +148,25 @@ class _Work:
         self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
         assert self.bench is not None
-        self.bench = replace(self.bench, detail=large)
+        self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
+        self._watch_clients(self.bench)
+        self.scrub_share = verifying_scrub(self.bench)
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
+
+    def _watch_clients(self, bench: Bench) -> None:
+        """Let the clients use the pool before and after the operation, as they do while it runs."""
+        setup = setup_of(bench.resolved, bench.pool, bench.result.model, bench.resolved.release)
+        found = latencies(setup, bench.result.run)
+        self.clients = tuple(Clients(**asdict(each)) for each in found)
 
     def _large(self, member: Member, blocks: int, repeat: int = 0) -> MemberResult:
         seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
         pool = miniature(seeded, member, blocks=blocks)
         self.notes = {pool.note} - {""}
+        if repeat == 0:
+            self.large_pool = pool
         return run_member(seeded, member, pool=pool)
 
     def _precise(self) -> bool:
@@ -177,10 +192,11 @@ class _Work:
         return Prediction(
             subject=subject(resolved),
             operation=resolved.operation,
-            order=resolved.release.order,
+            order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
             resilver_s=answer,
             uncertainty=self._uncertainty(answer),
-            phases=phases(result),
+            phases=phases(result, middle, self.scrub_share),
+            clients=self.clients,
             bottleneck=bottleneck(result, without_bottleneck(self.bench, middle)),
             leaves=leaf_rows(result),
             breakdown=_stretched(breakdown(result), middle),
@@ -253,16 +269,25 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
 
 def subject(resolved: ResolvedScenario) -> str:
     """Return in one line what was asked."""
+    how = f"{resolved.release.order} scan"
+    if spares(resolved):
+        how = (
+            f"into a distributed spare, {how}"
+            if resolved.operation != "rebuild"
+            else "into a distributed spare"
+        )
+    elif resolved.operation == "rebuild":
+        how = "onto a new drive"
     count = f"{resolved.replace} drives at once in " if resolved.replace > 1 else ""
-    return (
-        f"{count}{resolved.layout}, {resolved.fill:.0%} full, "
-        f"{resolved.release.name} ({resolved.release.order} scan)"
-    )
+    if resolved.second_at is not None:
+        how += f", another drive replaced at {resolved.second_at:.0%}"
+    return f"{count}{resolved.layout}, {resolved.fill:.0%} full, {resolved.release.name} ({how})"
 
 
 def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
     """Return the model files the answer rests on."""
-    drives = dict.fromkeys((load_drive(resolved.drive).name, load_drive(resolved.new_drive).name))
+    names = (resolved.drive, resolved.new_drive)
+    drives = dict.fromkeys(name if name.endswith(".toml") else load_drive(name).name for name in names)
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
     used += [("enclosures", name) for name, _ in resolved.ports]
     return [*used, ("releases", resolved.release.series)]
@@ -282,6 +307,11 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, in a way that "
             "its vendor does not publish; the interval is wide, and a raidz of narrow columns may take longer still"
+        )
+    if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
+        found.append(
+            "the drives' write caches answer synchronous writes at once here: the flush that follows each on a real pool "
+            "is not simulated; for what clients wait with it, state no write cache"
         )
     if resolved.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")

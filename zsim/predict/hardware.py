@@ -19,13 +19,13 @@ from zsim.engine.model import (
 )
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
+from zsim.predict.clients import client_groups, writer
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 PHASE_STEP = 0.381966
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
 TRACK_SHARE = 0.7
-CLIENT_READ_S = 0.02
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
@@ -119,7 +119,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         enclosure = load_enclosure(HOST)
         links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
         link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
-    count, new_drives = resolved.leaves, 0 if spares(resolved) else resolved.replace
+    count, new_drives = resolved.leaves, 0 if spares(resolved) else resolved.replace + (resolved.second_at is not None)
     leaves = [
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
@@ -140,13 +140,16 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + new_drives)
     ]
+    groups = client_groups(resolved, seed)
     return PlaneModel(
         leaves=tuple(leaves),
         vdevs=vdev_models(resolved),
         links=links,
         queue=queue_rules(resolved.release),
         scan=scan_rules(resolved.release, resolved.operation),
-        clients=clients(resolved, seed),
+        clients=groups[0] if groups else ClientModel(),
+        more_clients=groups[1:],
+        writer=writer(resolved),
     )
 
 
@@ -181,15 +184,14 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
     """
     if spares(resolved) and resolved.replace > 1:
         raise NotSimulatedYet(
-            "replace", resolved.replace, "one drive into a distributed spare at a time", "take target new-drive"
+            "replace",
+            resolved.replace,
+            "one drive into a distributed spare at a time",
+            "take target new-drive",
         )
     if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
         raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
-    for load in resolved.load:
-        if load.kind != "random-read" or load.hours is not None:
-            raise NotSimulatedYet(
-                "load", str(load), "random-read at all hours", "state it so, or leave it out"
-            )
+    writer(resolved)
 
 
 def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
@@ -241,15 +243,3 @@ def shared_links(resolved: ResolvedScenario) -> tuple[tuple[LinkModel, ...], dic
             leaf: first + place for leaf, place in zip(leaves, enclosure.attach(len(leaves)), strict=True)
         }
     return tuple(links), link_of
-
-
-def clients(resolved: ResolvedScenario, seed: int) -> ClientModel:
-    """Return the foreground readers: threads as stated, or enough of them to make the rate."""
-    count, think = 0, 0.0
-    for load in resolved.load:
-        if load.threads is not None:
-            count, think = count + load.threads, float(load.think or 0.0)
-        elif load.rate is not None:
-            threads = max(1, round(load.rate * CLIENT_READ_S) * 2)
-            count, think = count + threads, max(0.0, threads / load.rate - CLIENT_READ_S)
-    return ClientModel(count=count, think_s=think, seed=seed)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.engine.compiled import CompiledPlane
-from zsim.engine.model import PlaneModel
-from zsim.engine.run import Run, RunResult, RunSetup
+from zsim.engine.model import PlaneModel, WriterModel
+from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
 from zsim.predict.population import SLABS, Miniature, miniature
-from zsim.predict.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
+from zsim.predict.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
+from zsim.scan.program import DamagedVdev, in_degraded_group
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -79,28 +81,110 @@ def run_member(
         Called with simulated time and the share done.
     """
     resolved = world_of(resolved, member)
+    if has_hours(resolved):
+        pool = pool or miniature(resolved, member, blocks=blocks)
+        return _by_hours(resolved, member, pool, release, model, progress)
     profile = release or resolved.release
     pool = pool or miniature(resolved, member, blocks=blocks)
     model = model or plane_model(resolved, member.factors, resolved.seed)
     if resolved.operation == "rebuild":
         return _rebuild_member(resolved, member, pool, model, progress)
-    setup = RunSetup(
-        model=in_miniature(
-            model,
-            pool.scale,
-            member.shingling,
-            slab_bytes(resolved, pool),
-            in_order=profile.order == "sorted",
-        ),
+    small = in_miniature(
+        model,
+        pool.scale,
+        member.shingling,
+        slab_bytes(resolved, pool),
+        in_order=profile.order == "sorted",
+    )
+    setup = setup_of(resolved, pool, small, profile)
+    if resolved.second_at is not None:
+        setup = replace(setup, second=_second(resolved, setup))
+    run = Run(setup, progress).execute()
+    return scaled(
+        run,
+        pool.scale,
+        model,
+        setup,
+        repaired=pool.scale * share_correction(resolved, pool),
+        quiet_sync_s=_quiet_sync(setup),
+    )
+
+
+def _gaps(run: RunResult) -> list[float]:
+    """Return how long each txg took to end, between the slices of the scan [s]."""
+    ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
+    return [after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]
+
+
+def _quiet_sync(setup: RunSetup) -> float | None:
+    """Return how long a txg takes to end where nobody writes [s]; None where nobody does anyway."""
+    if setup.model.writer.rate <= 0.0:
+        return None
+    quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
+    return float(np.mean(_gaps(Run(quiet).execute())))
+
+
+def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
+    """Return the second replacement, at its share of how long the first alone would take."""
+    child, leaf = resolved.replace, resolved.leaves + resolved.replace
+    alone = Run(setup).execute().end if resolved.second_at else 0.0
+    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone)
+
+
+def setup_of(
+    resolved: ResolvedScenario, pool: Miniature, model: PlaneModel, release: ReleaseProfile
+) -> RunSetup:
+    """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
+    return RunSetup(
+        model=model,
         blocks=pool.table,
-        release=scaled_limits(profile, pool.scale),
+        release=scaled_limits(release, pool.scale),
         operation=resolved.operation,
         memory=int(resolved.memory / pool.scale),
         seed=resolved.seed,
         plane=plane_of(resolved),
+        log_bytes=log_bytes(resolved),
     )
-    run = Run(setup, progress).execute()
-    return scaled(run, pool.scale, model, setup)
+
+
+def _by_hours(
+    resolved: ResolvedScenario,
+    member: Member,
+    pool: Miniature,
+    release: ReleaseProfile | None,
+    model: PlaneModel | None,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a member under loads that come and go: what is done under each of them, and how long that takes.
+
+    The pool is the same all along, so each is one run, and counts as far as the work is done under it.
+    """
+    known: dict[Loads, MemberResult] = {}
+
+    def under(loads: Loads) -> MemberResult:
+        if loads not in known:
+            here = replace(resolved, load=loads)
+            busy = plane_model(here, member.factors, resolved.seed)
+            if model is not None:
+                busy = replace(
+                    model, clients=busy.clients, more_clients=busy.more_clients, writer=busy.writer
+                )
+            steady = replace(member, load=None)
+            known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
+        return known[loads]
+
+    parts = spans(resolved, lambda loads: under(loads).time_s)
+    results = [(under(loads), share) for loads, share, _ in parts]
+    loaded = [result for result, _ in results if result.model.client_groups]
+    shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
+    return replace(
+        shown,
+        time_s=sum(result.time_s * share for result, share in results),
+        visit_s=sum(result.visit_s * share for result, share in results),
+        issue_s=sum(result.issue_s * share for result, share in results),
+        sync_s=sum(result.sync_s * share for result, share in results),
+        shingled_s=sum(result.shingled_s * share for result, share in results),
+    )
 
 
 def _rebuild_member(
@@ -128,6 +212,7 @@ def _rebuild_member(
         seed=resolved.seed,
         plane=plane_of(resolved),
         metaslab_shift=sample.metaslab_shift,
+        log_bytes=log_bytes(resolved),
     )
     run = Run(setup, progress).execute()
     copying, waiting, scale = scaled_rebuild(run, sample)
@@ -171,17 +256,49 @@ def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
     )
 
 
-def scaled(run: RunResult, scale: float, model: PlaneModel, setup: RunSetup) -> MemberResult:
-    """Return a run's durations at the size of the real pool.
+def share_correction(resolved: ResolvedScenario, pool: Miniature) -> float:
+    """Return how much more of the real pool than of its miniature a resilver repairs.
+
+    A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
+    """
+    spec = resolved.layout.vdevs[0]
+    if spec.kind != "draid" or resolved.operation != "resilver":
+        return 1.0
+    damaged = DamagedVdev(
+        "draid", spec.children, spec.parity, resolved.ashift, tuple(range(resolved.replace)), spec.data, spec.spares
+    )
+    table = pool.table
+    here = table.dva_vdev[:, 0] == 0
+    offset, asize = table.dva_offset[here, 0], table.dva_asize[here, 0]
+    lost = float(asize[in_degraded_group(offset, table.psize[here], damaged)].sum())
+    return degraded_share(spec, resolved.replace) * float(asize.sum()) / lost if lost > 0.0 else 1.0
+
+
+def scaled(
+    run: RunResult,
+    scale: float,
+    model: PlaneModel,
+    setup: RunSetup,
+    *,
+    repaired: float | None = None,
+    quiet_sync_s: float | None = None,
+) -> MemberResult:
+    """Return a run's durations at the size of the real pool; `repaired` is the scale of the issue phase.
 
     Slices scale with the bytes; each txg slice of the real pool is followed by a txg end of its own, so that
     the miniature's few txg ends are replaced by their mean times the real number of slices.
     """
     visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
     issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
-    ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
-    sync = float(np.mean([after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]))
+    # The median, as the wait between the passes of two replacements is no txg end.
+    sync = float((np.mean if setup.second is None else np.median)(_gaps(run)))
     slice_s = Run.slice_of(setup)
-    slices = max(1.0, (visit + issue) * scale / slice_s)
-    total = (visit + issue) * scale + sync * slices
-    return MemberResult(total, visit * scale, issue * scale, sync * slices, scale, run, model)
+    written = 0.0
+    if quiet_sync_s is not None:
+        # What a writer adds grows with the time it writes, not with the number of txgs.
+        written = max(0.0, sum(_gaps(run)) - len(run.phases) * quiet_sync_s) / max(visit + issue, 1e-9)
+        sync = quiet_sync_s
+    visit, issue = visit * scale, issue * (scale if repaired is None else repaired)
+    slices = max(1.0, (visit + issue) / slice_s)
+    ends_s = sync * slices + written * (visit + issue)
+    return MemberResult(visit + issue + ends_s, visit, issue, ends_s, repaired or scale, run, model)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from zsim.errors import InputError
 from zsim.pool.ageing import AgedPool, aged_pool
+from zsim.pool.api import window_vdevs
 from zsim.pool.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.free_space import placed_by, read_free_space
@@ -111,8 +112,8 @@ def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
     counted = (0,) if resolved.operation != "scrub" else chosen_vdevs(len(vdevs))
     small = sample_blocks(known, vdevs, blocks, order, resolved.seed)
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
-    note = different_alloc(informed(resolved))
-    return Miniature(small.table, small.scale(counted), walked, vdevs[0], note)
+    damaged = window_vdevs(small, vdevs).get(0, vdevs[0])
+    return Miniature(small.table, small.scale(counted), walked, damaged, different_alloc(informed(resolved)))
 
 
 def _nearest(

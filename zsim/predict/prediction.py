@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMA_VERSION = 1
+VERIFYING_SCRUB = "verifying scrub"
 
 
 def _rounded_share(value: Any) -> Any:
@@ -158,6 +159,16 @@ class Advice(Record):
     why: str = ""
 
 
+class Clients(Record):
+    """What one kind of foreground clients sees of the operation: mean latencies of their requests."""
+
+    kind: str = Field(description="random-read, sequential-read or sync-write")
+    rate: float = Field(ge=0, description="requests answered during the operation [1/s]")
+    before_s: float = Field(ge=0, description="latency before it starts, on the damaged pool [s]")
+    during_s: float = Field(ge=0, description="latency while it runs [s]")
+    after_s: float = Field(ge=0, description="latency on the repaired pool [s]")
+
+
 class Assumption(Record):
     """A default that was used because the scenario does not say."""
 
@@ -191,6 +202,9 @@ class Prediction(Record):
     leaves: tuple[Leaf, ...] = ()
     breakdown: dict[str, float] = Field(
         default_factory=dict, description="cause: seconds; sums to the answer"
+    )
+    clients: tuple[Clients, ...] = Field(
+        default=(), description="what foreground clients see, one row a kind"
     )
     alternatives: tuple[Alternative, ...] = ()
     progress: tuple[ProgressPoint, ...] = ()

@@ -30,6 +30,7 @@ FULL = 0.995
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
 WINDOWS = 6
 """What is measured is at least so many times what is in flight."""
+WINDOWS_OF_METASLAB = 8
 AROUND = 1.5
 """So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
@@ -94,15 +95,20 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
     chunk = _chunk_bytes(resolved, spec)
     window = rebuild_window(model, 0, resolved.release, resolved.memory)
-    in_flight = 0 if waits_for_metaslabs(resolved.release) else window.limit * (chunk if window.counts_blocks else 1)
-    wanted = max(len(pool.table) / 2 * chunk, WINDOWS * in_flight)
-    around = math.ceil(AROUND * in_flight * count / max(real, 1.0))
-    numbers = _chosen(count, math.ceil(wanted * count / max(real, 1.0)), around)
+    in_flight = window.limit * (chunk if window.counts_blocks else 1)
+    # Of a metaslab, what many windows cover is as good as all of it.
+    part = size * min(1.0, WINDOWS_OF_METASLAB * in_flight * count / max(real, 1.0))
+    unit = max(1.0, real / count * part / size)
+    wanted = len(pool.table) / 2 * chunk
+    if waits_for_metaslabs(resolved.release):
+        in_flight = 0
+    around = math.ceil(AROUND * in_flight / unit)
+    numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)
     if resolved.fill >= FULL:
         begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
-        end = begin + size // pool.damaged.unit * pool.damaged.unit
+        end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
     else:
-        begin, end = _laid_out(pool.table, pool.damaged, numbers, size)
+        begin, end = _laid_out(pool.table, pool.damaged, numbers, size, int(part))
     return Sample(
         table=_as_blocks(begin, end, pool.table),
         metaslab_shift=capacity.metaslab_shift,
@@ -138,12 +144,14 @@ def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
     return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
 
 
-def _laid_out(table: BlockTable, level: TopLevel, numbers: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the allocated ranges of metaslabs of `size` bytes, the miniature's metaslabs repeated in them."""
+def _laid_out(
+    table: BlockTable, level: TopLevel, numbers: Integers, size: int, part: int
+) -> tuple[Integers, Integers]:
+    """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it."""
     begin, end = allocated_ranges(table, 0)
     slab = level.slab_of(begin)
     start = level.slab_starts()
-    pieces = max(1, size // level.slab_bytes) if size >= level.slab_bytes else 1
+    pieces = max(1, part // level.slab_bytes)
     found: list[tuple[Integers, Integers]] = []
     ranges = [
         (begin[slab == number] - start[number], end[slab == number] - start[number])
@@ -153,9 +161,7 @@ def _laid_out(table: BlockTable, level: TopLevel, numbers: Integers, size: int) 
         base = -(-number * size // level.unit) * level.unit
         for piece in range(pieces):
             first, last = ranges[(place * pieces + piece) % level.slab_count]
-            found.append(
-                (base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last)
-            )
+            found.append((base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last))
     return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from zsim.engine.model import PlaneModel
 from zsim.predict.hardware import shared_link
 from zsim.predict.member import MemberResult
-from zsim.predict.prediction import Bottleneck, Leaf, Phase, ProgressPoint
+from zsim.predict.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.scenario.resolve import ResolvedScenario
 
 MAX_POINTS = 40
@@ -127,16 +127,30 @@ def _target(model: PlaneModel) -> int:
     return next((number for number, leaf in enumerate(model.leaves) if leaf.role == "target"), 0)
 
 
-def phases(result: MemberResult) -> tuple[Phase, ...]:
-    """Return the phases of the operation, each with its share of the txg ends."""
+def phases(
+    result: MemberResult, time_s: float | None = None, scrub_share: float | None = None
+) -> tuple[Phase, ...]:
+    """Return the phases of the operation, each with its share of the txg ends.
+
+    Parameters
+    ----------
+    result : MemberResult
+    time_s : float, optional
+        Duration that the phases sum up to; the result's own if not given [s].
+    scrub_share : float, optional
+        Duration of the scrub that follows, relative to the operation's.
+    """
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
+    factor = 1.0 if time_s is None else time_s / max(result.time_s, 1e-9)
     repair = "sequential rebuild" if any(name == "rebuild" for name, _, _ in result.run.phases) else "repair"
     for name, seconds in (("metadata scan", result.visit_s), (repair, result.issue_s)):
         if seconds > 0.0:
-            duration = seconds + result.sync_s * seconds / active
+            duration = (seconds + result.sync_s * seconds / active) * factor
             found.append(Phase(name=name, start_s=start, duration_s=duration))
             start += duration
+    if scrub_share is not None:
+        found.append(Phase(name=VERIFYING_SCRUB, start_s=start, duration_s=start * scrub_share))
     return tuple(found)
 
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel
+from zsim.engine.rules import scan_rules
+from zsim.predict.clients import repaired
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import on_own_ports, shared_link
 from zsim.predict.member import MemberResult, run_member
 from zsim.predict.population import Miniature
 from zsim.predict.prediction import Advice, Alternative, Quantiles
 from zsim.predict.summary import busiest
-from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.scenario.releases import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.scenario.resolve import ResolvedScenario
 
 WORTH_SAYING = 0.04
@@ -35,6 +37,8 @@ class Bench:
         On that one.
     detail : MemberResult, optional
         On a larger one.
+    large_pool : Miniature, optional
+        That one, for comparisons of operations that depend on its size in different ways.
     """
 
     resolved: ResolvedScenario
@@ -42,6 +46,7 @@ class Bench:
     pool: Miniature
     result: MemberResult
     detail: MemberResult | None = None
+    large_pool: Miniature | None = None
 
     @property
     def shown(self) -> MemberResult:
@@ -58,6 +63,8 @@ class Bench:
 def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
     release = bench.resolved.release
+    if bench.resolved.operation == "rebuild":
+        return healing(bench, middle_s)
     if release.order == "sorted":
         name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
         note = f"{release.name} with zfs_scan_legacy=1"
@@ -68,7 +75,41 @@ def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
 
     model = plane_model(replace(bench.resolved, release=other), bench.member.factors, bench.resolved.seed)
     ratio = bench.time(model=model, release=other) / bench.result.time_s
-    return (Alternative(name=name, resilver_s=Quantiles(p50=middle_s * ratio), note=note),)
+    found = Alternative(name=name, resilver_s=Quantiles(p50=middle_s * ratio), note=note)
+    return (found, *healing(bench, middle_s))
+
+
+def verifying_scrub(bench: Bench) -> float | None:
+    """Return how long the scrub takes that follows a sequential rebuild, relative to the rebuild; None: none does.
+
+    It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
+    starts one, later releases where zfs_rebuild_scrub_enabled is set).
+    """
+    release = bench.resolved.release
+    if bench.resolved.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
+        return None
+    scrub = replace(bench.resolved, operation="scrub")
+    model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))
+    time = run_member(scrub, bench.member, pool=bench.large_pool, model=model).time_s
+    return time / bench.shown.time_s
+
+
+def healing(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
+    """Return the healing resilver instead of a rebuild, or the rebuild instead of it, where both are possible."""
+    release, vdev = bench.resolved.release, bench.resolved.layout.vdevs[0]
+    known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
+    if release.rebuild == "none" or vdev.kind not in known:
+        return ()
+    if bench.resolved.replace > 1 and vdev.kind == "mirror":
+        return ()
+    other: Operation = "resilver" if bench.resolved.operation == "rebuild" else "rebuild"
+    name = "healing resilver" if other == "resilver" else "sequential rebuild"
+    note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
+    resolved = replace(bench.resolved, operation=other)
+    time = run_member(resolved, bench.member, pool=bench.large_pool).time_s
+    return (
+        Alternative(name=name, resilver_s=Quantiles(p50=middle_s * time / bench.shown.time_s), note=note),
+    )
 
 
 def instant(drive: DriveParameters) -> DriveParameters:

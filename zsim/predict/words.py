@@ -7,7 +7,15 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zsim.predict.prediction import Alternative, Driver, Leaf, Prediction, Quantiles, share_of_total
+from zsim.predict.prediction import (
+    VERIFYING_SCRUB,
+    Alternative,
+    Driver,
+    Leaf,
+    Prediction,
+    Quantiles,
+    share_of_total,
+)
 from zsim.units import format_bytes, format_duration, format_rate
 
 if TYPE_CHECKING:
@@ -131,6 +139,28 @@ def phase_grid(prediction: Prediction) -> Grid:
     return Grid(("phase", "time", "read", "written", "bound by"), rows, frozenset({1, 2, 3}))
 
 
+def milestones(prediction: Prediction) -> tuple[str, ...]:
+    """Say when redundancy is back, and when all of it has been verified, where that is not the same moment."""
+    scrub = next((phase for phase in prediction.phases if phase.name == VERIFYING_SCRUB), None)
+    if scrub is None:
+        return ()
+    back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
+    return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
+
+
+def clients_grid(prediction: Prediction) -> Grid:
+    """Return the table of what foreground clients wait for an answer, on average."""
+    rows = tuple(
+        (
+            c.kind,
+            f"{c.rate:.3g}/s",
+            *(f"{1e3 * value:.3g} ms" for value in (c.before_s, c.during_s, c.after_s)),
+        )
+        for c in prediction.clients
+    )
+    return Grid(("load", "answered", "before", "during", "after"), rows, frozenset({1, 2, 3, 4}))
+
+
 def quantiles_text(answer: Quantiles) -> str:
     """Return a duration with its interval, if there is one, in brackets."""
     middle = format_duration(answer.p50)
@@ -199,7 +229,8 @@ def sections(prediction: Prediction) -> tuple[Section, ...]:
         Section("Bottleneck", bottleneck(p)),
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
         Section("Where the time goes", grid=breakdown_grid(p.breakdown)),
-        Section("Phases", grid=phase_grid(p)),
+        Section("Phases", milestones(p), phase_grid(p)),
+        Section("What clients wait", grid=clients_grid(p)),
         Section("Scan orders", alternatives(p)),
         Section("What to change first", advice(p)),
         Section("What would narrow the interval", unknowns(p)),

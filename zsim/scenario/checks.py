@@ -82,12 +82,14 @@ def _check_operation(scenario: Scenario, layout: Layout, release: ReleaseProfile
 
 def _check_replacement(scenario: Scenario, layout: Layout) -> None:
     if scenario.operation == "scrub":
-        for name in ("replace", "old_drive", "target", "new_drive", "new_drive_size"):
+        for name in ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size"):
             if getattr(scenario, name) is not None:
                 raise InputError(name, getattr(scenario, name), "a scrub replaces nothing", "leave it out")
         return
     vdev = layout.vdevs[0]
     count = scenario.replace or 1
+    if scenario.second_at is not None:
+        _check_second(scenario, vdev, count)
     if scenario.target == "distributed-spare":
         _check_spare(scenario, vdev, count)
     limit = vdev.children if scenario.old_drive == "online" else vdev.tolerance
@@ -95,6 +97,14 @@ def _check_replacement(scenario: Scenario, layout: Layout) -> None:
         allowed = f"of {vdev} at most {limit} can be replaced at once"
         hint = "set old_drive to online if the old ones still work" if scenario.old_drive != "online" else ""
         raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
+
+
+def _check_second(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
+    if scenario.operation == "rebuild" or scenario.target == "distributed-spare":
+        allowed = "another drive can join a healing resilver onto new drives only"
+        raise InputError("second_at", scenario.second_at, allowed, "take operation resilver, target new-drive")
+    if count + 1 > vdev.children:
+        raise InputError("second_at", scenario.second_at, f"{vdev} has no drive left", "replace fewer")
 
 
 def _check_spare(scenario: Scenario, vdev: VdevSpec, count: int) -> None:

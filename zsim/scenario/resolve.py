@@ -67,6 +67,8 @@ class ResolvedScenario:
         With the tunables, the order and hz applied.
     operation, replace, old_drive, target : str or int
         See `Scenario`; `replace` is 0 for a scrub.
+    second_at : float or None
+        Share of the resilver that is done when one more drive is replaced.
     drive, new_drive : str
         Names for the catalogue of drives.
     drive_size, new_drive_size : int
@@ -102,6 +104,7 @@ class ResolvedScenario:
     operation: Operation
     replace: int
     old_drive: Literal["missing", "online"]
+    second_at: float | None
     target: Literal["new-drive", "distributed-spare"]
     drive: str
     drive_size: int
@@ -252,6 +255,7 @@ def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Any:
     if vdev.kind != "draid" or scenario.operation == "scrub":
         return scenario.target or "new-drive"
     other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
+    other = other or scenario.second_at is not None
     if not vdev.spares or other or count > 1:
         return notes.take("target", scenario.target, "new-drive", "new-drive", "a drive takes its place")
     text = "distributed-spare"
@@ -289,7 +293,7 @@ def _replacement(
         allowed = f"ZFS takes no replacement smaller than the {format_both(data['drive_size'])} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
     return {
-        "operation": operation, "target": target, "replace": count, "old_drive": old,
+        "operation": operation, "target": target, "replace": count, "old_drive": old, "second_at": scenario.second_at,
         "new_drive": new, "new_drive_size": size,
     }  # fmt: skip
 

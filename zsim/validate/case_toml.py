@@ -150,13 +150,32 @@ def read(directory: Path) -> CaseFile:
     """
     path = directory / "case.toml"
     try:
-        return CaseFile.model_validate(load_toml(path, "case"))
+        return CaseFile.model_validate(_with_own_files(load_toml(path, "case"), directory))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         name = f"{directory.name}/case.toml{': ' if place else ''}{place}"
         value = None if first["type"] == "missing" else first["input"] if place else directory.name
         raise InputError(name, value, first["msg"], "put it right") from error
+
+
+def _with_own_files(data: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Return the content of a case whose drives may be files beside it."""
+
+    def placed(fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        own = {
+            key: str(directory / value)
+            for key, value in fields.items()
+            if key in ("drive", "new_drive") and isinstance(value, str) and value.endswith(".toml")
+        }
+        return {**fields, **own}
+
+    scenarios = data.get("scenarios", {})
+    if isinstance(scenarios, dict):
+        scenarios = {name: placed(fields) for name, fields in scenarios.items()}
+    return {**data, "scenario": placed(data.get("scenario", {})), "scenarios": scenarios}
 
 
 def discover(path: Path) -> list[Case]:
