@@ -112,6 +112,7 @@ FLAG_VALUES = {
     "operation": ("scrub", "scrub"),
     "order": ("legacy", "legacy"),
     "replace": ("2", 2),
+    "second_at": ("80%", 0.8),
     "old_drive": ("online", "online"),
     "enclosure": ("direct", "direct"),
     "begins": ("fri 13:41", 4 * 86400 + 13 * 3600 + 41 * 60),
