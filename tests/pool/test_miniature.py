@@ -6,7 +6,7 @@ import pytest
 from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.histories import history_names, load_history
 from zsim.pool.miniature import MAX_SLABS, build_miniature
-from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, pool_of, TopLevel
+from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, TopLevel, pool_of
 from zsim.pool.statistics import PopulationStatistics, describe
 from zsim.scenario.releases import load_release
 
@@ -49,7 +49,7 @@ def test_blocks_lie_at_real_addresses_whatever_the_size(layout: str, leaf: int) 
 
 
 def assert_in_heaps(vdev: TopLevel) -> None:
-    """Metaslabs of a dRAID follow one another in at least four heaps, so that many children work at a time."""
+    """Metaslabs of a dRAID stand in at least four heaps, so that many children work at a time."""
     starts = vdev.slab_starts()
     gaps = np.diff(starts)
     assert (gaps >= vdev.slab_bytes).all()

@@ -1,4 +1,4 @@
-"""dRAID, distributed spares and sequential rebuilds as a user asks for them; expected values by arithmetic."""
+"""dRAID, distributed spares and sequential rebuilds as a user asks for them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,11 @@ def test_the_degraded_share_is_what_the_permutations_give(failed: int) -> None:
 
 @pytest.mark.parametrize(
     ("layout", "fields"),
-    [(DRAID, {}), (DRAID, {"target": "new-drive", "operation": "rebuild"}), ("mirror2", {"operation": "rebuild"})],
+    [
+        (DRAID, {}),
+        (DRAID, {"target": "new-drive", "operation": "rebuild"}),
+        ("mirror2", {"operation": "rebuild"}),
+    ],
 )
 def test_a_rebuild_writes_what_was_on_the_drive(layout: str, fields: dict[str, Any]) -> None:
     asked = resolved(layout, **fields)
@@ -98,7 +102,7 @@ def test_a_rebuild_writes_what_was_on_the_drive(layout: str, fields: dict[str, A
 
 
 def test_no_drive_is_faster_than_its_platter() -> None:
-    """Floors: a new drive takes all of a drive's data; into spares each survivor moves its part of the reads."""
+    """A new drive takes all of a drive's data; into spares each survivor moves its part of the reads."""
     fastest = load_drive("generic-7200rpm-cmr").with_capacity(4 * 10**12).parameters().zone_rates[0]
     asked = resolved(DRAID)
     on_drive = asked.alloc / 24

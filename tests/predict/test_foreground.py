@@ -72,7 +72,7 @@ def test_hours_are_counted_from_the_moment_it_begins() -> None:
 
 
 def test_a_load_at_some_hours_costs_as_much_as_it_is_on() -> None:
-    """Work goes on at one pace in business hours, and at another outside: 1 h of 10 h, then the rest of 4 h."""
+    """One pace in business hours, another outside: 1 h of 10 h, then the rest of 4 h."""
     asked = resolved(load=["random-read,rate=20,hours=mon-fri 08:00-18:00"], begins="fri 17:00")
     parts = spans(asked, lambda loads: 10 * HOUR if loads else 4 * HOUR)
     assert sum(seconds for _, _, seconds in parts) == pytest.approx(HOUR + 0.9 * 4 * HOUR)

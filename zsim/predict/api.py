@@ -310,8 +310,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(
-            "the drives' write caches answer synchronous writes at once here: the flush that follows each on a real pool "
-            "is not simulated; for what clients wait with it, state no write cache"
+            "the drives' write caches answer synchronous writes at once here: the flush that follows each on a "
+            "real pool is not simulated; for what clients wait with it, state no write cache"
         )
     if resolved.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")

@@ -108,7 +108,7 @@ class Latency:
 
 
 def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
-    """Return the clients' latencies: with nothing but them on the pool as damaged, during a run, and once repaired."""
+    """Return what clients wait: alone on the pool as damaged, during a run, and alone once it is repaired."""
     groups = setup.model.client_groups
     if not groups:
         return ()

@@ -119,7 +119,10 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         enclosure = load_enclosure(HOST)
         links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
         link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
-    count, new_drives = resolved.leaves, 0 if spares(resolved) else resolved.replace + (resolved.second_at is not None)
+    count, new_drives = (
+        resolved.leaves,
+        0 if spares(resolved) else resolved.replace + (resolved.second_at is not None),
+    )
     leaves = [
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def run_member(
 
 def _gaps(run: RunResult) -> list[float]:
     """Return how long each txg took to end, between the slices of the scan [s]."""
-    ends = [begin for _, begin, _ in run.phases][1:] + [run.end]
+    ends = [*[begin for _, begin, _ in run.phases][1:], run.end]
     return [after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]
 
 
@@ -155,7 +155,7 @@ def _by_hours(
     model: PlaneModel | None,
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
-    """Simulate a member under loads that come and go: what is done under each of them, and how long that takes.
+    """Simulate a member under loads that come and go: what is done under each, and how long it takes.
 
     The pool is the same all along, so each is one run, and counts as far as the work is done under it.
     """
@@ -265,7 +265,13 @@ def share_correction(resolved: ResolvedScenario, pool: Miniature) -> float:
     if spec.kind != "draid" or resolved.operation != "resilver":
         return 1.0
     damaged = DamagedVdev(
-        "draid", spec.children, spec.parity, resolved.ashift, tuple(range(resolved.replace)), spec.data, spec.spares
+        "draid",
+        spec.children,
+        spec.parity,
+        resolved.ashift,
+        tuple(range(resolved.replace)),
+        spec.data,
+        spec.spares,
     )
     table = pool.table
     here = table.dva_vdev[:, 0] == 0

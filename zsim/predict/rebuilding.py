@@ -1,8 +1,8 @@
 """What of a pool a sequential rebuild is simulated on: whole metaslabs, a sample of them.
 
-A rebuild goes metaslab by metaslab and knows allocated ranges, not blocks.  Its window holds gigabytes, more than a
-miniature does, and in a dRAID it needs many groups to keep all drives busy: so the sample is made of metaslabs as
-large as the real ones, each filled with the ranges of the miniature, over and over.
+A rebuild goes metaslab by metaslab and knows allocated ranges, not blocks.  Its window holds gigabytes,
+more than a miniature does, and in a dRAID it needs many groups to keep all drives busy: so the sample is
+made of metaslabs as large as the real ones, each filled with the ranges of the miniature, over and over.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from zsim.scenario.capacity import vdev_capacity
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
-FEWEST_METASLABS = 8
+FEWEST_METASLABS = 4
 STRETCHES = 4
 FULL = 0.995
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
 WINDOWS = 6
 """What is measured is at least so many times what is in flight."""
-WINDOWS_OF_METASLAB = 8
+FEWEST_WINDOWS, MOST_WINDOWS = 2.0, 8.0
 AROUND = 1.5
 """So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
@@ -96,10 +96,14 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
     chunk = _chunk_bytes(resolved, spec)
     window = rebuild_window(model, 0, resolved.release, resolved.memory)
     in_flight = window.limit * (chunk if window.counts_blocks else 1)
-    # Of a metaslab, what many windows cover is as good as all of it.
-    part = size * min(1.0, WINDOWS_OF_METASLAB * in_flight * count / max(real, 1.0))
+    begin, end = allocated_ranges(pool.table, 0)
+    piece = min(float(chunk), float(np.mean(end - begin)) * data)
+    # Of a metaslab, what many windows cover is as good as all of it; fewer where they hold many small pieces.
+    windows = len(pool.table) * piece / max(1, in_flight)
+    windows = min(MOST_WINDOWS, max(FEWEST_WINDOWS, windows))
+    part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
-    wanted = len(pool.table) / 2 * chunk
+    wanted = len(pool.table) / 2 * piece
     if waits_for_metaslabs(resolved.release):
         in_flight = 0
     around = math.ceil(AROUND * in_flight / unit)
@@ -123,8 +127,8 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
 def _chosen(count: int, wanted: int, around: int) -> Integers:
     """Return the metaslabs of the sample, ascending.
 
-    Without waits between them, neighbours are in flight together: then the sample is made of stretches of neighbours,
-    with some more before the first and after the last, see `scaled_rebuild`.
+    Without waits between them, neighbours are in flight together: then the sample is made of stretches of
+    neighbours, with some more before the first and after the last, see `scaled_rebuild`.
     """
     chosen = max(FEWEST_METASLABS, wanted)
     if chosen + 2 * around >= count:
@@ -199,9 +203,9 @@ def cursors_of(pool: Miniature) -> tuple[tuple[int, int], ...]:
 def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]:
     """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
 
-    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what counts is the
-    middle of the run, from when what comes before it is about done, that is, once a window's worth more has been
-    issued, until it is about done itself: neither the start nor the end, when drives run out of work.
+    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what counts
+    is the middle of the run, from when what comes before it is about done, that is, once a window's worth more
+    has been issued, until it is about done itself: not its start, nor its end when drives run out of work.
     """
     copying = sum(end - begin for _, begin, end in run.phases)
     waiting = max(0.0, run.end - copying)

@@ -80,7 +80,7 @@ def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
 
 
 def verifying_scrub(bench: Bench) -> float | None:
-    """Return how long the scrub takes that follows a sequential rebuild, relative to the rebuild; None: none does.
+    """Return how long the scrub that follows a rebuild takes, relative to the rebuild; None: none follows.
 
     It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
     starts one, later releases where zfs_rebuild_scrub_enabled is set).
@@ -95,7 +95,7 @@ def verifying_scrub(bench: Bench) -> float | None:
 
 
 def healing(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
-    """Return the healing resilver instead of a rebuild, or the rebuild instead of it, where both are possible."""
+    """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
     release, vdev = bench.resolved.release, bench.resolved.layout.vdevs[0]
     known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
     if release.rebuild == "none" or vdev.kind not in known:

@@ -140,7 +140,7 @@ def phase_grid(prediction: Prediction) -> Grid:
 
 
 def milestones(prediction: Prediction) -> tuple[str, ...]:
-    """Say when redundancy is back, and when all of it has been verified, where that is not the same moment."""
+    """Say when redundancy is back, and when all is verified, where that is not the same moment."""
     scrub = next((phase for phase in prediction.phases if phase.name == VERIFYING_SCRUB), None)
     if scrub is None:
         return ()

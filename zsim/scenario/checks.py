@@ -102,7 +102,9 @@ def _check_replacement(scenario: Scenario, layout: Layout) -> None:
 def _check_second(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
     if scenario.operation == "rebuild" or scenario.target == "distributed-spare":
         allowed = "another drive can join a healing resilver onto new drives only"
-        raise InputError("second_at", scenario.second_at, allowed, "take operation resilver, target new-drive")
+        raise InputError(
+            "second_at", scenario.second_at, allowed, "take operation resilver, target new-drive"
+        )
     if count + 1 > vdev.children:
         raise InputError("second_at", scenario.second_at, f"{vdev} has no drive left", "replace fewer")
 

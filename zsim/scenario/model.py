@@ -81,7 +81,10 @@ class Scenario(BaseModel):
         None, description="whether the drive that is replaced is gone or still there"
     )
     second_at: Fraction | None = Field(
-        None, ge=0, lt=1, description="share done when another drive of the vdev is replaced as well, such as 80%"
+        None,
+        ge=0,
+        lt=1,
+        description="share done when another drive of the vdev is replaced as well, such as 80%",
     )
     target: Literal["new-drive", "distributed-spare"] | None = Field(
         None, description="where the data goes: to a new drive or, on dRAID, to a distributed spare"

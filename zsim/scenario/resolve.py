@@ -293,7 +293,8 @@ def _replacement(
         allowed = f"ZFS takes no replacement smaller than the {format_both(data['drive_size'])} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
     return {
-        "operation": operation, "target": target, "replace": count, "old_drive": old, "second_at": scenario.second_at,
+        "operation": operation, "target": target, "replace": count, "old_drive": old,
+        "second_at": scenario.second_at,
         "new_drive": new, "new_drive_size": size,
     }  # fmt: skip
 
