@@ -307,7 +307,7 @@ class Run:
             return False
         self.stop_at = FOREVER
         rule = self.setup.release.resilver_restart
-        early = self._share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+        early = self.share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         self.restarted = rule == "restart" or (rule == "defer-unless-early" and early)
         return self.restarted
 
@@ -351,9 +351,10 @@ class Run:
 
     def _came_back(self, now: float) -> None:
         if self.on_progress is not None:
-            self.on_progress(now - self.start, self._share())
+            self.on_progress(now - self.start, self.share())
 
-    def _share(self) -> float:
+    def share(self) -> float:
+        """Return the share of the bytes to be issued that is done."""
         issued = self.issued_before + sum(
             self.plane.stream(number, "issued_bytes") for number in range(max(1, len(self.windows)))
         )

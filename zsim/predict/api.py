@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
-from zsim.predict.exact import exact_time
 from zsim.predict.hardware import drive_models, refuse_what_is_missing
 from zsim.predict.member import MemberResult, run_member, world_of
 from zsim.predict.population import miniature
@@ -36,6 +36,10 @@ from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
+from zsim.units import format_duration
+
+if TYPE_CHECKING:
+    from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 48_000, 400_000
@@ -95,7 +99,8 @@ class _Work:
         self.repeats: list[float] = []
         self.correction = 1.0
         self.bench: Bench | None = None
-        self.exact_s: float | None = None
+        self.exact: MemberResult | None = None
+        self.exact_run: ExactRun | None = None
 
     @property
     def times(self) -> list[float]:
@@ -108,7 +113,16 @@ class _Work:
             self._run_members()
         self._run_middle()
         if self.resolved.exact:
-            self.exact_s = exact_time(self.resolved, self.progress)
+            self._run_exactly()
+
+    def _run_exactly(self) -> None:
+        """Simulate every I/O; what is said of the answer is said of this run."""
+        from zsim.predict.exact import ExactRun
+
+        self.exact_run = ExactRun(self.resolved, self.progress)
+        self.exact = self.exact_run.execute()
+        assert self.bench is not None
+        self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
         for number, member in enumerate(self.members):
@@ -156,6 +170,9 @@ class _Work:
 
     def partial(self) -> Prediction | None:
         """Return the answer so far, if there is one."""
+        estimate = self.exact_run.estimate() if self.exact_run is not None else None
+        if estimate is not None:
+            self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
         if self.bench is None and self.raw:
             self._run_middle()
         return self.prediction() if self.bench is not None else None
@@ -165,8 +182,8 @@ class _Work:
         assert self.bench is not None
         result, resolved = self.bench.shown, self.resolved
         low, middle, high = quantiles(self.times or self.repeats)
-        if self.exact_s is not None:
-            low = middle = high = self.exact_s
+        if self.exact is not None:
+            low = middle = high = self.exact.time_s
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
         sums = totals(result)
@@ -191,6 +208,8 @@ class _Work:
 
     def _uncertainty(self, answer: Quantiles) -> Uncertainty:
         half = sampling_half_width(self.repeats) if len(self.repeats) > 1 else None
+        if self.exact is not None:
+            half = 0.0
         return Uncertainty(
             sampling_half_width_s=half,
             input_s=answer if answer.has_interval else None,

@@ -10,6 +10,7 @@ from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.blocks import BlockTable
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.miniature import MAX_VDEVS
+from zsim.pool.miniature import Miniature as PoolMiniature
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import pool_of
 from zsim.predict.ensemble import Member
@@ -78,13 +79,21 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     blocks : int, optional
         Blocks wanted; `BLOCKS` if not given.
     """
-    stated = resolved.scenario.frag if resolved.release.fragmentation_table != "none" else None
-    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
-    pool, table = aged.miniature, aged.miniature.table
+    pool, note = pool_miniature(resolved, member, blocks=blocks)
+    table = pool.table
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
     return Miniature(table, per_vdev / (table.allocated_bytes / simulated), count / simulated, note)
+
+
+def pool_miniature(
+    resolved: ResolvedScenario, member: Member, *, blocks: int | None = None
+) -> tuple[PoolMiniature, str]:
+    """Return the same with the reduced metaslabs it lies in, and its note; see `miniature`."""
+    stated = resolved.scenario.frag if resolved.release.fragmentation_table != "none" else None
+    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
+    return aged.miniature, note
 
 
 def _nearest(
