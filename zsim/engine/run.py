@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import simpy
@@ -237,6 +237,10 @@ class Run:
         self.plane.start_clients()
         self.environment.run(process)
         return self._result()
+
+    def release(self) -> None:
+        """Let go of the data plane, which a run that refers to itself keeps until the collector comes."""
+        self.plane = self.control.plane = cast("Any", None)
 
     def _steps(self) -> Steps:
         second = self.setup.second

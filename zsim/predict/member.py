@@ -99,7 +99,9 @@ def run_member(
         plane=plane_of(resolved),
         records=_records(model, smr, pool.table),
     )
-    run = Run(setup, progress).execute()
+    machine = Run(setup, progress)
+    run = machine.execute()
+    machine.release()
     result = scaled(run, pool.scale, model, setup)
     if smr is None:
         return result
