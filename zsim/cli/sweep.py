@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from zsim.cli.common import print_json, progress, show
+from zsim.cli.common import known_so_far, print_json, progress, show
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
 from zsim.cli.ranges import values_of
@@ -44,7 +44,7 @@ def command(
     check_outputs(output, plot, store)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
-    with announced_compilation(), progress("sweeping") as report:
+    with known_so_far(as_json), announced_compilation(), progress("sweeping") as report:
         table = sweep(store=store, jobs=workers, on_progress=report, **axes)
     write(table, output, plot)
     if as_json:

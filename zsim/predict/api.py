@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
-from zsim.predict.hardware import drive_models, refuse_what_is_missing
+from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host
 from zsim.predict.member import MemberResult, run_member, world_of
 from zsim.predict.population import miniature
 from zsim.predict.prediction import (
@@ -32,6 +33,7 @@ from zsim.predict.summary import (
     totals,
 )
 from zsim.predict.whatif import Bench, advice, other_order, without_bottleneck
+from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
 from zsim.scenario.model import Scenario
@@ -246,7 +248,12 @@ def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
     drives = dict.fromkeys((load_drive(resolved.drive).name, load_drive(resolved.new_drive).name))
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
     used += [("enclosures", name) for name, _ in resolved.ports]
-    return [*used, ("releases", resolved.release.series)]
+    # Of unstated use, the pool may be any of these; and drives that share a host are behind this link.
+    histories = USES if resolved.assumed("history") else (resolved.history or DEFAULT_HISTORY,)
+    used += [("histories", name) for name in histories]
+    if shares_host(resolved):
+        used.append(("enclosures", HOST))
+    return [*dict.fromkeys(used), ("releases", resolved.release.series)]
 
 
 def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
