@@ -100,4 +100,4 @@ def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list
         click.echo(f"{verdict(changed)} since:")
         show(rich_table(grid_of(changed, ("what", "then", "now"))))
     else:
-        click.echo("Versions, model files and kernels are those of the stored result.")
+        click.echo("Versions, model files and code are those of the stored result.")

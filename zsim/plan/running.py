@@ -47,14 +47,14 @@ def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Ite
         yield from ((place, answer(stated)) for place, stated in enumerate(scenarios))
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_leave_interrupts) as pool:
+    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_leave_interrupts)
+    try:
         futures = {pool.submit(answer, stated): place for place, stated in enumerate(scenarios)}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        # Leaving a `with` would wait for all that is still to come.
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _leave_interrupts() -> None:

@@ -147,7 +147,7 @@ class TableInterrupted(KeyboardInterrupt):
         self.partial = partial
 
 
-NOT_RUN = "interrupted before its turn"
+NOT_RUN = "not run"
 
 
 def interrupted_row(row: Row) -> Row:

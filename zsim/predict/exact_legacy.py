@@ -81,7 +81,14 @@ class RingPlane(CompiledPlane):
     ) -> None:
         rings = _repeated(items, TILES * MARGIN)
         length = int(TILES * MARGIN * program_length)
-        super().__init__(setup.model, rings, slots=slots, client_items=client_items, program_length=length)
+        super().__init__(
+            setup.model,
+            rings,
+            streams=max(1, len(setup.model.vdevs)),
+            slots=slots,
+            client_items=client_items,
+            program_length=length,
+        )
         self.preparer = Preparer(tiling, setup)
         self.tiles = tiling.tiles()
         self._ends: list[tuple[int, int, int]] = [(0, 0, 0)]
