@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -54,6 +56,23 @@ def kernels_are_cached() -> bool:
     """Tell whether some kernel of the present sources was compiled before on this machine."""
     return any(cache_directory().rglob("*.nbc"))
 
+
+def _without_linear_algebra() -> None:
+    """Load numba's array functions without scipy.linalg: 0.15 s and 20 MB for what no kernel uses."""
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    hidden = {} if "scipy.linalg" in sys.modules else {"scipy.linalg": None}
+    sys.modules.update(hidden)  # type: ignore[arg-type]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        for each in (name, *hidden):
+            del sys.modules[each]
+
+
+_without_linear_algebra()
 
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(cache_directory())

@@ -15,8 +15,11 @@ from zsim.scenario.catalogue import ModelKind
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
 
+PACKAGE = Path(__file__).parent
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+OTHER_ROOMS = ("scenario", "predict")
+"""Rooms without compiled code on which an answer depends; so do the ground floor's files."""
 
 
 def provenance(
@@ -42,7 +45,7 @@ def provenance(
     -------
     dict
         Plain data for JSON: versions, platform, seed, SHA-256 of the model files and of the files about the
-        pool, hash of the kernels' source text, version of this form, the scenario.
+        pool, hashes of the source text, version of this form, the scenario.
 
     Raises
     ------
@@ -59,6 +62,7 @@ def provenance(
         "models": {f"{kind}/{name}": catalogue.model_hash(kind, name) for kind, name in models},
         "files": {name: {"path": path, "sha256": file_hash(path)} for name, path in (files or {}).items()},
         "kernels": kernel_text_hash(),
+        "code": code_text_hash(),
         "scenario": None if scenario is None else dict(scenario),
     }
 
@@ -79,10 +83,21 @@ def version(distribution: str) -> str | None:
 
 def kernel_text_hash() -> str:
     """Return the hash of the source text of every room that holds compiled code, first 16 digits."""
+    return _text_hash(_files(KERNEL_ROOMS))
+
+
+def code_text_hash() -> str:
+    """Return the hash of the source text of everything else that makes an answer, first 16 digits."""
+    return _text_hash([*sorted(PACKAGE.glob("*.py")), *_files(OTHER_ROOMS)])
+
+
+def _files(rooms: Iterable[str]) -> list[Path]:
+    return [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+
+
+def _text_hash(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for room in KERNEL_ROOMS:
-        for path in sorted((package / room).glob("*.py")):
-            digest.update(f"{room}/{path.name}".encode())
-            digest.update(path.read_bytes())
+    for path in paths:
+        digest.update(f"{path.parent.name}/{path.name}".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -75,6 +75,19 @@ def progress(title: str) -> Iterator[Report]:
         )
 
 
+@contextlib.contextmanager
+def known_so_far(as_json: bool) -> Iterator[None]:
+    """On Ctrl-C print the rows known so far (not with --json, which is whole or not there)."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        partial = getattr(stop, "partial", None)
+        if partial is not None and not as_json:
+            notice("interrupted; what follows is known so far")
+            show(partial)
+        raise
+
+
 def key_value(text: str, option: str) -> tuple[str, str]:
     """Split ``KEY=VALUE`` as it was given to `option`.
 

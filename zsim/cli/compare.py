@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from zsim.cli.common import exclusive, print_json, progress, show
+from zsim.cli.common import exclusive, known_so_far, print_json, progress, show
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
 from zsim.errors import InputError
@@ -42,7 +42,7 @@ def command(
     common = stated_fields(given)
     if "layout" in common:
         raise InputError("layout", common["layout"], "layouts need no flag here", "write zsim compare LAYOUT")
-    with announced_compilation(), progress("comparing") as report:
+    with known_so_far(as_json), announced_compilation(), progress("comparing") as report:
         table = compare(*asked, drives=number, usable=space, jobs=workers, on_progress=report, **common)
     if as_json:
         print_json(table.to_dict())

@@ -27,17 +27,31 @@ NOTICE = "compiling the kernels for this machine, once; the next run is quick"
     "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
 )
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
+@click.option(
+    "--series", metavar="FILE", help="Store the progress curve by column: FILE.parquet or FILE.csv."
+)
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
-def command(as_json: bool, output: str | None, plot: str | None, report: str | None, **given: Any) -> None:
+def command(
+    as_json: bool,
+    output: str | None,
+    series: str | None,
+    plot: str | None,
+    report: str | None,
+    **given: Any,
+) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
     What is not stated is assumed; the answer lists every assumption.
     """
-    check_outputs(output, plot, report)
+    check_outputs(output, plot, report, series)
     prediction = compute_or_tell(scenario_from(given), as_json)
     if output is not None:
         prediction.save(output)
+    if series is not None:
+        from zsim.report.columns import save_columns, series_of
+
+        save_columns(series_of(prediction), series)
     if plot is not None:
         prediction.save_plot(plot)
     if report is not None:
@@ -50,7 +64,9 @@ def command(as_json: bool, output: str | None, plot: str | None, report: str | N
         show(prediction)
 
 
-def check_outputs(output: str | None, plot: str | None, report: str | None) -> None:
+def check_outputs(
+    output: str | None, plot: str | None, report: str | None, series: str | None = None
+) -> None:
     """Refuse file names that cannot be written before anything is computed."""
     from zsim.files import check_ending, check_writable
 
@@ -58,6 +74,7 @@ def check_outputs(output: str | None, plot: str | None, report: str | None) -> N
         (output, (".json",)),
         (plot, (".svg", ".png", ".pdf")),
         (report, (".html", ".htm")),
+        (series, (".parquet", ".csv")),
     ):
         if path is not None:
             check_ending(path, endings)

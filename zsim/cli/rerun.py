@@ -73,6 +73,19 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str
             yield {"what": name, "then": before, "now": now}
 
 
+KINDS = (("models", "Model files"), ("kernels", "Compiled code"), ("code", "Other code"))
+
+
+def verdict(changed: list[dict[str, Any]]) -> str:
+    """Return in words what kinds of things have changed: model files, code, or only what is around them."""
+    heads = {str(each["what"]).partition(".")[0] for each in changed}
+    found = [words for name, words in KINDS if name in heads]
+    if not found:
+        return "Neither model files nor code, but versions or the machine have changed"
+    sentence = ", ".join([found[0], *(words.lower() for words in found[1:])])
+    return f"{sentence} changed"
+
+
 def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, Any]]) -> None:
     """Print the comparison in words."""
     from zsim.report.tables import grid_of, rich_table
@@ -84,6 +97,7 @@ def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list
     else:
         click.echo(f"The same bit for bit: {now}.")
     if changed:
+        click.echo(f"{verdict(changed)} since:")
         show(rich_table(grid_of(changed, ("what", "then", "now"))))
     else:
-        click.echo("Versions, model files and kernels are those of the stored result.")
+        click.echo("Versions, model files and code are those of the stored result.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from zsim.cli.common import print_json, progress, show
+from zsim.cli.common import known_so_far, print_json, progress, show
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
 from zsim.cli.ranges import values_of
@@ -15,7 +15,7 @@ from zsim.cli.ranges import values_of
 @click.command("sweep")
 @click.option("--width", metavar="VALUES", help="Drives of a RAID-Z vdev, parity included, such as 4..12.")
 @click.option("--parity", metavar="VALUES", help="Parity drives, such as 1,2,3; 0 is a mirror.")
-@click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv or FILE.json.")
+@click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
 @click.option(
     "--store", metavar="FILE.jsonl", help="Keep answers as they come; a stopped sweep goes on from it."
 )
@@ -44,7 +44,7 @@ def command(
     check_outputs(output, plot, store)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
-    with announced_compilation(), progress("sweeping") as report:
+    with known_so_far(as_json), announced_compilation(), progress("sweeping") as report:
         table = sweep(store=store, jobs=workers, on_progress=report, **axes)
     write(table, output, plot)
     if as_json:
@@ -82,7 +82,11 @@ def check_outputs(output: str | None, plot: str | None, store: str | None) -> No
     """Refuse file names that cannot be written before anything is computed."""
     from zsim.files import check_ending, check_writable
 
-    endings = ((output, (".csv", ".json")), (plot, (".svg", ".png", ".pdf")), (store, (".jsonl",)))
+    endings = (
+        (output, (".csv", ".json", ".parquet")),
+        (plot, (".svg", ".png", ".pdf")),
+        (store, (".jsonl",)),
+    )
     for path, allowed in endings:
         if path is not None:
             check_ending(path, allowed)
@@ -96,7 +100,11 @@ def write(table: Any, output: str | None, plot: str | None) -> None:
     from zsim.files import replace_file
     from zsim.report.tables import to_csv
 
-    if output is not None:
+    if output is not None and output.endswith(".parquet"):
+        from zsim.report.columns import columns_of, save_columns
+
+        save_columns(columns_of(table.columns, table.rows), output)
+    elif output is not None:
         whole_table = json.dumps(table.to_dict(), indent=2) + "\n"
         text = whole_table if output.endswith(".json") else to_csv(table.raw_grid())
         replace_file(output, text.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import simpy
@@ -279,6 +279,10 @@ class Run:
         self.environment.run(process)
         return self._result()
 
+    def release(self) -> None:
+        """Let go of the data plane, which a run that refers to itself keeps until the collector comes."""
+        self.plane = self.control.plane = cast("Any", None)
+
     def _steps(self) -> Steps:
         second = self.setup.second
         if second is None:
@@ -356,7 +360,7 @@ class Run:
         self.stop_at = FOREVER
         self.awaited_txgs = self.control.txgs + TXGS_OF_ATTACH
         rule = self.setup.release.resilver_restart
-        early = self._share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+        early = self.share() < self.setup.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         self.restarted = rule == "restart" or (rule == "defer-unless-early" and early)
         return self.restarted
 
@@ -416,9 +420,10 @@ class Run:
 
     def _came_back(self, now: float) -> None:
         if self.on_progress is not None:
-            self.on_progress(now - self.start, self._share())
+            self.on_progress(now - self.start, self.share())
 
-    def _share(self) -> float:
+    def share(self) -> float:
+        """Return the share of the bytes to be issued that is done."""
         issued = self.issued_before + sum(
             self.plane.stream(number, "issued_bytes") for number in range(max(1, len(self.windows)))
         )

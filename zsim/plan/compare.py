@@ -9,7 +9,7 @@ from typing import Any
 from zsim.drives.catalogue import load_drive
 from zsim.errors import InputError
 from zsim.plan.running import answers
-from zsim.plan.table import ANSWER, Row, Table
+from zsim.plan.table import ANSWER, Row, Table, TableInterrupted, interrupted_row
 from zsim.plan.usable import repeated_for_drives, repeated_for_usable, usable_bytes
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
@@ -51,6 +51,8 @@ def compare(
     ------
     InputError
         When nothing or something impossible is asked for.
+    TableInterrupted
+        On Ctrl-C, with the rows known so far.
     """
     if not asked:
         raise InputError(
@@ -61,10 +63,17 @@ def compare(
     scenarios = [_sized(scenario_of(each, common), drives, usable) for each in asked]
     rows = [_facts(_name(each), scenario) for each, scenario in zip(asked, scenarios, strict=True)]
     found = answers([scenario.stated() for scenario in scenarios], jobs)
-    for done, (place, row) in enumerate(found, 1):
-        rows[place] |= row
-        if on_progress is not None:
-            on_progress(done / len(rows), rows[place]["name"])
+    try:
+        for done, (place, row) in enumerate(found, 1):
+            rows[place] |= row
+            if on_progress is not None:
+                on_progress(done / len(rows), rows[place]["name"])
+    except KeyboardInterrupt:
+        raise TableInterrupted(_table([interrupted_row(row) for row in rows])) from None
+    return _table(rows)
+
+
+def _table(rows: list[Row]) -> Table:
     return Table(COLUMNS, tuple({name: row.get(name) for name in COLUMNS} for row in rows))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
@@ -46,14 +47,19 @@ def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Ite
         yield from ((place, answer(stated)) for place, stated in enumerate(scenarios))
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
+    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_leave_interrupts)
+    try:
         futures = {pool.submit(answer, stated): place for place, stated in enumerate(scenarios)}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        # Leaving a `with` would wait for all that is still to come.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Let Ctrl-C, which the terminal sends to all processes, be the first one's to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def available_cores() -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from zsim.errors import InputError
 from zsim.plan.compare import resolved
 from zsim.plan.running import answers
-from zsim.plan.table import ANSWER, Row, Table, refused_row
+from zsim.plan.table import ANSWER, Row, Table, TableInterrupted, interrupted_row, refused_row
 from zsim.plan.usable import usable_bytes
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import models_directory, sha256_of
@@ -58,6 +58,8 @@ def sweep(
     ------
     InputError
         When an axis is no field or has no value, or there are too many combinations.
+    TableInterrupted
+        On Ctrl-C, with the rows known so far; with a store, the same sweep goes on from there.
 
     Examples
     --------
@@ -72,14 +74,21 @@ def sweep(
     known = _Store(store, _sources() if store is not None else "")
     todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
     done = len(rows) - len(todo)
-    for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
-        row = rows[todo[place]]
-        row |= found
-        known.add(row)
-        done += 1
-        if on_progress is not None:
-            on_progress(done / len(rows), f"{done} of {len(rows)}")
     columns = tuple(dict.fromkeys((*grid, "layout", "usable_bytes", *ANSWER, "refused")))
+    try:
+        for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
+            row = rows[todo[place]]
+            row |= found
+            known.add(row)
+            done += 1
+            if on_progress is not None:
+                on_progress(done / len(rows), f"{done} of {len(rows)}")
+    except KeyboardInterrupt:
+        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows])) from None
+    return _table(columns, rows)
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[Row]) -> Table:
     return Table(columns, tuple({name: row.get(name) for name in columns} for row in rows))
 
 

@@ -131,3 +131,26 @@ def _printed(name: str, value: Any) -> str:
 def _is_numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     values = [row.get(name) for row in rows]
     return all(value is None or isinstance(value, int | float) for value in values)
+
+
+class TableInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a comparison or a sweep; carries the rows known by then.
+
+    Attributes
+    ----------
+    partial : Table
+        Rows without an answer say so in ``refused``.
+    """
+
+    def __init__(self, partial: Table) -> None:
+        super().__init__()
+        self.partial = partial
+
+
+NOT_RUN = "not run"
+
+
+def interrupted_row(row: Row) -> Row:
+    """Return a row as it is when a run is interrupted: one without an answer says so."""
+    known = row.get("p50_s") is not None or row.get("refused") is not None
+    return row if known else {**row, **refused_row(NOT_RUN)}

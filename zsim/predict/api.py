@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
 from zsim.predict.clients import latencies
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
-from zsim.predict.exact import exact_time
-from zsim.predict.hardware import drive_models, refuse_what_is_missing, spares
+from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.predict.member import MemberResult, run_member, setup_of, world_of
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.prediction import (
@@ -35,11 +36,16 @@ from zsim.predict.summary import (
     totals,
 )
 from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_bottleneck
+from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
+from zsim.units import format_duration
+
+if TYPE_CHECKING:
+    from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 48_000, 400_000
@@ -101,10 +107,11 @@ class _Work:
         self.correction = 1.0
         self.bench: Bench | None = None
         self.unsettled = 0.0
-        self.exact_s: float | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
         self.large_pool: Miniature | None = None
+        self.exact: MemberResult | None = None
+        self.exact_run: ExactRun | None = None
 
     @property
     def times(self) -> list[float]:
@@ -117,7 +124,16 @@ class _Work:
             self._run_members()
         self._run_middle()
         if self.resolved.exact:
-            self.exact_s = exact_time(self.resolved, self.progress)
+            self._run_exactly()
+
+    def _run_exactly(self) -> None:
+        """Simulate every I/O; what is said of the answer is said of this run."""
+        from zsim.predict.exact import ExactRun
+
+        self.exact_run = ExactRun(self.resolved, self.progress)
+        self.exact = self.exact_run.execute()
+        assert self.bench is not None
+        self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
         for number, member in enumerate(self.members):
@@ -175,6 +191,9 @@ class _Work:
 
     def partial(self) -> Prediction | None:
         """Return the answer so far, if there is one."""
+        estimate = self.exact_run.estimate() if self.exact_run is not None else None
+        if estimate is not None:
+            self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
         if self.bench is None and self.raw:
             self._run_middle()
         return self.prediction() if self.bench is not None else None
@@ -184,8 +203,8 @@ class _Work:
         assert self.bench is not None
         result, resolved = self.bench.shown, self.resolved
         low, middle, high = quantiles(self.times or self.repeats)
-        if self.exact_s is not None:
-            low = middle = high = self.exact_s
+        if self.exact is not None:
+            low = middle = high = self.exact.time_s
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
         sums = totals(result)
@@ -217,6 +236,8 @@ class _Work:
             # The one large run has an error of its own, smaller as it has more blocks.
             half *= math.sqrt(1.0 + len(self.repeats) * MEMBER_BLOCKS / MIDDLE_BLOCKS)
             half = math.hypot(half, self.unsettled * answer.p50)
+        if self.exact is not None:
+            half = 0.0
         return Uncertainty(
             sampling_half_width_s=half,
             input_s=answer if answer.has_interval else None,
@@ -290,7 +311,12 @@ def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
     drives = dict.fromkeys(name if name.endswith(".toml") else load_drive(name).name for name in names)
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
     used += [("enclosures", name) for name, _ in resolved.ports]
-    return [*used, ("releases", resolved.release.series)]
+    # Of unstated use, the pool may be any of these; and drives that share a host are behind this link.
+    histories = USES if resolved.assumed("history") else (resolved.history or DEFAULT_HISTORY,)
+    used += [("histories", name) for name in histories]
+    if shares_host(resolved):
+        used.append(("enclosures", HOST))
+    return [*dict.fromkeys(used), ("releases", resolved.release.series)]
 
 
 def files_used(resolved: ResolvedScenario) -> dict[str, str]:

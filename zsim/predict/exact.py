@@ -1,34 +1,102 @@
-"""Every I/O: the pool in tiles, each as large as memory bears, one after the other."""
+"""Every I/O of a pool: its tiles in one run, with one rhythm of txgs, in memory that does not grow.
+
+A pool no larger than a tile is run as it is.  Of a larger one only a few tiles are in the plane at a time;
+their items and operations stand in rings that are filled on while the scan goes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from zsim.engine.run import Run, RunResult, RunSetup
+from zsim.errors import NotSimulatedYet
 from zsim.predict.ensemble import Member
-from zsim.predict.member import run_member
-from zsim.predict.population import miniature
+from zsim.predict.exact_legacy import LegacyTiles
+from zsim.predict.exact_sorted import SortedTiles
+from zsim.predict.hardware import drive_models, plane_model
+from zsim.predict.member import MemberResult, plane_of, world_of
+from zsim.predict.tiles import Tiling
 from zsim.scenario.resolve import ResolvedScenario
 
 TILE_BLOCKS = 150_000
+POPULATIONS = 4
+Progress = Callable[[float, str], None]
 
 
-def exact_time(resolved: ResolvedScenario, progress: Callable[[float, str], None]) -> float:
-    """Return the duration with every I/O of the pool simulated [s].
+class ExactRun:
+    """The exact run of a scenario, which can be interrupted and still say what it knows.
 
-    The pool is a sequence of tiles, each a population of its own over all the pool's metaslabs; a tile's
-    time counts as often as it must to make up the pool's bytes, the last one in part.
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    progress : callable
+        Called with the share done, 0 to 1, and what is being done.
+    blocks : int
+        Of a tile; a pool with fewer is one run of its own.
+    populations : int
+        Different populations in a pool of several tiles.
+
+    Raises
+    ------
+    NotSimulatedYet
+        For what only samples can do so far.
     """
-    done, total, number = 0.0, 0.0, 0
-    while done < 1.0:
-        seeded = replace(resolved, seed=resolved.seed + number)
-        pool = miniature(seeded, Member(), blocks=TILE_BLOCKS)
-        result = run_member(seeded, Member(), pool=pool)
-        share = min(1.0 / pool.scale, 1.0 - done)
-        total += result.time_s * share
-        done += share
-        number += 1
-        progress(done, "every I/O")
-        if share <= 0.0:
-            break
-    return total
+
+    def __init__(
+        self,
+        resolved: ResolvedScenario,
+        progress: Progress,
+        *,
+        blocks: int = TILE_BLOCKS,
+        populations: int = POPULATIONS,
+    ) -> None:
+        self.progress = progress
+        resolved = world_of(resolved, Member())
+        self.tiling = Tiling(resolved, blocks, populations)
+        self.model = plane_model(resolved, Member().factors, resolved.seed)
+        self.setup = RunSetup(
+            model=self.model,
+            blocks=self.tiling.table(0, first=True),
+            release=resolved.release,
+            operation=resolved.operation,
+            memory=resolved.memory,
+            seed=resolved.seed,
+            plane=plane_of(resolved),
+        )
+        self.run = self._run(resolved)
+
+    def _run(self, resolved: ResolvedScenario) -> Run:
+        new = drive_models(resolved)[1]
+        if resolved.operation != "scrub" and new.recording == "smr":
+            raise NotSimulatedYet("new_drive", new.name, "every I/O of a shingled drive", "leave --exact out")
+        if self.tiling.single:
+            return Run(self.setup, self._report)
+        if resolved.engine == "reference":
+            raise NotSimulatedYet(
+                "engine", "reference", "exact runs of pools this large", "use the compiled engine"
+            )
+        if resolved.operation == "rebuild":
+            raise NotSimulatedYet(
+                "operation", "rebuild", "exact runs of pools this large", "leave --exact out"
+            )
+        kind = LegacyTiles if resolved.release.order == "legacy" else SortedTiles
+        return kind(self.tiling, self.setup, self._report)
+
+    def _report(self, now: float, share: float) -> None:
+        self.progress(min(1.0, share), "every I/O")
+
+    def execute(self) -> MemberResult:
+        """Run to the end."""
+        return member_result(self.run.execute(), self.setup)
+
+    def estimate(self) -> float | None:
+        """Return the duration that the part done so far points to [s], None before there is any."""
+        share = self.run.share()
+        return self.run.elapsed / share if share > 0.0 else None
+
+
+def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
+    """Return an exact run as the one member of its ensemble; nothing is scaled."""
+    visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
+    issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
+    return MemberResult(run.end, visit, issue, run.end - visit - issue, 1.0, run, setup.model)

@@ -99,7 +99,9 @@ def run_member(
     setup = setup_of(resolved, pool, small, profile)
     if resolved.second_at is not None:
         setup = replace(setup, second=_second(resolved, setup))
-    run = Run(setup, progress).execute()
+    machine = Run(setup, progress)
+    run = machine.execute()
+    machine.release()
     return scaled(
         run,
         pool.scale,
@@ -214,7 +216,9 @@ def _rebuild_member(
         metaslab_shift=sample.metaslab_shift,
         log_bytes=log_bytes(resolved),
     )
-    run = Run(setup, progress).execute()
+    machine = Run(setup, progress)
+    run = machine.execute()
+    machine.release()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 

@@ -14,6 +14,7 @@ from zsim.pool.free_space import placed_by, read_free_space
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
+from zsim.pool.miniature import Miniature as PoolMiniature
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import TopLevel, pool_of
 from zsim.predict.ensemble import Member
@@ -88,9 +89,7 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     """
     if resolved.scenario.block_list is not None:
         return _listed(resolved, blocks or BLOCKS)
-    stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
-    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
-    pool = aged.miniature
+    pool, note = pool_miniature(resolved, member, blocks=blocks)
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
     table = pool.table
@@ -114,6 +113,15 @@ def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
     damaged = window_vdevs(small, vdevs).get(0, vdevs[0])
     return Miniature(small.table, small.scale(counted), walked, damaged, different_alloc(informed(resolved)))
+
+
+def pool_miniature(
+    resolved: ResolvedScenario, member: Member, *, blocks: int | None = None
+) -> tuple[PoolMiniature, str]:
+    """Return the same with the reduced metaslabs it lies in, and its note; see `miniature`."""
+    stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
+    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
+    return aged.miniature, note
 
 
 def _nearest(

@@ -106,6 +106,17 @@ def extent_order(queue: ScanQueue, vdev: int, rules: ExtentRules) -> NDArray[np.
     rows = address_order(queue, vdev)
     if len(rows) == 0:
         return rows
+    extent, score = scored_extents(queue, rows, rules)
+    best_first = np.argsort(-score, kind="stable")
+    rank = np.empty(len(score), np.int64)
+    rank[best_first] = np.arange(len(score))
+    return rows[np.argsort(rank[extent], kind="stable")]
+
+
+def scored_extents(
+    queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the extent of each of some entries in LBA order, and the score of each; see `extent_order`."""
     start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
     extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
     fill = np.bincount(extent, weights=queue.asize[rows]).astype(np.int64)
@@ -115,10 +126,7 @@ def extent_order(queue: ScanQueue, vdev: int, rules: ExtentRules) -> NDArray[np.
     score = fill + rules.fill_weight * (fill * 100 // size) * fill // 100
     if rules.coarse:
         score = np.left_shift(1, np.floor(np.log2(score)).astype(np.int64))
-    best_first = np.lexsort((start[first], -score))
-    rank = np.empty(len(fill), np.int64)
-    rank[best_first] = np.arange(len(fill))
-    return rows[np.argsort(rank[extent], kind="stable")]
+    return extent, score
 
 
 def issue_program(queue: ScanQueue, rows: NDArray[np.int64]) -> Program:

@@ -1,0 +1,88 @@
+"""Exact runs: tiles put together are the pool, in the same bits however time is sliced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from zsim.drives.catalogue import load_drive
+from zsim.errors import NotSimulatedYet
+from zsim.predict.exact import ExactRun
+from zsim.predict.member import MemberResult
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import ResolvedScenario, resolve
+
+RELEASES = ["freebsd-9.1", "openzfs-2.3"]
+
+
+def resolved(**stated: object) -> ResolvedScenario:
+    scenario = Scenario.from_dict({"layout": "raidz1x4", "fill": 0.5, "drive_size": "20GB", **stated})
+    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+
+
+def exact(one: ResolvedScenario, blocks: int) -> tuple[ExactRun, MemberResult]:
+    run = ExactRun(one, lambda share, words: None, blocks=blocks)
+    return run, run.execute()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("layout", ["raidz1x4", "mirror2", "3*mirror2"])
+def test_tiles_make_up_all_bytes_of_the_pool(release: str, layout: str) -> None:
+    one = resolved(release=release, layout=layout)
+    run, result = exact(one, 8_000)
+    assert not run.tiling.single
+    assert sum(1 for _ in run.tiling.tiles()) > 2
+    placed = 0
+    for tile in run.tiling.tiles():
+        table = run.tiling.table(tile.base, first=tile.number == 0)
+        placed += int(table.dva_asize[: tile.rows].sum())
+    assert placed == pytest.approx(one.alloc, rel=0.001)
+    assert result.scale == 1.0
+    assert result.time_s > 0.0
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_same_tiles_are_the_same_bits(release: str) -> None:
+    one = resolved(release=release)
+    _, first = exact(one, 8_000)
+    _, second = exact(one, 8_000)
+    assert first.time_s == second.time_s
+    assert first.run.children == second.run.children
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_time_may_be_sliced_in_any_way(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zsim.engine import compiled
+
+    one = resolved(release=release)
+    _, whole = exact(one, 8_000)
+    advance = compiled.CompiledPlane.advance
+    monkeypatch.setattr(
+        compiled.CompiledPlane, "advance", lambda self, until, budget=0: advance(self, until, 997)
+    )
+    _, sliced = exact(one, 8_000)
+    assert sliced.time_s == whole.time_s
+    assert (sliced.run.leaves == whole.run.leaves).all()
+
+
+def test_a_pool_no_larger_than_a_tile_is_run_as_it_is() -> None:
+    run, result = exact(resolved(drive_size="4GB"), 150_000)
+    assert run.tiling.single
+    assert result.run.issued_blocks > 0
+
+
+def test_memory_does_not_grow_with_the_pool() -> None:
+    planes = []
+    for size in ("20GB", "80GB"):
+        run = ExactRun(resolved(drive_size=size), lambda share, words: None, blocks=8_000)
+        planes.append(
+            sum(array.nbytes for array in vars(run.run.plane.memory).values() if hasattr(array, "nbytes"))
+        )
+    assert planes[1] < 1.3 * planes[0]
+
+
+def test_what_only_samples_can_do_is_refused() -> None:
+    one = resolved()
+    with pytest.raises(NotSimulatedYet):
+        ExactRun(replace(one, engine="reference"), lambda share, words: None, blocks=8_000)

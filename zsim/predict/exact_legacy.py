@@ -1,0 +1,174 @@
+"""The legacy scan over the tiles of a large pool: one stream of operations, filled on as it is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.compiled import BUDGET, CompiledPlane
+from zsim.engine.control import FINISHED
+from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY
+from zsim.engine.run import Run, RunSetup, slots_for
+from zsim.engine.window import Window
+from zsim.predict.tiles import Prepared, Preparer, Tiling
+from zsim.scan.program import Program, ScanItems
+
+# Tiles in the rings: the one that is walked, the one behind it whose last blocks are in flight, the next one.
+TILES = 3
+# Later populations may be a little larger than the first.
+MARGIN = 1.2
+CLIENT_ITEMS = 20_000
+
+
+class LegacyTiles(Run):
+    """A run of the legacy scan over all tiles.
+
+    Parameters
+    ----------
+    tiling : Tiling
+    setup : RunSetup
+        Of the first tile.
+    progress : callable
+        Called with simulated time and the share done.
+    """
+
+    def __init__(self, tiling: Tiling, setup: RunSetup, progress: Callable[[float, float], None]) -> None:
+        self.tiling = tiling
+        super().__init__(setup, progress)
+
+    def _plane(self) -> RingPlane:
+        setup = self.setup
+        return RingPlane(
+            self.tiling,
+            setup,
+            self.items,
+            slots=slots_for([self.pool_window], setup.blocks.psize),
+            client_items=self._client_items()[:CLIENT_ITEMS],
+            program_length=len(self.walk),
+        )
+
+    def share(self) -> float:
+        """Return the share of the walk that is done."""
+        return float(self.plane.positions()[0] / max(1.0, self.plane.mean_program * self.tiling.count))
+
+
+class RingPlane(CompiledPlane):
+    """A compiled plane whose items and operations are rings, filled on tile by tile.
+
+    Parameters
+    ----------
+    tiling : Tiling
+    setup : RunSetup
+    items : ScanItems
+        Of the first tile, for the sizes.
+    slots, client_items, program_length
+        See `CompiledPlane`; the length is the first tile's.
+    """
+
+    def __init__(
+        self,
+        tiling: Tiling,
+        setup: RunSetup,
+        items: ScanItems,
+        *,
+        slots: int,
+        client_items: NDArray[np.int64],
+        program_length: int,
+    ) -> None:
+        rings = _repeated(items, TILES * MARGIN)
+        length = int(TILES * MARGIN * program_length)
+        super().__init__(
+            setup.model,
+            rings,
+            streams=max(1, len(setup.model.vdevs)),
+            slots=slots,
+            client_items=client_items,
+            program_length=length,
+        )
+        self.preparer = Preparer(tiling, setup)
+        self.tiles = tiling.tiles()
+        self._ends: list[tuple[int, int, int]] = [(0, 0, 0)]
+
+    @property
+    def mean_program(self) -> float:
+        """Operations of a tile, mean of those loaded so far."""
+        return self._ends[-1][0] / max(1, len(self._ends) - 1)
+
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
+        """Begin with the first two tiles; the programs given are not used."""
+        nothing = np.zeros(0, np.int64)
+        super().load_streams([Program(nothing, nothing)], windows)
+        self.feed()
+        self.feed()
+
+    def feed(self) -> bool:
+        """Put the next tile behind those loaded; tell whether there was one."""
+        tile = next(self.tiles, None)
+        if tile is None:
+            self.set_general("refill", -1)
+            return False
+        prepared: Prepared = self.preparer.prepared(tile)
+        operation, item, copy = self._ends[-1]
+        records, vdev, offset = prepared.moved(tile, item, copy)
+        memory, walk = self.memory, prepared.walk
+        _put(memory.items, item, records)
+        _put(memory.copies["vdev"], copy, vdev)
+        _put(memory.copies["offset"], copy, offset)
+        _put(memory.program["code"], operation, walk.code)
+        _put(memory.program["item"], operation, walk.item + item)
+        self._ends.append((operation + len(walk), item + len(records), copy + len(vdev)))
+        self._check_room()
+        memory.streams["end"][0] = operation + len(walk)
+        self.set_general("refill", operation)
+        self._give_clients(prepared, item)
+        return True
+
+    def _check_room(self) -> None:
+        old, new = self._ends[max(0, len(self._ends) - TILES)], self._ends[-1]
+        rings = (self.memory.program, self.memory.items, self.memory.copies)
+        for ring, last, first in zip(rings, new, old, strict=True):
+            if last - first > len(ring):
+                raise RuntimeError("a tile is much larger than the first one")
+
+    def _give_clients(self, prepared: Prepared, first: int) -> None:
+        """Let the clients read from this tile: its items stay longest."""
+        count = len(self.memory.client_items)
+        data = np.flatnonzero(~prepared.blocks.is_metadata)
+        if self.model.clients.count > 0 and len(data) > 0:
+            self.memory.client_items[:] = first + data[np.arange(count) * len(data) // count]
+
+    def advance(self, until: float, budget: int = BUDGET) -> int:
+        """Advance as `CompiledPlane.advance` does, over the ends of the tiles."""
+        while True:
+            reason = super().advance(until, budget)
+            states = self.memory.streams["state"]
+            if reason == EXIT_REFILL:
+                self.feed()
+            elif reason == EXIT_DRAINED and states[0] == FINISHED and self.feed():
+                states[0] = STREAM_READY
+            else:
+                return reason
+
+
+def _repeated(items: ScanItems, times: float) -> ScanItems:
+    """Return items over and over, for their number."""
+    columns = {field.name: getattr(items, field.name) for field in fields(items)}
+    return ScanItems(
+        **{
+            name: np.resize(column, int(len(column) * times))
+            for name, column in columns.items()
+            if column is not None
+        }
+    )
+
+
+def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> None:
+    """Write values into a ring at a running number."""
+    place = start & (len(ring) - 1)
+    room = min(len(values), len(ring) - place)
+    ring[place : place + room] = values[:room]
+    ring[: len(values) - room] = values[room:]

@@ -1,0 +1,224 @@
+"""A pool of any size as tiles: a few populations, each put at many places of the pool's metaslabs.
+
+A miniature fills the first part of its metaslabs.  Moved on by that part, again and again, it fills them
+whole; the next metaslabs, which the miniature leaves out, follow.  So a few populations make up every block
+of the pool, in memory that does not grow with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.compiled import item_records
+from zsim.engine.run import RunSetup, plain_prefetch, wanted_blocks
+from zsim.errors import NotSimulatedYet
+from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature import Miniature
+from zsim.predict.ensemble import Member
+from zsim.predict.population import pool_miniature
+from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
+from zsim.scenario.resolve import ResolvedScenario
+
+I64 = NDArray[np.int64]
+LINKED = ("prefetch_first", "prefetch_next", "unwind")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One tile of the pool.
+
+    Attributes
+    ----------
+    number : int
+    base : int
+        Population it is a copy of.
+    turn : int
+        Top-level vdev v of the population is vdev (v + turn) % vdevs of the pool.
+    shift : ndarray of int64, shape (vdevs of the pool,)
+        How far its blocks lie behind the population's, by the pool's vdev [bytes].
+    rows : int
+        Blocks of it; fewer than the population has in the last tile only.
+    """
+
+    number: int
+    base: int
+    turn: int
+    shift: I64
+    rows: int
+
+
+class Tiling:
+    """The tiles of a scenario's pool.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    blocks : int
+        Of a tile, roughly.
+    populations : int
+        So many different ones are built; tiles take them in turn.
+
+    Attributes
+    ----------
+    single : bool
+        The pool is no larger than a tile: its only tile is the pool.
+    count : int
+        Tiles, the last of which may be cut off.
+    """
+
+    def __init__(self, resolved: ResolvedScenario, blocks: int, populations: int) -> None:
+        self.resolved, self.blocks = resolved, blocks
+        self.vdevs = len(resolved.layout.vdevs)
+        self._built: dict[int, BlockTable] = {}
+        self.first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
+        self.single = self.first.scale == 1.0
+        self.share = len(self.first.vdevs) / self.vdevs
+        if self.share < 1.0 and len(set(resolved.layout.vdevs)) > 1:
+            raise NotSimulatedYet("exact", "true", "sampling, or a pool of equal vdevs", "leave --exact out")
+        self._sizes = [self._bytes(0, first=True), self._bytes(0)]
+        self.count = 1 if self.single else self._count(resolved.alloc)
+        self.populations = min(populations, self.count)
+
+    def _count(self, allocated: int) -> int:
+        more = max(0, allocated - self._sizes[0])
+        return 1 + math.ceil(more / self._sizes[1])
+
+    def _bytes(self, base: int, *, first: bool = False) -> int:
+        return self.table(base, first=first).allocated_bytes
+
+    def table(self, base: int, *, first: bool = False) -> BlockTable:
+        """Return a population; all but the `first` tile's leave out the MOS, which a pool has once."""
+        if first or self.single:
+            return self.first.table
+        if base not in self._built:
+            seeded = replace(self.resolved, seed=self.resolved.seed + base)
+            pool = self.first if base == 0 else pool_miniature(seeded, Member(), blocks=self.blocks)[0]
+            self._built[base] = pool.table.take(pool.table.objset != 0)
+        return self._built[base]
+
+    @property
+    def geometry(self) -> Miniature:
+        """The miniature whose metaslabs all populations have."""
+        return self.first
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield the tiles, until all bytes of the pool are there."""
+        left = self.resolved.alloc
+        for number in range(self.count):
+            base = number % self.populations
+            table = self.table(base, first=number == 0)
+            size, rows = table.allocated_bytes, len(table)
+            if size > left and number > 0:
+                rows = int(np.searchsorted(np.cumsum(table.dva_asize.sum(axis=1)), left, side="right"))
+            if rows == 0:
+                return
+            turn = number % self.vdevs if self.share < 1.0 else 0
+            yield Tile(number, base, turn, self._shift(number), rows)
+            left -= size
+
+    def _shift(self, number: int) -> I64:
+        """Return how far a tile lies behind its population: by parts of a metaslab, then by metaslabs."""
+        shift = np.zeros(self.vdevs, np.int64)
+        for place, level in enumerate(self.geometry.recipe.vdevs):
+            if level.stands_for == 0:
+                continue
+            starts = level.slab_starts()
+            apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1
+            parts = max(1, level.stands_for // level.slab_bytes)
+            slab, part = divmod(number * parts * apart // self.count, parts)
+            wide = level.spec.children << level.ashift
+            offset = slab * level.stands_for + part * level.slab_bytes
+            shift[self.geometry.vdevs[place]] = offset // wide * wide
+        return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
+
+
+class Prepared:
+    """A population ready for the plane: its items as records, its walk, with numbers that begin at 0.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        Its blocks are the population, vdevs by the pool's numbers.
+    turn : int
+        By which they were turned.
+    """
+
+    def __init__(self, setup: RunSetup, turn: int = 0) -> None:
+        self.blocks, self.turn = setup.blocks, turn
+        self.vdevs = len(setup.model.vdevs)
+        self.wanted = wanted_blocks(setup)
+        self.items: ScanItems = scan_items(setup.blocks, seed=setup.seed, wanted=self.wanted)
+        self.walk: Program = traversal_program(
+            setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
+        )
+        self.records = item_records(self.items)
+
+    def moved(self, tile: Tile, first_item: int, first_copy: int) -> tuple[Any, I64, I64]:
+        """Return records, and vdev and offset of the further copies, of a tile whose numbers begin here."""
+        records = place_records(self.records, tile, self.turn, self.vdevs)
+        records["copies"] += first_copy
+        for name in LINKED:
+            column = records[name]
+            column[column >= 0] += first_item
+        vdev = (self.items.copy_vdev + tile.turn - self.turn) % self.vdevs
+        return records, vdev, self.items.copy_offset + tile.shift[vdev]
+
+
+def place_records(records: Any, tile: Tile, turn: int, vdevs: int) -> Any:
+    """Return item records of a population, turned by `turn`, at the place of a tile."""
+    placed = records.copy()
+    if tile.turn != turn:
+        placed["vdev"] = (placed["vdev"] + tile.turn - turn) % vdevs
+    placed["offset"] += tile.shift[placed["vdev"]]
+    return placed
+
+
+def turned(table: BlockTable, turn: int, vdevs: int, rows: int) -> BlockTable:
+    """Return the first rows of a table with vdev v as vdev (v + turn) % vdevs."""
+    part = table if rows == len(table) else table.take(np.arange(rows))
+    if turn == 0:
+        return part
+    vdev = np.where(part.dva_vdev >= 0, (part.dva_vdev + turn) % vdevs, -1).astype(np.int32)
+    return replace(part, dva_vdev=vdev)
+
+
+class Preparer:
+    """Prepares tiles, the same populations once.
+
+    Parameters
+    ----------
+    tiling : Tiling
+    setup : RunSetup
+        Of the first tile.
+    make : callable
+        From a set-up and a turn to what is prepared.
+    """
+
+    def __init__(
+        self, tiling: Tiling, setup: RunSetup, make: Callable[[RunSetup, int], Any] = Prepared
+    ) -> None:
+        self.tiling, self.setup, self.make = tiling, setup, make
+        self.damaged = [number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged]
+        self._known: dict[tuple[int, bool, tuple[int, ...]], Any] = {}
+
+    def prepared(self, tile: Tile) -> Any:
+        """Return what a tile is a copy of."""
+        table = self.tiling.table(tile.base, first=tile.number == 0)
+        if tile.rows < len(table):
+            return self._make(table, tile)
+        roles = tuple((number - tile.turn) % self.tiling.vdevs for number in self.damaged)
+        held = tuple(role for role in roles if role in self.tiling.first.vdevs)
+        key = (tile.base, tile.number == 0, held)
+        if key not in self._known:
+            self._known[key] = self._make(table, tile)
+        return self._known[key]
+
+    def _make(self, table: BlockTable, tile: Tile) -> Any:
+        blocks = turned(table, tile.turn, self.tiling.vdevs, tile.rows)
+        return self.make(replace(self.setup, blocks=blocks, seed=self.setup.seed + tile.base), tile.turn)

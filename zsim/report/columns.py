@@ -1,0 +1,94 @@
+"""Series and tables as columns in a file: Parquet, with the schema version in its metadata, or CSV."""
+
+from __future__ import annotations
+
+import importlib
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zsim.errors import InputError
+from zsim.files import replace_file
+from zsim.provenance import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from zsim.predict.prediction import Prediction
+
+Columns = dict[str, list[Any]]
+VERSION_KEY = b"zsim.schema_version"
+
+
+def series_of(prediction: Prediction) -> Columns:
+    """Return the progress curve of a prediction by column; units as in `ProgressPoint`."""
+    points = [point.model_dump() for point in prediction.progress]
+    names = type(prediction.progress[0]).model_fields if points else ("time_s", "fraction")
+    return {name: [point[name] for point in points] for name in names}
+
+
+def columns_of(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return rows as columns; one that holds both numbers and text becomes text."""
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    for name, values in columns.items():
+        kinds = {type(value) for value in values if value is not None}
+        if len(kinds) > 1 and not kinds <= {int, float}:
+            columns[name] = [None if value is None else str(value) for value in values]
+    return columns
+
+
+def save_columns(columns: Columns, path: str | Path) -> None:
+    """Write columns as .parquet (needs pyarrow) or .csv; the file appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If pyarrow is not installed or the file cannot be written.
+    """
+    data = _parquet(columns) if Path(path).suffix == ".parquet" else _csv(columns)
+    replace_file(path, data)
+
+
+def load_columns(path: str | Path) -> Columns:
+    """Read back what `save_columns` wrote as .parquet.
+
+    Raises
+    ------
+    InputError
+        If it is no Parquet file of this schema version.
+    """
+    arrow, parquet = _pyarrow()
+    try:
+        table = parquet.read_table(str(path))
+    except (OSError, arrow.ArrowInvalid) as error:
+        reason = "a Parquet file that zsim wrote"
+        raise InputError("file", str(path), reason, f"check the path ({type(error).__name__})") from error
+    version = (table.schema.metadata or {}).get(VERSION_KEY, b"").decode() or None
+    if version != str(SCHEMA_VERSION):
+        raise InputError(f"{path}: schema_version", version, str(SCHEMA_VERSION), "predict again")
+    columns: Columns = table.to_pydict()
+    return columns
+
+
+def _parquet(columns: Columns) -> bytes:
+    arrow, parquet = _pyarrow()
+    table = arrow.table(columns).replace_schema_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
+def _csv(columns: Columns) -> bytes:
+    from zsim.predict.words import Grid
+    from zsim.report.tables import to_csv
+
+    rows = zip(*columns.values(), strict=True)
+    cells = tuple(tuple("" if value is None else str(value) for value in row) for row in rows)
+    return to_csv(Grid(tuple(columns), cells)).encode()
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        reason = "Parquet files need pyarrow, which is not installed"
+        raise InputError("file", ".parquet", reason, "install zsim[data], or write .csv") from error
