@@ -185,7 +185,6 @@ def _by_hours(
         visit_s=sum(result.visit_s * share for result, share in results),
         issue_s=sum(result.issue_s * share for result, share in results),
         sync_s=sum(result.sync_s * share for result, share in results),
-        shingled_s=sum(result.shingled_s * share for result, share in results),
     )
 
 

@@ -26,7 +26,7 @@ drive_size
     ``drive_bytes`` the new one's; else the smallest usual capacity that gives the pool's size, or that the
     data fills to 80 % at most.
 release
-    The version named; else by platform, order of the scan, and date.  dRAID: openzfs-2.1 at least.
+    The version named (a 0.6 by its date); else by platform, order of the scan, and date.  dRAID: openzfs-2.1 at least.
 order
     Legacy, where the release would sort.
 load
@@ -196,7 +196,7 @@ def release_of(row: Row) -> str:
     if re.search(r"FreeBSD|FreeNAS|CORE|GELI", named):
         return free_bsd_release(row, legacy)
     if version and (version[1] < "0.8") == legacy:
-        return {"0.6": "zol-0.6.5", "0.7": "zol-0.7"}.get(version[1], f"openzfs-{version[1]}")
+        return {"0.6": zol_06(date_of(row)), "0.7": "zol-0.7"}.get(version[1], f"openzfs-{version[1]}")
     return release_by_date(date_of(row), legacy)
 
 
@@ -210,10 +210,15 @@ def free_bsd_release(row: Row, legacy: bool) -> str:
     return "openzfs-0.8" if (date_of(row) or "2019") < "2021-04" else "openzfs-2.1"
 
 
+def zol_06(date: str | None) -> str:
+    """Return the 0.6 of a date: 0.6.5.11 (July 2017) was the first to keep two writes in flight, not one."""
+    return "zol-0.6.5" if date is not None and date >= "2017-07" else "zol-0.6.5.6"
+
+
 def release_by_date(date: str | None, legacy: bool) -> str:
     """Return the release that most Linux systems ran at a date (ISO 8601, or its beginning)."""
     if legacy:
-        return "zol-0.7" if date is not None and date >= "2017-08" else "zol-0.6.5"
+        return "zol-0.7" if date is not None and date >= "2017-08" else zol_06(date)
     if date is None:
         return "openzfs-2.1"
     steps = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zsim.errors import InputError
 from zsim.files import replace_file
 from zsim.validate import words
+from zsim.validate.fitted import fitted_grid, fitted_numbers
 from zsim.validate.frame import Claim
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ INTRODUCTION = (
     "Predictions beside what was observed. The error is predicted / observed - 1; a claim passes if its size"
     " is within the tolerance stated with the case. `zsim validate` prints this table,"
     " `zsim validate --report FILE` writes this page."
+)
+FITTED_TITLE = "Fitted numbers"
+FITTED_WORDS = (
+    "Every number of the models that was fitted, and the measurements it was fitted on. Without a script it"
+    " was solved by hand from the few figures in its source, and its gain was not measured apart. One default"
+    " has seen the field reports: the share of pools whose write caches are on (0.75) was assumed with their"
+    " rates in view."
 )
 
 
@@ -71,6 +79,7 @@ def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     notes = words.reasons(claims)
     if notes:
         parts += ["## Notes\n", "\n".join(f"- {note}" for note in notes) + "\n"]
+    parts += [f"## {FITTED_TITLE}\n", f"{FITTED_WORDS}\n", markdown(fitted_grid(fitted_numbers()))]
     return "\n".join(parts)
 
 
@@ -86,7 +95,9 @@ def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
         fragments += ["<h2>By class</h2>", html_table(words.classes_grid(summary))]
     fragments += ["<h2>Claims</h2>", html_table(words.claims_grid(claims)), *_plot(claims)]
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.reasons(claims))
-    return page(TITLE, [*fragments, f"<h2>Notes</h2><ul>{notes}</ul>" if notes else ""])
+    fragments.append(f"<h2>Notes</h2><ul>{notes}</ul>" if notes else "")
+    fragments += [f"<h2>{FITTED_TITLE}</h2><p>{html.escape(FITTED_WORDS)}</p>"]
+    return page(TITLE, [*fragments, html_table(fitted_grid(fitted_numbers()))])
 
 
 def _plot(claims: Sequence[Claim]) -> list[str]:
