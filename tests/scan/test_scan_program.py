@@ -189,7 +189,8 @@ def test_a_rebuild_of_a_draid_leaves_out_groups_that_miss_no_child() -> None:
     asize = raidz_asize(size, 12, 5, 1)
     places = [(number * asize, size) for number in range(176)]
     blocks = table(places, asize=asize)
-    # Each row of slices holds two groups of five children, and one spare: five in eleven groups have the child.
+    # Each row of slices holds two groups of five children, and one spare: five in eleven groups have the
+    # child.
     draid = DamagedVdev("draid", 11, 1, 12, (3,), data=4, spares=1)
     chunks = rebuild_chunks(blocks, 0, draid, metaslab_bytes=1 << 30, segment_bytes=1 << 20)
     whole = sum(size for _, size in places)

@@ -266,7 +266,8 @@ def partial_sector_turns(
 ) -> float:
     """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation).
 
-    The sector is read, and written one turn later.  An edge that another write continues costs nothing, and of
+    The sector is read, and written one turn later.  An edge that another write continues costs nothing, and
+    of
     two writes with a hole between them in one sector only the second pays: the drive merges them.
 
     Parameters
@@ -310,7 +311,7 @@ def service_parts(
     follows: bool,
     followed: bool,
 ) -> tuple[float, float, float, float]:
-    """Return overhead, seek, wait and transfer of one request that enters service at `start`, see `service_at`."""
+    """Return overhead, seek, wait and transfer of a request served from `start` on, see `service_at`."""
     rate = angle = 0.0
     if drive.kind != KIND_FLASH:
         rate = rates[zone_of(drive, offset)]

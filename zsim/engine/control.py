@@ -157,7 +157,7 @@ class ScanControl:
         yield from self._expect(GROUP)
 
     def _flush(self) -> Steps:
-        """Flush the write caches (OpenZFS vdev_label.c:vdev_config_sync: before the uberblocks, and after)."""
+        """Flush the write caches, before the uberblocks and after (vdev_label.c:vdev_config_sync)."""
         if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
             self.plane.flush()
             yield from self._expect(GROUP)

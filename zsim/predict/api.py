@@ -92,8 +92,10 @@ def _capacity(name: str) -> int:
 class _Work:
     """The runs of one prediction, and what is known at any moment.
 
-    First the members, on small miniatures; then the world nearest to their median on larger ones, for everything that is
-    said of it, and for what the size of a miniature makes of the time: a small one has shorter runs than the real pool
+    First the members, on small miniatures; then the world nearest to their median on larger ones, for
+    everything that is
+    said of it, and for what the size of a miniature makes of the time: a small one has shorter runs than the
+    real pool
     has, so that every member is longer by about the same factor.
     """
 
@@ -255,9 +257,10 @@ class _Work:
 
 
 def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[float, float]:
-    """Return the duration at full size over that of small miniatures, and how far it lies from the large one's.
+    """Return the duration at full size over that of small miniatures, and how far off the large one is.
 
-    What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the MOS, files
+    What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the MOS,
+    files
     cut short), so that its share falls as one over the size: two sizes tell where that leads.
 
     Parameters
@@ -270,7 +273,8 @@ def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[f
 
     Notes
     -----
-    Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is part of the error.
+    Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is part of the
+    error.
     """
     assert bench is not None
     ratio = bench.result.scale / large.scale
@@ -331,13 +335,14 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     found = []
     if "smr" in (old.recording, new.recording):
         found.append(
-            "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, in a way that "
-            "its vendor does not publish; the interval is wide, and a raidz of narrow columns may take longer still"
+            "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
+            "in a way that its vendor does not publish; the interval is wide, and a raidz of narrow columns "
+            "may take longer still"
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(
-            "the drives' write caches answer synchronous writes at once here: the flush that follows each on a "
-            "real pool is not simulated; for what clients wait with it, state no write cache"
+            "the drives' write caches answer synchronous writes at once here: the flush that follows "
+            "each on a real pool is not simulated; for what clients wait with it, state no write cache"
         )
     if resolved.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")

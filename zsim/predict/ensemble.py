@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -23,10 +23,12 @@ NORMAL = NormalDist()
 CHURN_SPREAD = math.log(2.0)
 # Of the record size of a pool whose datasets are not described.
 FILE_SPREAD = math.log(2.0)
-# Sustained write rate of an unnamed solid-state drive, once its fast region is full: 169 to 480 MB/s of SATA drives
+# Sustained write rate of an unnamed solid-state drive, once its fast region is full: 169 to 480 MB/s of SATA
+# drives
 # (870 QVO, 870 EVO), 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
 SUSTAINED_SPREAD = 0.45
-# Of what a shingled drive's own work costs: 2.3 times the time of a conventional drive in one mirror, 13 times and more
+# Of what a shingled drive's own work costs: 2.3 times the time of a conventional drive in one mirror, 13
+# times and more
 # in a raidz1 (facts of field reports: jp 2023, ServeTheHome 2020); firmwares differ and are not published.
 SHINGLING_SPREAD = math.log(1.8)
 
@@ -84,7 +86,7 @@ class Member:
         Standard normal score of each unknown, in their order.
     """
 
-    factors: Factors = Factors()
+    factors: Factors = field(default_factory=Factors)
     churn: float = 1.0
     file_size: float = 1.0
     history: str | None = None
@@ -157,7 +159,8 @@ def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> 
 
     Notes
     -----
-    McKay, Beckman, Conover (Technometrics 1979), each stratum at its middle.  Scenarios that are compared share
+    McKay, Beckman, Conover (Technometrics 1979), each stratum at its middle.  Scenarios that are compared
+    share
     the seed and with it the draws (common random numbers).
     """
     generator = np.random.Generator(np.random.Philox(key=seed))

@@ -25,9 +25,9 @@ from zsim.units import format_fraction
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
 SLABS, FILES = 32, 12
-"""Of the miniature: each metaslab costs a sweep a long seek, which the real pool makes once per thousand times the data;
-with fewer than 32 the allocators' active ones would be too large a share of them; and a file cut short leaves holes that
-the real one does not."""
+"""Of the miniature: each metaslab costs a sweep a long seek, which the real pool makes once per thousand
+times the data; with fewer than 32 the allocators' active ones would be too large a share of them; and a
+file cut short leaves holes that the real one does not."""
 MOST_ROUNDS = 12
 LESS_FULL = 0.96
 TRIES = 14
@@ -59,7 +59,7 @@ class Miniature:
 
 
 def history_of(resolved: ResolvedScenario, member: Member) -> History:
-    """Return the history of a member: the scenario's, with more or less ageing and larger or smaller files."""
+    """Return the history of a member: the scenario's, with its own share of ageing and size of files."""
     history = load_history(resolved.history or DEFAULT_HISTORY)
     if resolved.scenario.recordsize is not None:
         history = history.with_recordsize(resolved.recordsize)
@@ -147,7 +147,8 @@ def _nearest_frag(
     if not math.isfinite(fresh.frag) or fresh.frag >= frag:
         return (
             fresh,
-            f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): taken as never aged",
+            f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): "
+            "taken as never aged",
         )
     aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, blocks)
     got = format_fraction(aged.frag)
@@ -171,7 +172,8 @@ def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tup
         here, there = format_fraction(fill), format_fraction(resolved.fill)
         return (
             pool,
-            f"simulated at {here} full instead of {there}: beyond that, blocks have to be split (gang blocks)",
+            f"simulated at {here} full instead of {there}: beyond that, "
+            "blocks have to be split (gang blocks)",
         )
     raise AssertionError
 

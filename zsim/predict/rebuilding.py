@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from zsim.engine.model import PlaneModel
 from zsim.engine.rules import rebuild_window, waits_for_metaslabs
-from zsim.engine.run import RunResult, mos_cursors
+from zsim.engine.run import RunResult, damaged_vdev, mos_cursors
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipe import TopLevel
 from zsim.predict.population import Miniature
-from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges
+from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
 from zsim.scenario.capacity import vdev_capacity
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
@@ -52,8 +52,8 @@ class Sample:
         Data (parity left out) that the real rebuild copies, of all chunks [bytes].
     in_flight : int
         What its window holds; 0 where it runs empty after each metaslab [bytes].
-    around : int
-        Metaslabs before and behind those that are measured.
+    before, behind : float
+        Bytes copied before and behind those that are measured; 0 where all of them are [bytes].
     """
 
     table: BlockTable
@@ -62,7 +62,8 @@ class Sample:
     of: int
     repaired_bytes: float
     in_flight: int
-    around: int
+    before: float
+    behind: float
 
 
 def degraded_share(spec: VdevSpec, failed: int) -> float:
@@ -113,14 +114,27 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: Miniature, model: PlaneM
         end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
     else:
         begin, end = _laid_out(pool.table, pool.damaged, numbers, size, int(part))
+    table = _as_blocks(begin, end, pool.table)
+    before, behind = 0.0, 0.0
+    if len(numbers) < count and around > 0:
+        chunks = rebuild_chunks(
+            table,
+            0,
+            damaged_vdev(model.vdevs[0]),
+            metaslab_bytes=size,
+            segment_bytes=int(resolved.release.tunables["zfs_rebuild_max_segment"]),
+        )
+        before = float(chunks.psize[chunks.metaslab < numbers[around]].sum())
+        behind = float(chunks.psize[chunks.metaslab > numbers[-around - 1]].sum())
     return Sample(
-        table=_as_blocks(begin, end, pool.table),
+        table=table,
         metaslab_shift=capacity.metaslab_shift,
         metaslabs=len(numbers),
         of=count,
         repaired_bytes=real,
         in_flight=in_flight,
-        around=around if len(numbers) < count else 0,
+        before=before,
+        behind=behind,
     )
 
 
@@ -203,8 +217,10 @@ def cursors_of(pool: Miniature) -> tuple[tuple[int, int], ...]:
 def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]:
     """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
 
-    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what counts
-    is the middle of the run, from when what comes before it is about done, that is, once a window's worth more
+    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what
+    counts
+    is the middle of the run, from when what comes before it is about done, that is, once a window's worth
+    more
     has been issued, until it is about done itself: not its start, nor its end when drives run out of work.
     """
     copying = sum(end - begin for _, begin, end in run.phases)
@@ -212,11 +228,11 @@ def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]
     scale = sample.repaired_bytes / max(1, run.issued_bytes)
     if sample.in_flight == 0:
         return copying * scale, waiting * sample.of / sample.metaslabs, scale
-    if sample.around == 0:
+    if sample.before == 0.0:
         return copying * scale, waiting, scale
-    edge = run.issued_bytes * sample.around / sample.metaslabs
     moments, seen = np.array(run.curve).T
     issued, rows = np.unique(seen, return_index=True)
-    first = np.interp(edge + sample.in_flight, issued, moments[rows])
-    last = np.interp(run.issued_bytes - edge + sample.in_flight, issued, moments[rows])
-    return float(last - first) * sample.repaired_bytes / (run.issued_bytes - 2 * edge), waiting, scale
+    end = run.issued_bytes - sample.behind
+    first = np.interp(sample.before + sample.in_flight, issued, moments[rows])
+    last = np.interp(end + sample.in_flight, issued, moments[rows])
+    return float(last - first) * sample.repaired_bytes / (end - sample.before), waiting, scale

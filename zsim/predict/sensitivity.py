@@ -28,7 +28,8 @@ def drivers(
 
     Notes
     -----
-    Standardised regression (Saltelli et al., Sensitivity Analysis, 2000, section 6.7), ridged because there are
+    Standardised regression (Saltelli et al., Sensitivity Analysis, 2000, section 6.7), ridged because there
+    are
     barely more members than unknowns.
     """
     scores = np.array([member.scores for member in members])

@@ -1,8 +1,11 @@
 """What grows with the data written, at the scale of a miniature: persistent caches and fast regions.
 
-A drive-managed shingled drive sends everything that is not a stream from the start of a band through its persistent
-cache and rewrites whole bands once that is full (`zsim.drives.smr`, at work in the engines); many solid-state drives
-write fast into a region and slowly beyond it.  Both hold so many bytes, of which a miniature writes its share only.
+A drive-managed shingled drive sends everything that is not a stream from the start of a band through its
+persistent
+cache and rewrites whole bands once that is full (`zsim.drives.smr`, at work in the engines); many
+solid-state drives
+write fast into a region and slowly beyond it.  Both hold so many bytes, of which a miniature writes its
+share only.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ def _drive(
 
 
 def _with_small_bands(drive: DriveParameters, slab: float) -> DriveParameters:
-    """Return a shingled drive whose bands are small against the stretches that a miniature writes, as they really are.
+    """Return a shingled drive whose bands are small against what a miniature writes at a stretch.
 
     A small band takes as much smaller a part of the time of a real one, fixed parts included.
     """
@@ -70,8 +73,10 @@ def _with_small_bands(drive: DriveParameters, slab: float) -> DriveParameters:
 def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
     """Return a shingled drive whose cache has the miniature's share of room left.
 
-    In the order of addresses a band is complete when the next is begun: what room is made of does not depend on how
-    much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they do in the pool.
+    In the order of addresses a band is complete when the next is begun: what room is made of does not depend
+    on how
+    much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they do in
+    the pool.
     """
     return replace(drive, smr_prior=1.0 - 1.0 / scale)
 
@@ -79,7 +84,8 @@ def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
 def _smaller(drive: DriveParameters, scale: float) -> DriveParameters:
     """Return a shingled drive whose cache is as much smaller as the miniature.
 
-    In the order of birth a band is written to again after some share of the pool, which decides how much of it the
+    In the order of birth a band is written to again after some share of the pool, which decides how much of
+    it the
     cache has gathered by then.
     """
     share = max(min(1.0, LEAST_BANDS * drive.smr_band_bytes / drive.smr_cache_bytes), 1.0 / scale)

@@ -172,7 +172,8 @@ def progress_curve(
 ) -> tuple[ProgressPoint, ...]:
     """Return the progress over time with what ``zpool status`` would show.
 
-    Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the time to
+    Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the
+    time to
     go is what is left over the mean rate since the pass began.
     """
     samples = result.run.progress
@@ -199,7 +200,7 @@ def progress_curve(
 
 
 def sampling_half_width(times: Sequence[float]) -> float:
-    """Return half the 95 % interval of the mean of repeated miniatures [s] (Student's t over the logarithms)."""
+    """Return half the 95 % interval of the mean of repeated miniatures [s] (Student's t of logarithms)."""
     student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}.get(len(times), 2.0)
     logs = np.log(np.asarray(times, dtype=float))
     spread = float(logs.std(ddof=1)) / math.sqrt(len(times))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 TEXT_WIDTH = 100
+# Below this share of the answer, what is left without the bottleneck is nothing.
+NOTHING = 0.001
 
 
 class Grid(NamedTuple):
@@ -91,7 +93,9 @@ def bottleneck(prediction: Prediction) -> tuple[str, ...]:
     if found.why:
         lines.append(found.why)
     if found.without_it_s is not None:
-        lines.append(f"Were it infinitely fast: {format_duration(found.without_it_s)}.")
+        nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
+        without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
+        lines.append(f"Were it infinitely fast: {without}.")
     return tuple(lines)
 
 

@@ -1,6 +1,7 @@
 """What a pool may be like where nobody says: shares of the possible uses, write caches and loads.
 
-A share is a probability; its source stands beside it.  Choices are ordered from what makes a resilver short to what
+A share is a probability; its source stands beside it.  Choices are ordered from what makes a resilver short
+to what
 makes it long, so that one score per choice orders the worlds as well.
 """
 
@@ -15,19 +16,20 @@ from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
 
 USES = (
-    "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir", "database",
+    "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
+    "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
 CACHE_ON = 0.75
-"""SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives, RAID
-controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default").  Of twelve field
-resilvers whose rate tells, three lose a turn per write.  An assumption all the same."""
+"""SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
+RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"). Of
+twelve field resilvers whose rate tells, three lose a turn per write.  An assumption all the same."""
 LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
-"""Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone, a home
-server in use makes about one read in two seconds, a busy one several a second.  Assumed."""
+"""Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
+a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""
 DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
-"""Of pools whose drives are not named.  Of the 67 disks that ZFS users name most often (the catalogue's survey), about
-four in ten turn at 5400 to 5900 rpm."""
+"""Of pools whose drives are not named. Of the 67 disks that ZFS users name most often (the catalogue's
+survey), about four in ten turn at 5400 to 5900 rpm."""
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 LARGEST_OLD_RECORD = 128 << 10
@@ -135,7 +137,7 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
 
 
 def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:
-    """Return the reads a second of a pool of which each drive sees `per_drive`: a record lies on several drives."""
+    """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
     vdev = resolved.layout.vdevs[0]
     touched = (
         1

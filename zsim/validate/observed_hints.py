@@ -1,4 +1,4 @@
-"""What a reported row says in words of the pool's use, its load and its controller: rules for all rows alike."""
+"""What a row says in words of the pool's use, its load and its controller: rules for all rows alike."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ USES: tuple[tuple[str, str], ...] = (
 )
 """Words, and the history they stand for; the first that is found counts."""
 SYSTEM_DISK = r"\broot pool|\bzroot\b|\brpool\b|\bboot pool|-root-"
-CACHE_OFF = r"RAID-0 volumes|\bPERC\b|\bmfi\b|MegaRAID|Smart Array|\bHPE?\b|ProLiant|MicroServer|\bSAS\b|write-through"
-"""Controllers that switch the drives' write caches off, and drives that come with it off: single-disk volumes of RAID
-controllers (LSI and Dell: disk cache policy off), servers of HP (HP ISS Technology Update 9/3), SAS."""
+CACHE_OFF = (
+    r"RAID-0 volumes|\bPERC\b|\bmfi\b|MegaRAID|Smart Array"
+    r"|\bHPE?\b|ProLiant|MicroServer|\bSAS\b|write-through"
+)
+"""Controllers that switch the drives' write caches off, and drives that come with it off: single-disk
+volumes of RAID controllers (LSI and Dell: disk cache policy off), servers of HP (HP ISS Technology Update
+9/3), SAS."""
 READS_OF_LOAD = {"heavy": 20.0, "light": 1.0}
 """Random I/Os a second and drive."""
 
@@ -48,7 +52,7 @@ def use_of(row: Row, alloc: float | None) -> str | None:
 
 
 def write_cache_of(row: Row) -> bool | None:
-    """Return False where a controller or a drive is named that has the write cache off; None where nothing is told."""
+    """Return False where a controller or a drive with its write cache off is named, None otherwise."""
     text = text_of(row, "controller", "platform", "drive_type", "drive_model")
     return False if re.search(CACHE_OFF, text) else None
 

@@ -16,7 +16,8 @@ replace
     ``replaced_drives``, 1 where it is not known; more than the redundancy allows: the old drives are online.
 alloc
     Of a resilver: ``resilvered_bytes`` per new drive, times drives and vdevs (parity is in it); else
-    ``alloc_bytes``; else ``zfs USED`` of the notes with parity; else ``fill_fraction``; a rebuild of dRAID without any: full.
+    ``alloc_bytes``; else ``zfs USED`` of the notes with parity; else ``fill_fraction``; a rebuild of dRAID
+    without any: full.
 drive
     The first model named that the catalogue has in that capacity (one that is marked as the target goes to
     ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series; a hard disk
@@ -26,7 +27,8 @@ drive_size
     ``drive_bytes`` the new one's; else the smallest usual capacity that gives the pool's size, or that the
     data fills to 80 % at most.
 release
-    The version named (a 0.6 by its date); else by platform, order of the scan, and date.  dRAID: openzfs-2.1 at least.
+    The version named (a 0.6 by its date); else by platform, order of the scan, and date.  dRAID: openzfs-2.1
+    at least.
 order
     Legacy, where the release would sort.
 load
@@ -71,7 +73,7 @@ SLOW_SPINDLE = re.compile(r"WD\d+E[A-Z]{3}|ST\d+(VN00\d|VN000|DM00[04]|LM\d+)|Gr
 MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
 FLASH_BYTES = tuple(int(size * 1e9) for size in (120, 128, 240, 250, 256, 480, 512))
 FLASH_SINCE = "2018"
-"""Drives of unknown kind with a capacity in which, from this year on, next to only solid-state drives were in use."""
+"""Unknown drives of a capacity that, from this year on, hardly any but solid-state drives had."""
 TARGET = re.compile(r"(?P<before>[\w-]+) \([^()]*\b(?:target|new one)\b[^()]*\)|target (?P<after>[^;,)]*)")
 NAMED_BYTES = (
     (re.compile(r"\bST(\d{3,5})[A-Z]"), 1e9),
@@ -79,7 +81,7 @@ NAMED_BYTES = (
     (re.compile(r"\bWD(\d{2,3})P[A-Z]"), 1e11),
     (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
 )
-"""Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit of the number]."""
+"""Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit]."""
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
@@ -263,7 +265,7 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
 
 
 def used_bytes(row: Row) -> int | None:
-    """Return what ``zfs list`` showed as USED, parity not counted [bytes]; None where the row does not tell."""
+    """Return what ``zfs list`` showed as USED, without parity [bytes]; None where the row does not tell."""
     found = USED.search(text_of(row, "notes"))
     return None if found is None else parse_bytes(found[1], "notes")
 
@@ -400,13 +402,8 @@ def surroundings_of(row: Row, layout: Layout, release: str, alloc: float | None)
         fields["frag"] = row["frag_percent"] / 100
     if row.get("scan_algorithm") == "legacy" and profile.scan != "legacy":
         fields["order"] = "legacy"
-    for name, value in (
-        ("load", load_of(row, layout)),
-        ("write_cache", write_cache_of(row)),
-        ("history", use_of(row, alloc)),
-    ):
-        if value is not None:
-            fields[name] = value
+    told = {"load": load_of(row, layout), "write_cache": write_cache_of(row), "history": use_of(row, alloc)}
+    fields.update((name, value) for name, value in told.items() if value is not None)
     settings = {}
     for name, value in SETTING.findall(text_of(row, "tunables")):
         try:

@@ -21,12 +21,13 @@ from zsim.validate.frame import Case, Claim, Options, judge
 if TYPE_CHECKING:
     from zsim.engine.run import RunResult
     from zsim.pool.blocks import BlockTable
+    from zsim.pool.recipe import PoolRecipe
     from zsim.validate.zfs_config import Bench
 
 TOLERANCE, LOADED_TOLERANCE = 0.08, 0.20
 RECIPE_TOLERANCE = 0.50
 BYTES_TOLERANCE, SIZE_TOLERANCE = 0.01, 0.10
-SEEDS = 5
+SEEDS, RECIPE_SEEDS = 5, 3
 RECORDS = 1 << 16
 FEW = 100
 KIB, MB = 1024, 1e6
@@ -93,23 +94,28 @@ def discover(path: Path) -> list[Case]:
 
 
 def run(case: Case, options: Options) -> list[Claim]:
-    """Return the claims of one run; several seeds where the run had random streams of its own."""
+    """Return the claims of one run; several seeds where its streams or its blocks are random."""
     from zsim.engine.run import Run
     from zsim.validate.zfs_config import Bench, setup_of
+    from zsim.validate.zfs_population import population_claims
 
     bench = Bench(_json(case.path / "config.json")[0], _json(case.path / "result.json")[0])
-    seeds = range(options.seed, options.seed + (SEEDS if bench.randomly_loaded else 1))
     recipe = options.population == "recipe"
-    results = []
-    for seed in seeds:
-        blocks = recipe_population(bench, seed) if recipe else given_population(case.path)
-        results.append(Run(setup_of(bench, blocks, seed, records=RECORDS)).execute())
-    tolerance = (
-        (RECIPE_TOLERANCE, None, None) if recipe else (case.tolerance, BYTES_TOLERANCE, SIZE_TOLERANCE)
-    )
+    count = SEEDS if bench.randomly_loaded else RECIPE_SEEDS if recipe else 1
+    given = given_population(case.path)
+    tables, results = [], []
+    for seed in range(options.seed, options.seed + count):
+        tables.append(recipe_population(bench, seed) if recipe else given)
+        results.append(Run(setup_of(bench, tables[-1], seed, records=RECORDS)).execute())
+    if recipe:
+        return [
+            *time_claims(case, bench, results, RECIPE_TOLERANCE),
+            *leaf_claims(case, bench, results, None, None),
+            *population_claims(case, given, tables, recipe_of(bench).vdevs),
+        ]
     return [
-        *time_claims(case, bench, results, tolerance[0]),
-        *leaf_claims(case, bench, results, *tolerance[1:]),
+        *time_claims(case, bench, results, case.tolerance),
+        *leaf_claims(case, bench, results, BYTES_TOLERANCE, SIZE_TOLERANCE),
     ]
 
 
@@ -120,12 +126,18 @@ def given_population(path: Path) -> BlockTable:
     return read_block_list(path / "bps.csv.zst").table
 
 
+def recipe_of(bench: Bench) -> PoolRecipe:
+    """Return the recipe of a run's pool: the `pool` of its config.json, layout, ashift and release."""
+    from zsim.pool.bps import recipe_from_config
+
+    return recipe_from_config(bench.config)
+
+
 def recipe_population(bench: Bench, seed: int) -> BlockTable:
     """Return blocks made from nothing but the recipe of a run's pool."""
-    from zsim.pool.bps import recipe_from_config
     from zsim.pool.recipe import build_population
 
-    return build_population(recipe_from_config(bench.config), seed)
+    return build_population(recipe_of(bench), seed)
 
 
 def time_claims(
