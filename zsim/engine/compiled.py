@@ -332,6 +332,8 @@ def _sizes(
     # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each
     # at most.
     metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
+    # Of each block the reads and a write a copy; those with most copies may all be under way at once.
+    further = int(np.sort(items.copy_count)[::-1][:slots].sum())
     per_leaf = slots * (copies + 1) + 512 + cached + metadata
     return {
         "leaves": leaves,
@@ -349,7 +351,7 @@ def _sizes(
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
-        "children": (slots * (1 + copies) + metadata) * widest + 64 * 1024,
+        "children": (2 * slots + further + metadata) * widest + 64 * 1024,
         "commands": leaves * (4096 + cached) + 1024,
         "shingles": sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in model.leaves),
     }

@@ -172,6 +172,7 @@ class _Work:
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
+            self.correction = math.exp(float(np.mean(np.log(self.repeats)) - np.mean(np.log(small))))
 
     def _watch_clients(self, bench: Bench) -> None:
         """Let the clients use the pool before and after the operation, as they do while it runs."""

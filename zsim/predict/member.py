@@ -99,9 +99,7 @@ def run_member(
     setup = setup_of(resolved, pool, small, profile)
     if resolved.second_at is not None:
         setup = replace(setup, second=_second(resolved, setup))
-    machine = Run(setup, progress)
-    run = machine.execute()
-    machine.release()
+    run = _execute(setup, progress)
     return scaled(
         run,
         pool.scale,
@@ -110,6 +108,14 @@ def run_member(
         repaired=pool.scale * share_correction(resolved, pool),
         quiet_sync_s=_quiet_sync(setup),
     )
+
+
+def _execute(setup: RunSetup, progress: Callable[[float, float], None] | None = None) -> RunResult:
+    """Run, and let go of the data plane, which takes most of the memory."""
+    machine = Run(setup, progress)
+    result = machine.execute()
+    machine.release()
+    return result
 
 
 def _gaps(run: RunResult) -> list[float]:
@@ -123,13 +129,13 @@ def _quiet_sync(setup: RunSetup) -> float | None:
     if setup.model.writer.rate <= 0.0:
         return None
     quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
-    return float(np.mean(_gaps(Run(quiet).execute())))
+    return float(np.mean(_gaps(_execute(quiet))))
 
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
     """Return the second replacement, at its share of how long the first alone would take."""
     child, leaf = resolved.replace, resolved.leaves + resolved.replace
-    alone = Run(setup).execute().end if resolved.second_at else 0.0
+    alone = _execute(setup).end if resolved.second_at else 0.0
     return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone)
 
 
@@ -215,9 +221,7 @@ def _rebuild_member(
         metaslab_shift=sample.metaslab_shift,
         log_bytes=log_bytes(resolved),
     )
-    machine = Run(setup, progress)
-    run = machine.execute()
-    machine.release()
+    run = _execute(setup, progress)
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 

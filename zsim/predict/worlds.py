@@ -1,8 +1,7 @@
 """What a pool may be like where nobody says: shares of the possible uses, write caches and loads.
 
 A share is a probability; its source stands beside it.  Choices are ordered from what makes a resilver short
-to what
-makes it long, so that one score per choice orders the worlds as well.
+to what makes it long, so that one score per choice orders the worlds as well.
 """
 
 from __future__ import annotations
