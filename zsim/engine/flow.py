@@ -10,7 +10,6 @@ from zsim.engine.draws import mixed
 from zsim.engine.issue import enqueue, issue_one
 from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy, write_plainly
 from zsim.engine.memory import (
-    ASYNC_WRITE,
     COPY_MASK,
     FLAG_METADATA,
     FLAG_NORMAL,
@@ -27,7 +26,6 @@ from zsim.engine.memory import (
     N_LINKS,
     N_RECORDS,
     N_SERVERS,
-    N_STREAMS,
     OWNER_CLIENT,
     OWNER_GROUP,
     OWNER_METADATA,
@@ -35,7 +33,6 @@ from zsim.engine.memory import (
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
     RANDOM_READ,
-    SCRUB,
     SYNC_READ,
     SYNC_WRITE,
     SYNC_WRITES,
@@ -373,11 +370,4 @@ def delay_end(general: Any) -> float:
     return float((floor(general.now / general.tick) + general.delay_ticks) * general.tick)
 
 
-@njit
-def streams_count(table: Any) -> int:
-    """Return the number of scan streams."""
-    return int(table[N_STREAMS])
-
-
-SCAN_CLASS, REPAIR_CLASS = SCRUB, ASYNC_WRITE
 __all__ = ["MIRROR_BY_OFFSET", "MIRROR_BY_PENDING"]

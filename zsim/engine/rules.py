@@ -13,7 +13,6 @@ ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
 CLASS_NAMES = ("sync_read", "sync_write", "async_read", "async_write", "scrub", "rebuild")
 MIRROR_RULES = {"offset": 0, "fewest-active": 1, "load-and-seek": 2}
 OLD_MAXIMUM_BLOCK = 128 << 10
-V28_TIME_SHIFT_TICKS = 6
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
 # MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5

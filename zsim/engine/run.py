@@ -24,7 +24,7 @@ from zsim.engine.rules import (
     vdev_window,
     waits_for_metaslabs,
 )
-from zsim.engine.txg import SyncWrites, TxgRules
+from zsim.engine.txg import SyncWrites, TxgRules, asize_of
 from zsim.engine.window import Window
 from zsim.errors import InputError, NotSimulatedYet
 from zsim.pool.blocks import BlockTable
@@ -43,8 +43,6 @@ from zsim.scan.rebuild import Chunks, rebuild_chunks, with_chunks
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
 from zsim.scenario.capacity import metaslab_shift
 from zsim.scenario.releases import Operation, ReleaseProfile
-from zsim.vdevs.draid import draid_asize
-from zsim.vdevs.raidz import raidz_asize
 
 SMALL_SHARE = 8
 FOREVER = np.inf
@@ -305,7 +303,8 @@ class Run:
             for _ in range(TXGS_TO_FINISH):
                 yield from self.control.sync()
             yield from self.control.idle(1.5 * self.setup.release.tunables["zfs_txg_timeout"])
-            self._set_children({} if early else {second.child: second.leaf}, repaired=True)
+            new = {second.child: second.leaf}
+            self._set_children({} if early else new, repaired=new if early else {})
         yield from self._pass()
 
     def _pass(self) -> Steps:
@@ -318,17 +317,16 @@ class Run:
         else:
             yield from self._legacy_steps()
 
-    def _set_children(self, more: dict[int, int], *, repaired: bool = False) -> None:
-        """Let further leaves be repaired; with `repaired` the new leaves so far hold their data."""
+    def _set_children(self, more: dict[int, int], *, repaired: dict[int, int] | None = None) -> None:
+        """Let further leaves be repaired, by the new leaf of each.
+
+        With `repaired` a pass is done: its new leaves hold their data, those of `repaired` too.
+        """
         for number, vdev in enumerate(self.setup.model.vdevs):
             read, write = list(vdev.read_leaf), list(vdev.write_leaf)
             children = {leaf: child for child, leaf in enumerate(self._leaves_before(number))}
-            if repaired:
-                early = self.setup.second is not None and not more
-                done = (
-                    {self.setup.second.child: self.setup.second.leaf} if early and self.setup.second else {}
-                )
-                for leaf, new in done.items():
+            if repaired is not None:
+                for leaf, new in repaired.items():
                     if leaf in children:
                         read[children[leaf]] = new
                 read = [new if new >= 0 else old for old, new in zip(read, write, strict=True)]
@@ -627,15 +625,6 @@ def log_places(model: PlaneModel) -> list[tuple[VdevModel, int]]:
         unit = max(1, asize_of(vdev, 1 << vdev.ashift))
         places.append((vdev, middle * data // unit * unit))
     return places
-
-
-def asize_of(vdev: VdevModel, psize: int) -> int:
-    """Return the space that a block takes in its top-level vdev [bytes]."""
-    if vdev.kind == "raidz":
-        return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
-    if vdev.kind == "draid":
-        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
-    return psize
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:

@@ -71,6 +71,15 @@ def _draid_pieces(vdev: VdevModel, offset: int, size: int) -> list[tuple[int, in
     return [(*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5]) for column in columns]
 
 
+def asize_of(vdev: VdevModel, psize: int) -> int:
+    """Return the space that a block takes in its top-level vdev [bytes]."""
+    if vdev.kind == "raidz":
+        return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
+    if vdev.kind == "draid":
+        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
+    return psize
+
+
 class SyncWrites:
     """The writes of a txg: MOS blocks at three cursors in three metaslabs, then the uberblocks of every leaf.
 
@@ -128,7 +137,7 @@ class SyncWrites:
         vdev, offset = self.data_cursor
         for _ in range(records):
             rows.extend(self._block_rows(vdev, offset, writer.record_bytes))
-            offset += self._asize(vdev, writer.record_bytes)
+            offset += asize_of(self.model.vdevs[vdev], writer.record_bytes)
         self.data_cursor = vdev, offset
         return np.array(rows, np.int64).reshape(-1, 5)
 
@@ -157,7 +166,9 @@ class SyncWrites:
             run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.extend(self._block_rows(vdev, offset + hole * self._asize(vdev, size), size))
+                rows.extend(
+                    self._block_rows(vdev, offset + hole * asize_of(self.model.vdevs[vdev], size), size)
+                )
         return np.array(rows, np.int64).reshape(-1, 5)
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
@@ -199,14 +210,6 @@ class SyncWrites:
                 place = start + UBERBLOCK_RING - LABEL_BYTES
                 rows.append((leaf, SYNC_WRITE_CLASS, 1, place, self._uberblock_bytes()))
         return np.array(rows, np.int64).reshape(-1, 5)
-
-    def _asize(self, number: int, size: int) -> int:
-        vdev = self.model.vdevs[number]
-        if vdev.kind == "raidz":
-            return int(raidz_asize(size, vdev.ashift, len(vdev.read_leaf), vdev.parity))
-        if vdev.kind == "draid":
-            return int(draid_asize(size, vdev.ashift, vdev.data, vdev.parity))
-        return size
 
     def _block_rows(self, number: int, offset: int, size: int) -> list[tuple[int, int, int, int, int]]:
         vdev = self.model.vdevs[number]

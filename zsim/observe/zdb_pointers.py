@@ -21,7 +21,6 @@ from zsim.errors import InputError
 
 CHUNK = 4 << 20
 LONGEST_LINE = 64 << 10
-SHORTEST_LINE = 64
 OTHER_LINES = 4096
 OTHER_BYTES = 8 << 20
 MALFORMED_SHARE = 0.01

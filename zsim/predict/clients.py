@@ -125,7 +125,10 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
 def _watched(setup: RunSetup) -> RunResult:
     asks = sum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.client_groups)
     seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))
-    return Run(setup).watch(seconds)
+    machine = Run(setup)
+    result = machine.watch(seconds)
+    machine.release()
+    return result
 
 
 def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, float]]:

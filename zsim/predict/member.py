@@ -47,11 +47,6 @@ class MemberResult:
     run: RunResult
     model: PlaneModel
 
-    @property
-    def active_s(self) -> float:
-        """Simulated time of the miniature's scan [s]."""
-        return max(1e-9, sum(end - begin for _, begin, end in self.run.phases))
-
 
 def run_member(
     resolved: ResolvedScenario,
