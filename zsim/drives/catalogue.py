@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ MECHANICAL = (
     "cached_extents", "read_ahead", "write_behind",
 )  # fmt: skip
 FLASH = (*SHARED, "read_rate", "write_rate", "read_latency", "write_latency", "parallel_commands")
+SHORTEST_PART = 6  # letters of an alias that is found inside a longer name
 SMR = ("persistent_cache", "cached_writes", "band", "idle_before_cleaning")
 
 
@@ -88,13 +90,17 @@ def _find(name: str) -> Path:
 
 
 def _stem_of_alias(name: str) -> str | None:
-    """Return the drive whose name or alias the given one equals or begins with, ignoring punctuation."""
-    wanted = _folded(name)
-    best: tuple[int, str] | None = None
-    for alias, stem in _aliases().items():
-        if wanted == alias or (len(alias) >= 6 and (wanted.startswith(alias) or alias in wanted)):
-            best = max(best or (0, ""), (len(alias), stem))
-    return best[1] if best else None
+    """Return the drive whose name or alias the given one has in it, whole words of it, the longest first.
+
+    So are found ``WDC WD40EFAX-68JH4N1`` and ``wd40 efax``, but not ``WD40EFAXX``.
+    """
+    words = [_folded(word) for word in re.split(r"[^0-9A-Za-z]+", name)]
+    spans = {
+        "".join(words[first:last]) for first in range(len(words)) for last in range(first + 1, len(words) + 1)
+    }
+    known, whole = _aliases(), _folded(name)
+    found = [span for span in spans & known.keys() if span == whole or len(span) >= SHORTEST_PART]
+    return known[max(found, key=lambda span: (len(span), span))] if found else None
 
 
 @functools.cache

@@ -91,14 +91,18 @@ def volume(prediction: Prediction) -> str:
 def bottleneck(prediction: Prediction) -> tuple[str, ...]:
     """Name the bottleneck, why it is one, and what the time would be without it."""
     found = prediction.bottleneck
-    lines = [f"{found.resource}, busy {percent(found.utilisation)} of the time."]
+    lines = [f"{_capital(found.resource)}, busy {percent(found.utilisation)} of the time."]
     if found.why:
-        lines.append(found.why)
+        lines.append(f"{_capital(found.why.rstrip('.'))}.")
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
         lines.append(f"Were it infinitely fast: {without}.")
     return tuple(lines)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def leaf_row(leaf: Leaf) -> tuple[str, ...]:
