@@ -24,7 +24,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "seek_knee": ("1", 1), "write_settle": ("ms", 1e-3), "read_overhead": ("ms", 1e-3),
     "write_overhead": ("ms", 1e-3), "queue_depth": ("commands", 1), "queue_max_age": ("s", 1),
     "cache": ("MiB", 2**20), "write_cache": ("MiB", 2**20), "read_ahead": ("KiB", 1024),
-    "write_behind": ("KiB", 1024), "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
+    "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
     "physical_sector": ("B", 1), "rate_exponent": ("1", 1), "persistent_cache": ("GB", 1e9),
     "cached_writes": ("writes", 1), "cached_extents": ("extents", 1),
     "band": ("MiB", 2**20), "idle_before_cleaning": ("s", 1), "read_rate": ("MB/s", 1e6),
@@ -40,7 +40,7 @@ SHARED = ("capacity", "queue_depth", "interface_rate", "logical_sector", "physic
 MECHANICAL = (
     *SHARED, "rotation", "outer_rate", "inner_rate", "zones", "seek_track", "seek_average", "seek_full",
     "seek_knee", "write_settle", "read_overhead", "write_overhead", "queue_max_age", "cache", "write_cache",
-    "cached_extents", "read_ahead", "write_behind",
+    "cached_extents", "read_ahead",
 )  # fmt: skip
 FLASH = (*SHARED, "read_rate", "write_rate", "read_latency", "write_latency", "parallel_commands")
 SHORTEST_PART = 6  # letters of an alias that is found inside a longer name
@@ -191,7 +191,7 @@ def _check_presence(quantities: Mapping[str, DriveQuantity], kind: str, recordin
             f"{path.name}: parameters.{missing}", None, f"every {kind} {recording} drive has it", "add it"
         )
     may_be_zero = {
-        "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead", "write_behind",
+        "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead",
         "cache", "seek_track", "rate_exponent",
     }  # fmt: skip
     for key, each in quantities.items():
