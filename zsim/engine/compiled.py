@@ -25,6 +25,7 @@ from zsim.engine.memory import (
     Memory,
 )
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.warm import finish_compiling
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
 from zsim.vdevs.permutations import draid_permutations
@@ -77,6 +78,7 @@ class CompiledPlane:
         self.memory = Memory(
             **_sizes(model, items, streams, min(slots, MAX_SLOTS), asked, records, program_length)
         )
+        finish_compiling()
         self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()

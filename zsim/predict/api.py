@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.engine.warm import begin_compiling
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
 from zsim.predict.clients import latencies
@@ -123,6 +124,7 @@ class _Work:
 
     def run(self) -> None:
         """Run everything."""
+        begin_compiling()
         if not self.resolved.exact:
             self._run_members()
         self._run_middle()
