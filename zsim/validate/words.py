@@ -100,7 +100,7 @@ def score_sentences(summary: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"Of the {stated['scored']} that state drive, layout and data ({stated['experiments']}"
             f" experiments): median error {100 * stated['median_error']:.1f} %, p10-p90 covers"
-            f" {100 * stated['coverage']:.0f} %."
+            f" {unsigned_percent(stated['coverage'])}."
         )
     for name, rule in summary["rules_of_thumb"].items():
         if rule["median_error"] is not None:
