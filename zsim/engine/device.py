@@ -26,7 +26,7 @@ from zsim.drives.mechanics import (
     zone_of,
 )
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
-from zsim.drives.smr import HEAD, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, reach_of_shingled, smr_idle, smr_parts
 from zsim.engine.memory import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
@@ -73,6 +73,8 @@ def cache_slot(table: Any, leaf: int) -> int:
 @njit
 def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
     """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
+    if drive.band > 0 and command.write != 0:
+        return reach_of_shingled(drive, head, command.offset)
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if command.write else drive.read_overhead

@@ -25,7 +25,7 @@ from zsim.drives.mechanics import (
 )
 from zsim.drives.parameters import DriveParameters
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
-from zsim.drives.smr import HEAD, shingles_at_first, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
@@ -221,6 +221,8 @@ class Drive:
 
     def _positioning_time(self, command: Command) -> float:
         """Return how long the drive needs to reach a command it holds [s]."""
+        if self.parameters.smr_band_bytes > 0 and command.write:
+            return reach_of_shingled(self.record, self.state.head, command.offset)
         rate = self.rates[zone_of(self.record, command.offset)]
         overhead = 0.0 if self.parameters.overhead_overlaps else self._full_overhead(command)
         at, head = self.clock.now + overhead, self.state.head

@@ -198,8 +198,8 @@ def smr_random_write_iops(drive: str, size: int) -> float:
 
 def smr_bytes_until_full(drive: str, size: int) -> float:
     """Return what random writes put on a shingled drive before the first one waits for a band [bytes]."""
-    service = _scattered(_shingled(drive), size, 300_000).service
-    return float(np.argmax(service > LONG_WRITE) * size)
+    run = _scattered(_shingled(drive), size, 300_000)
+    return float(np.argmax(run.service[np.argsort(run.start)] > LONG_WRITE) * size)
 
 
 def smr_ascending_rate(
