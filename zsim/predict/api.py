@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.engine.warm import begin_compiling
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
 from zsim.predict.clients import latencies
@@ -31,12 +32,13 @@ from zsim.predict.summary import (
     bottleneck,
     breakdown,
     leaf_rows,
+    limiting,
     phases,
     progress_curve,
     sampling_half_width,
     totals,
 )
-from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_bottleneck
+from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
@@ -122,6 +124,7 @@ class _Work:
 
     def run(self) -> None:
         """Run everything."""
+        begin_compiling()
         if not self.resolved.exact:
             self._run_members()
         self._run_middle()
@@ -238,7 +241,7 @@ class _Work:
             low = middle = high = self.exact.time_s
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
-        sums = totals(result)
+        sums, without = totals(result), without_each(self.bench, middle)
         return Prediction(
             subject=subject(resolved),
             operation=resolved.operation,
@@ -247,9 +250,9 @@ class _Work:
             uncertainty=self._uncertainty(answer),
             phases=phases(result, middle, self.scrub_share),
             clients=self.clients,
-            bottleneck=bottleneck(result, without_bottleneck(self.bench, middle)),
+            bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
-            breakdown=_stretched(breakdown(result), middle),
+            breakdown=_stretched(breakdown(result, limiting(result, without, middle)), middle),
             alternatives=others,
             progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
             advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
