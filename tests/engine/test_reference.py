@@ -463,7 +463,7 @@ def test_no_drive_is_busier_than_time_and_all_comes_to_rest(engine: Any, scenari
 def free_entries(array: Any, first: float) -> int:
     entry, count = int(first), 0
     while 0 <= entry < len(array):
-        entry, count = int(array["next"][entry]), count + 1
+        entry, count = entry + 1 + int(array["next"][entry]), count + 1
     return count
 
 

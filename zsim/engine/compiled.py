@@ -35,6 +35,9 @@ CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, 
 CLIENT_SEED_STEP = 7919
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
+GROUP_ENTRIES = 256
+"""Room in a leaf queue for what comes from a group, and as much for the clients."""
+COMMANDS_HELD = 4096
 ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
 
 
@@ -49,6 +52,8 @@ class CompiledPlane:
         Scan streams that can run at once (one a top-level vdev in the sorted scan).
     slots : int
         Scan blocks that can be in flight at once.
+    leaf_slots : int, optional
+        So many of them at most on one top-level vdev; by default all.
     client_items : ndarray of int64
         Items that clients read.
     log_items : ndarray of int64
@@ -66,6 +71,7 @@ class CompiledPlane:
         *,
         streams: int = 1,
         slots: int = 64,
+        leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,
@@ -75,8 +81,12 @@ class CompiledPlane:
         readable = np.zeros(0, np.int64) if client_items is None else client_items
         log = np.zeros(0, np.int64) if log_items is None else log_items
         asked = len(readable) + len(log)
+        slots = min(slots, MAX_SLOTS)
+        self._per_leaf = 2 * model.client_count + _per_leaf(
+            items, slots if leaf_slots is None else min(slots, leaf_slots), slots
+        )
         self.memory = Memory(
-            **_sizes(model, items, streams, min(slots, MAX_SLOTS), asked, records, program_length)
+            **_sizes(model, items, streams, slots, asked, records, program_length), queue=2 * self._per_leaf
         )
         finish_compiling()
         self.memory.table[ENQUEUE] = enqueue_address()
@@ -265,7 +275,17 @@ class CompiledPlane:
 
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
+        most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
+        if most > GROUP_ENTRIES:
+            self._make_room(most)
         kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+
+    def _make_room(self, entries: int) -> None:
+        """Widen the leaf queues if so many more entries of a group may not fit one."""
+        bounds = self.memory.bounds[: 2 * len(self.model.leaves)]
+        needed = 2 * (self._per_leaf + entries + int((bounds[:, 1] - bounds[:, 0]).max()))
+        if needed > self.memory.queue.shape[2]:
+            self.memory.widen_queues(needed)
 
     def flush(self) -> None:
         """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
@@ -294,6 +314,26 @@ def _permutation_cells(vdev: VdevModel) -> int:
     return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
+def _read_ahead(items: ScanItems) -> int:
+    """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
+    return int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
+
+
+def _further_copies(items: ScanItems, slots: int) -> int:
+    """Return how many further copies may be under way: those of the blocks that have most."""
+    return int(np.sort(items.copy_count)[::-1][:slots].sum())
+
+
+def _per_leaf(items: ScanItems, leaf_slots: int, slots: int) -> int:
+    """Return how many entries a leaf queue may hold.
+
+    Of each block on its top-level vdev the reads and a write a copy, of blocks elsewhere their further
+    copies, of each metadata block that is read ahead a piece at most.
+    """
+    copies = int(items.copy_count.max(initial=0)) + 1
+    return leaf_slots * (copies + 1) + _further_copies(items, slots) + _read_ahead(items) + 2 * GROUP_ENTRIES
+
+
 def _sizes(
     model: PlaneModel,
     items: ScanItems,
@@ -305,14 +345,8 @@ def _sizes(
 ) -> dict[str, int]:
     leaves = len(model.leaves)
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
-    copies = int(items.copy_count.max(initial=0)) + 1
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each
-    # at most.
-    metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
-    # Of each block the reads and a write a copy; those with most copies may all be under way at once.
-    further = int(np.sort(items.copy_count)[::-1][:slots].sum())
-    per_leaf = slots * (copies + 1) + 512 + cached + metadata
+    metadata, further = _read_ahead(items), _further_copies(items, slots)
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -321,7 +355,7 @@ def _sizes(
         "streams": streams,
         "client_items": client_items,
         "records": records,
-        "queue": 2 * per_leaf,
+        "held": COMMANDS_HELD + cached,
         "program": program_length or 3 * len(items) + 1,
         "items": len(items),
         "copies": max(1, len(items.copy_vdev)),
@@ -330,6 +364,6 @@ def _sizes(
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
         "children": (2 * slots + further + metadata) * widest + 64 * 1024,
-        "commands": leaves * (4096 + cached) + 1024,
+        "commands": leaves * (COMMANDS_HELD + cached) + 1024,
         "shingles": shingle_words(model.leaves),
     }

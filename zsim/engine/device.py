@@ -32,10 +32,10 @@ from zsim.engine.memory import (
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
+    HELD_CAPACITY,
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
-    QUEUE_CAPACITY,
     acknowledge_of,
     begin_of_held,
     commands_of,
@@ -383,7 +383,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 def hold(table: Any, leaf: int, number: int) -> None:
     """Put a command behind those that a drive holds."""
     state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
-    if begin[0] + state.held == table[QUEUE_CAPACITY]:
+    if begin[0] + state.held == table[HELD_CAPACITY]:
         first = begin[0]
         begin[0] = 0
         held = held_of(table, leaf)

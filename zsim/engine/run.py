@@ -390,11 +390,19 @@ class Run:
             self.items,
             streams=max(1, len(setup.model.vdevs)),
             slots=min(slots_for(windows, setup.blocks.psize), len(self.items) + MIN_SLOTS),
+            leaf_slots=self._most_on_one_vdev(),
             client_items=self._client_items(),
             log_items=self.log_items,
             records=setup.records,
             program_length=longest,
         )
+
+    def _most_on_one_vdev(self) -> int | None:
+        """Return how many blocks of one top-level vdev may be in flight at once, if each has a window."""
+        if self.queue is None:
+            return None
+        psize, vdev = self.items.psize[self.queue.item], self.items.vdev[self.queue.item]
+        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(self.windows))
 
     def _client_items(self) -> NDArray[np.int64]:
         if self.setup.model.client_count == 0:

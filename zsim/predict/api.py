@@ -38,6 +38,7 @@ from zsim.predict.summary import (
     sampling_half_width,
     totals,
 )
+from zsim.predict.together import together
 from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
@@ -141,10 +142,13 @@ class _Work:
         self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
-        for number, member in enumerate(self.members):
-            self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
-            pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
-            self.raw.append(run_member(self.resolved, member, pool=pool).time_s)
+        for time in together(self._time_of, self.members):
+            self.raw.append(time)
+            self.progress(len(self.raw) / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
+
+    def _time_of(self, member: Member) -> float:
+        pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
+        return run_member(self.resolved, member, pool=pool).time_s
 
     def _middle(self) -> Member:
         """Return the member whose duration is nearest to the median."""
