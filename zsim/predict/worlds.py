@@ -31,7 +31,7 @@ DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
 survey), about four in ten turn at 5400 to 5900 rpm."""
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
-SHINGLINGS = (0.75, 1.1, 1.6, 3.2, 5.8)
+SHINGLINGS = (0.5, 1.1, 1.6, 3.2, 5.8)
 """What shingled drives spend on their bands, over the model: the factor that each of five reported resilvers
 onto one needs (2 TB drives of 2026 at 41 MB/s, the mirror of 2023, ST4000DM004 at 13.9 MiB/s in OpenZFS issue
 13679, ST5000LM000 at 7.9 MiB/s in issue 9800, WD40EFAX in the raidz1 of ServeTheHome, more than 9 days).  The
