@@ -209,7 +209,7 @@ def test_a_shared_link_carries_one_transfer_at_a_time(engine: Any) -> None:
 
 @ENGINES
 def test_a_command_based_link_serves_one_drive_at_a_time(engine: Any) -> None:
-    link = LinkModel(rate=1.0, command_based=True)
+    link = LinkModel(rate=300e6, command_based=True)
     leaves = (LeafModel(drive=FLASH, link=0), LeafModel(drive=FLASH, link=0))
     plane = engine(mirror_model(leaves=leaves, links=(link,)), far_apart(4), records=100)
     issue_all(plane, 4, window=32)

@@ -14,7 +14,7 @@ from zsim.observe.traces.trace import Request, trace_of
 
 SIMPLE = DriveParameters(
     capacity_bytes=10**9, revolution_s=0.0083, zone_rates=(100e6,), seek_short_a_s=0.005, seek_long_c_s=0.005,
-    read_pass_under_bytes=10**6,
+    read_pass_under_bytes=10**6, read_segments=1,
 )  # fmt: skip
 
 

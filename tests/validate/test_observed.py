@@ -252,3 +252,16 @@ def test_unreadable_lines_fail_alone(tmp_path: Path) -> None:
 )
 def test_eta_of_zpool_status(text: str, seconds: float | None) -> None:
     assert observed.status_eta(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        ({"drive_model": "ST4000DM000"}, True),
+        ({"drive_model": "HGST HUH721212ALE601", "rpm": 7200, "drive_bytes": 12 * TB}, True),
+        ({}, False),
+        ({"drive_model": "ST4000DM000", "alloc_bytes": None}, False),
+    ],
+)
+def test_what_counts_as_stated(changes: dict[str, Any], stated: bool) -> None:
+    assert observed_rules.reading_of(row(**changes)).stated is stated

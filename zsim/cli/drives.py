@@ -11,8 +11,8 @@ from zsim.cli.common import notice, print_json, show
 from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.drives.fitting import Fit
     from zsim.drives.model import DriveModel
+    from zsim.observe.drive_fit import Fit
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 
@@ -163,8 +163,8 @@ def run_drives_fit(
 ) -> None:
     """Fit a drive, print the factors, and write the model when asked to."""
     from zsim.drives.files import save_drive
-    from zsim.drives.fitting import fit_drive
     from zsim.files import check_ending, check_writable
+    from zsim.observe.drive_fit import fit_drive
     from zsim.observe.drive_samples import dd_samples, fio_samples
 
     if output is not None:
@@ -227,8 +227,8 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
 
 def derived_figures(drive: DriveModel) -> dict[str, Any]:
     """Return random reads per second by queue depth, rates by place and the time to read the whole drive."""
-    from zsim.drives.alone import seconds_to_read_all
-    from zsim.drives.derived import iops_by_depth, rate_profile
+    from zsim.drives.derived import rate_profile, seconds_to_read_all
+    from zsim.engine.alone import iops_by_depth
 
     parameters = drive.parameters()
     x, rates = rate_profile(parameters, 10)
@@ -280,8 +280,7 @@ def _observed_parts(drive: DriveModel) -> list[Any]:
 
 def _modelled(drive: DriveModel, key: str) -> str:
     """Return the model's own figure for an observation, empty where there is none."""
-    from zsim.drives.alone import seconds_to_read_all
-    from zsim.drives.derived import random_service
+    from zsim.drives.derived import random_service, seconds_to_read_all
 
     parameters = drive.parameters()
     if drive.kind == "flash":

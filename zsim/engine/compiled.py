@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.mechanics import drive_table
-from zsim.drives.smr import COUNTERS, shingles_at_first, smr_bands
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
+from zsim.engine.devices import load_devices, shingle_words
 from zsim.engine.issue import enqueue_address
 from zsim.engine.memory import (
-    CLASSES,
     ENQUEUE,
     ITEM_DTYPE,
     KIND_DRAID,
@@ -101,17 +99,7 @@ class CompiledPlane:
 
     def _load_hardware(self) -> None:
         memory, model = self.memory, self.model
-        memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in model.leaves])
-        memory.leaves["link"] = [leaf.link for leaf in model.leaves]
-        memory.leaves["last_class"] = CLASSES - 1
-        memory.leaves["ahead_since"] = -1.0
-        self._load_shingles()
-        for number, link in enumerate(model.links):
-            memory.links[number]["rate"] = link.rate
-            memory.links[number]["per_command"] = link.per_command_s
-            memory.links[number]["command_based"] = link.command_based
-            memory.links[number]["parent"] = link.parent
-        memory.links["first"] = -1
+        load_devices(memory, model.leaves, model.links)
         first = laid_out = 0
         for number, vdev in enumerate(model.vdevs):
             row = memory.vdevs[number]
@@ -129,18 +117,6 @@ class CompiledPlane:
                 if old >= 0 and new >= 0:
                     memory.leaves[old]["replaced_by"] = new
             first += len(vdev.read_leaf)
-
-    def _load_shingles(self) -> None:
-        """Lay out the state of every shingled drive: counters, bands, queue (`zsim.drives.smr.smr_state`)."""
-        first = 0
-        for number, leaf in enumerate(self.model.leaves):
-            bands = smr_bands(leaf.drive)
-            if bands == 0:
-                continue
-            self.memory.shingle_bounds[number] = first, bands
-            state = np.concatenate([part.ravel() for part in shingles_at_first(leaf.drive)])
-            self.memory.shingles[first : first + len(state)] = state
-            first += len(state)
 
     def _load_rules(self) -> None:
         general, queue, scan = (
@@ -389,5 +365,5 @@ def _sizes(
         "slots": slots,
         "children": (2 * slots + further + metadata) * widest + 64 * 1024,
         "commands": leaves * (COMMANDS_HELD + cached) + 1024,
-        "shingles": sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in model.leaves),
+        "shingles": shingle_words(model.leaves),
     }

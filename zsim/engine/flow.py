@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor, log
 from typing import Any
 
+from zsim.drives.draws import mixed
 from zsim.engine.device import FOREVER
-from zsim.engine.draws import mixed
 from zsim.engine.issue import enqueue, issue_one
 from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy, write_plainly
 from zsim.engine.memory import (

@@ -129,6 +129,7 @@ LEAF_DTYPE = np.dtype(
         ("ahead_since", "f8"),
         ("ahead_clock", "i8"),
         ("slc_used", "f8"),
+        ("drawn", "i8"),
         ("free_at", "f8"),
         ("cleaning", "f8"),
         ("flushing", "i8"),
@@ -391,7 +392,7 @@ def segments_of(table: Any, leaf: int) -> Any:
 
 @njit
 def shingles_of(table: Any, leaf: int) -> Any:
-    """Return the state of a shingled drive: counters, table of bands, queue of bands (`smr.smr_state`)."""
+    """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
     bounds = table_at(table[SHINGLE_BOUNDS] + 16 * leaf)
     first, bands = table[SHINGLES] + 8 * bounds[0], bounds[1]
     table_of_bands = first + 8 * COUNTERS

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.alone import Run, run_alone
 from zsim.drives.parameters import DriveParameters
+from zsim.engine.alone import Run, run_alone
 from zsim.errors import InputError
 from zsim.files import replace_file
 from zsim.observe.traces.trace import Trace

@@ -17,6 +17,7 @@ from zsim.predict.clients import latencies
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.predict.member import MemberResult, run_member, setup_of, world_of
+from zsim.predict.middle import MiddleWorld, middle_world
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.prediction import (
     Assumption,
@@ -31,13 +32,14 @@ from zsim.predict.summary import (
     bottleneck,
     breakdown,
     leaf_rows,
+    limiting,
     phases,
     progress_curve,
     sampling_half_width,
     totals,
 )
 from zsim.predict.together import together
-from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_bottleneck
+from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
@@ -94,11 +96,9 @@ def _capacity(name: str) -> int:
 class _Work:
     """The runs of one prediction, and what is known at any moment.
 
-    First the members, on small miniatures; then the world nearest to their median on larger ones, for
-    everything that is
-    said of it, and for what the size of a miniature makes of the time: a small one has shorter runs than the
-    real pool
-    has, so that every member is longer by about the same factor.
+    First the members, on small miniatures; then the world nearest to their median, sampled, for everything
+    that is said of it.  Of the members only the ratio to that one counts: a miniature has shorter runs than
+    the real pool has, so that all of them are longer by about the same factor.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -111,6 +111,7 @@ class _Work:
         self.correction = 1.0
         self.bench: Bench | None = None
         self.unsettled = 0.0
+        self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
         self.large_pool: Miniature | None = None
@@ -157,24 +158,50 @@ class _Work:
         return self.members[int(np.argmin(np.abs(logs - math.log(quantiles(self.raw)[1]))))]
 
     def _run_middle(self) -> None:
-        """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
-        self.progress(len(self.members) / (len(self.members) + SHARE_OF_MIDDLE), "the middle one in detail")
+        """Simulate the middle world: sampled where it can be, else on a large miniature."""
+        self.progress(self._share_of(0.0), "the middle one in detail")
         member = self._middle()
-        small, blocks = [], MIDDLE_BLOCKS
-        for repeat in range(REPEATS):
+        seeded = world_of(self.resolved, member)
+        pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
+        self.bench = Bench(seeded, member, pool, run_member(seeded, member, pool=pool))
+        self.middle = middle_world(self.resolved, member, self._report_middle)
+        if self.middle is None:
+            self._run_miniatures(member)
+        else:
+            self.notes = {self.middle.pool.note} - {""}
+            self.large_pool = self.middle.pool
+            self.middle.execute()
+            self._take_middle()
+        self._watch_clients(self.bench)
+        self.scrub_share = verifying_scrub(self.bench)
+
+    def _share_of(self, middle: float) -> float:
+        return (len(self.members) + SHARE_OF_MIDDLE * middle) / (len(self.members) + SHARE_OF_MIDDLE)
+
+    def _report_middle(self, now: float, share: float) -> None:
+        self.progress(self._share_of(share), "the middle one in detail")
+
+    def _take_middle(self) -> None:
+        """Take the sampled answer for the middle world's."""
+        assert self.middle is not None
+        assert self.bench is not None
+        self.correction = self.middle.time_s / self.bench.result.time_s
+        self.repeats = [self.middle.time_s]
+        self.bench = replace(self.bench, detail=self.middle.result(), large_pool=self.large_pool)
+
+    def _run_miniatures(self, member: Member) -> None:
+        """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
+        assert self.bench is not None
+        small, blocks = [self.bench.result.time_s], MIDDLE_BLOCKS
+        for repeat in range(1, REPEATS):
             seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
-            pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
-            result = run_member(seeded, member, pool=pool)
-            small.append(result.time_s)
-            if repeat == 0:
-                self.bench = Bench(seeded, member, pool, result)
+            small.append(
+                run_member(seeded, member, pool=miniature(seeded, member, blocks=MEMBER_BLOCKS)).time_s
+            )
         large = self._large(member, blocks)
         self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
-        assert self.bench is not None
         self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
-        self._watch_clients(self.bench)
-        self.scrub_share = verifying_scrub(self.bench)
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
@@ -203,7 +230,9 @@ class _Work:
         estimate = self.exact_run.estimate() if self.exact_run is not None else None
         if estimate is not None:
             self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
-        if self.bench is None and self.raw:
+        if self.middle is not None and self.middle.known:
+            self._take_middle()
+        elif self.bench is None and self.raw:
             self._run_middle()
         return self.prediction() if self.bench is not None else None
 
@@ -216,7 +245,7 @@ class _Work:
             low = middle = high = self.exact.time_s
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
-        sums = totals(result)
+        sums, without = totals(result), without_each(self.bench, middle)
         return Prediction(
             subject=subject(resolved),
             operation=resolved.operation,
@@ -225,9 +254,9 @@ class _Work:
             uncertainty=self._uncertainty(answer),
             phases=phases(result, middle, self.scrub_share),
             clients=self.clients,
-            bottleneck=bottleneck(result, without_bottleneck(self.bench, middle)),
+            bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
-            breakdown=_stretched(breakdown(result), middle),
+            breakdown=_stretched(breakdown(result, limiting(result, without, middle)), middle),
             alternatives=others,
             progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
             advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
@@ -245,6 +274,8 @@ class _Work:
             # The one large run has an error of its own, smaller as it has more blocks.
             half *= math.sqrt(1.0 + len(self.repeats) * MEMBER_BLOCKS / MIDDLE_BLOCKS)
             half = math.hypot(half, self.unsettled * answer.p50)
+        if self.middle is not None and self.middle.known:
+            half = self.middle.half_width_s * answer.p50 / self.middle.time_s
         if self.exact is not None:
             half = 0.0
         return Uncertainty(

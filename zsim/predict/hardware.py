@@ -24,8 +24,6 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 PHASE_STEP = 0.381966
-# Of a track at the rate of the outermost zone: tracks further in are shorter.
-TRACK_SHARE = 0.7
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
@@ -78,28 +76,19 @@ def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
 def leaf_parameters(
     model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
-    """Return the engine's numbers of one drive.
-
-    The angle decides whether a write that follows another loses a turn, so no write passes under a gap for
-    free; reads do as far as the drive reads ahead.
-    """
+    """Return the engine's numbers of one drive."""
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
         inner_ratio=factors.inner_ratio,
         seek=factors.seek,
         overhead=factors.overhead,
     )
-    track = (
-        int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
-    )
     return replace(
         numbers,
         phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         flush_each_txg=write_cache,
-        write_pass_under_bytes=-1,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
-        seekless_bytes=track,
         physical_sector_bytes=physical_sector(model, numbers),
     )
 

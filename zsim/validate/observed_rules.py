@@ -108,6 +108,14 @@ class Reading:
     bytes_per_drive: float | None
     average_rate: float | None
 
+    @property
+    def stated(self) -> bool:
+        """Whether the row states drive (model, or class and capacity), layout and data."""
+        drive = "drive" in self.fields and not (
+            load_drive(self.fields["drive"]).is_generic and "drive_size" not in self.fields
+        )
+        return drive and not {"alloc", "fill"}.isdisjoint(self.fields)
+
 
 def reading_of(row: Row) -> Reading:
     """Return the scenario of a row.

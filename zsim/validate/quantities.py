@@ -5,6 +5,7 @@
     expression = path [ " / " path ]
     path       = key { "." key }            resilver_s.p50, bottleneck.utilisation, written_bytes
                | "leaves[" role "]." key    leaves[target].iops: the mean of the drives of that role
+               | "phases[" name "]." key    phases[metadata scan].duration_s: the sum over phases of that name
                | "progress@" time "." key   progress@1h15m.scanned_bytes: between the points of the progress
 """
 
@@ -21,6 +22,7 @@ from zsim.errors import InputError
 from zsim.units import parse_duration
 
 _LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
+_PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
 _PROGRESS = re.compile(r"progress@([^.]+)\.(\w+)")
 
 
@@ -61,6 +63,9 @@ def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
 def _number(prediction: Mapping[str, Any], path: str) -> float | None:
     if match := _LEAVES.fullmatch(path):
         return _leaf_mean(prediction.get("leaves", ()), match[1], match[2])
+    if match := _PHASES.fullmatch(path):
+        found = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
+        return math.fsum(found) if found else None
     if match := _PROGRESS.fullmatch(path):
         return _interpolated(prediction.get("progress", ()), parse_duration(match[1]), match[2])
     if not re.fullmatch(r"\w+(\.\w+)*", path):
