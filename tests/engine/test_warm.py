@@ -37,6 +37,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append(command)
         return start([sys.executable, "-c", "raise SystemExit(3)"], **options)
 
+    monkeypatch.setattr(warm, "_begun", [])
     monkeypatch.setattr(warm, "IS_COMPILING", True)
     monkeypatch.setattr(warm.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(warm, "kernels_are_cached", lambda: False)
@@ -50,7 +51,7 @@ def test_one_process_is_started_and_waited_for(started: list[list[str]]) -> None
     assert started == [[sys.executable, "-c", warm.PROGRAM]]
     warm.finish_compiling()
     warm.finish_compiling()
-    assert not warm._begun
+    assert [process.returncode for process in warm._begun] == [3]
 
 
 @pytest.mark.parametrize("reason", ["cached", "one core", "frozen", "no interpreter", "a child itself"])

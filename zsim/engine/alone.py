@@ -130,8 +130,8 @@ def run_drives(
     requests[:, 0], requests[:, 1], requests[:, 2], requests[:, 3] = places, offsets, lengths, writes
     following, cursors = _by_drive(places, len(leaves))
     _run_requests(
-        memory.table, depth if closed else 0, flush, requests, following, cursors, arrival, start, completion,
-        service,
+        memory.table, pool, depth if closed else 0, flush, requests, following, cursors, arrival, start,
+        completion, service,
     )  # fmt: skip
     return Run(arrival, start, completion, service, float(memory.leaves["cleaning"].sum()))
 
@@ -163,7 +163,8 @@ def _memory(leaves: Sequence[LeafModel], links: Sequence[LinkModel], commands: i
         clients=0,
         client_items=0,
         records=0,
-        queue=2 * commands,
+        queue=1,
+        held=2 * commands,
         permutations=0,
         commands=commands,
         shingles=shingle_words(leaves),
@@ -178,7 +179,7 @@ def _send(table: Any, requests: Any, request: int, at: float) -> None:
     general, commands = general_of(table)[0], commands_of(table)
     number = general.free_command
     command = commands[number]
-    general.free_command = command.next
+    general.free_command = number + 1 + command.next
     command.first_child = request
     command.leaf, command.offset = requests[request, 0], requests[request, 1]
     command.length, command.write = requests[request, 2], requests[request, 3]
@@ -215,6 +216,7 @@ def _complete(
 @njit
 def _run_requests(
     state: Any,
+    pool: int,
     depth: int,
     flush: bool,
     requests: Any,
@@ -225,7 +227,10 @@ def _run_requests(
     completion: Any,
     service: Any,
 ) -> None:
-    """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says."""
+    """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says.
+
+    There are `pool` commands.
+    """
     table = bare(state)
     general, commands, times = general_of(table)[0], commands_of(table), event_times_of(table)
     services = table[N_LEAVES] * table[N_SERVERS]
@@ -237,7 +242,7 @@ def _run_requests(
                 cursors[drive] = following[cursors[drive]]
     while True:
         slot = _next_device_slot(table)
-        if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command >= 0:
+        if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command < pool:
             general.now = max(general.now, arrival[issued])
             _send(table, requests, issued, general.now)
             issued += 1
@@ -253,7 +258,7 @@ def _run_requests(
         seen, forgotten = device_event(table, slot)
         request = commands[seen].first_child if seen >= 0 else NO_REQUEST
         if forgotten >= 0:
-            commands[forgotten].next = general.free_command
+            commands[forgotten].next = general.free_command - forgotten - 1
             general.free_command = forgotten
         if flush and request != NO_REQUEST and requests[request, 3] != 0:
             flushing, request = request, NO_REQUEST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -300,6 +301,19 @@ class CompiledPlane:
         return int(kernel.advance(self.memory.table, until, budget))
 
 
+def sized_items(items: ScanItems, count: int, copies: int) -> ScanItems:
+    """Return items over and over, and as many of their further copies, for the sizes of a plane."""
+    lengths = dict.fromkeys(("copy_vdev", "copy_offset"), copies)
+    columns = {field.name: getattr(items, field.name) for field in fields(items)}
+    return ScanItems(
+        **{
+            name: np.resize(column, lengths.get(name, count)) if len(column) else np.zeros(lengths[name], int)
+            for name, column in columns.items()
+            if column is not None
+        }
+    )
+
+
 def item_records(items: ScanItems) -> NDArray[Any]:
     """Return scan items as the records that the kernel reads."""
     records = np.zeros(len(items), ITEM_DTYPE)
@@ -357,7 +371,7 @@ def _sizes(
         "records": records,
         "held": COMMANDS_HELD + cached,
         "program": program_length or 3 * len(items) + 1,
-        "items": len(items),
+        "items": max(1, len(items)),
         "copies": max(1, len(items.copy_vdev)),
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),

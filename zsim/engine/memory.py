@@ -458,13 +458,12 @@ class Memory:
     ----------
     sizes : dict of str to int
         ``leaves, servers, links, clients, streams, client_items, records, queue, held, program, items,
-        copies, vdevs, vdev_children, permutations, slots, children, commands, shingles``; ring sizes are
-        rounded up to powers of two.
+        copies, vdevs, vdev_children, permutations, slots, children, commands, shingles``; numbers
+        of operations, items and copies may run on beyond their sizes, if these are powers of two.
     """
 
     def __init__(self, **sizes: int) -> None:
         leaves, queue = sizes["leaves"], sizes["queue"]
-        rings = {name: power_of_two(sizes[name]) for name in ("program", "items", "copies")}
         slots = leaves * sizes["servers"] + sizes["links"] + leaves + sizes["clients"] + sizes["streams"]
         self.general = np.zeros(1, GENERAL_DTYPE)
         self.limits = np.zeros((2, CLASSES), np.int64)
@@ -488,20 +487,20 @@ class Memory:
         self.permutations = np.zeros(max(1, sizes["permutations"]), np.int64)
         self.slots = np.zeros(sizes["slots"], SLOT_DTYPE)
         self.streams = np.zeros(sizes["streams"], STREAM_DTYPE)
-        self.program = np.zeros(rings["program"], OPERATION_DTYPE)
-        self.items = np.zeros(rings["items"], ITEM_DTYPE)
-        self.copies = np.zeros(rings["copies"], COPY_DTYPE)
-        self.heap = np.zeros(rings["items"], np.int64)
+        self.program = np.zeros(sizes["program"], OPERATION_DTYPE)
+        self.items = np.zeros(sizes["items"], ITEM_DTYPE)
+        self.copies = np.zeros(sizes["copies"], COPY_DTYPE)
+        self.heap = np.zeros(sizes["items"], np.int64)
         self.clients = np.zeros(max(1, sizes["clients"]), CLIENT_DTYPE)
         self.client_items = np.zeros(max(1, sizes["client_items"]), np.int64)
         self.records = np.zeros(max(1, sizes["records"]), RECORD_DTYPE)
         self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
-        self.table = self._table(sizes, rings)
+        self.table = self._table(sizes)
         self._begin()
 
-    def _table(self, sizes: dict[str, int], rings: dict[str, int]) -> NDArray[np.int64]:
+    def _table(self, sizes: dict[str, int]) -> NDArray[np.int64]:
         arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
         table = np.zeros(TABLE_LENGTH, np.int64)
         table[: len(arrays)] = [array.ctypes.data for array in arrays]
@@ -509,7 +508,7 @@ class Memory:
         names = (*hardware, "client_items", "records", "queue", "held")
         table[N_LEAVES : N_LEAVES + len(names)] = [sizes[name] for name in names]
         masks = ("program", "items", "copies")
-        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [rings[name] - 1 for name in masks]
+        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [power_of_two(sizes[name]) - 1 for name in masks]
         return table
 
     def widen_queues(self, capacity: int) -> None:

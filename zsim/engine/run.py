@@ -397,12 +397,13 @@ class Run:
             program_length=longest,
         )
 
-    def _most_on_one_vdev(self) -> int | None:
-        """Return how many blocks of one top-level vdev may be in flight at once, if each has a window."""
-        if self.queue is None:
-            return None
-        psize, vdev = self.items.psize[self.queue.item], self.items.vdev[self.queue.item]
-        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(self.windows))
+    def _most_on_one_vdev(self) -> int:
+        """Return how many blocks of one top-level vdev may be in flight at once."""
+        psize, vdev = self.items.psize, self.items.vdev
+        windows = self.windows or [self.pool_window] * len(self.setup.model.vdevs)
+        if self.queue is not None:
+            psize, vdev = psize[self.queue.item], vdev[self.queue.item]
+        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(windows))
 
     def _client_items(self) -> NDArray[np.int64]:
         if self.setup.model.client_count == 0:
