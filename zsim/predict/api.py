@@ -26,6 +26,7 @@ from zsim.predict.prediction import (
     Quantiles,
     Uncertainty,
 )
+from zsim.predict.sizes import factors_by_kind
 from zsim.predict.summary import (
     bottleneck,
     breakdown,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 48_000, 400_000
+MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 24_000, 48_000, 400_000
 REPEATS = 3
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 6
@@ -92,11 +93,9 @@ def _capacity(name: str) -> int:
 class _Work:
     """The runs of one prediction, and what is known at any moment.
 
-    First the members, on small miniatures; then the world nearest to their median on larger ones, for
-    everything that is
-    said of it, and for what the size of a miniature makes of the time: a small one has shorter runs than the
-    real pool
-    has, so that every member is longer by about the same factor.
+    First the members, on small miniatures, and one of each kind on a larger one (`zsim.predict.sizes`); then
+    the world nearest to their median on larger ones still, for everything that is said of it, and for what is
+    left of the size of a miniature: a small one has shorter runs than the real pool has.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -104,6 +103,7 @@ class _Work:
         self.inputs: tuple[Unknown, ...] = unknowns(resolved)
         self.members: tuple[Member, ...] = draw_members(self.inputs, resolved.seed)
         self.raw: list[float] = []
+        self.of_kind: list[float] = []
         self.notes: set[str] = set()
         self.repeats: list[float] = []
         self.correction = 1.0
@@ -118,7 +118,14 @@ class _Work:
     @property
     def times(self) -> list[float]:
         """Durations of the members at the size of the real pool [s]."""
-        return [time * self.correction for time in self.raw]
+        return [time * self.correction for time in self.sized]
+
+    @property
+    def sized(self) -> list[float]:
+        """Durations of the members, each with the factor of its kind [s]."""
+        if len(self.of_kind) < len(self.raw):
+            return self.raw
+        return [time * factor for time, factor in zip(self.raw, self.of_kind, strict=True)]
 
     def run(self) -> None:
         """Run everything."""
@@ -140,15 +147,22 @@ class _Work:
     def _run_members(self) -> None:
         for number, member in enumerate(self.members):
             self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
-            pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
-            self.raw.append(run_member(self.resolved, member, pool=pool).time_s)
+            self.raw.append(self._duration(member, MEMBER_BLOCKS))
+        self.of_kind = factors_by_kind(
+            self.members, self.raw, lambda member: self._duration(member, KIND_BLOCKS)
+        )
+
+    def _duration(self, member: Member, blocks: int) -> float:
+        pool = miniature(world_of(self.resolved, member), member, blocks=blocks)
+        return run_member(self.resolved, member, pool=pool).time_s
 
     def _middle(self) -> Member:
         """Return the member whose duration is nearest to the median."""
-        if not self.raw:
-            return Member()
-        logs = np.log(self.raw)
-        return self.members[int(np.argmin(np.abs(logs - math.log(quantiles(self.raw)[1]))))]
+        return self.members[self._middle_place()] if self.raw else Member()
+
+    def _middle_place(self) -> int:
+        sized = self.sized
+        return int(np.argmin(np.abs(np.log(sized) - math.log(quantiles(sized)[1]))))
 
     def _run_middle(self) -> None:
         """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
@@ -165,6 +179,7 @@ class _Work:
         large = self._large(member, blocks)
         self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
+        self._relative_to_kind()
         assert self.bench is not None
         self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
         self._watch_clients(self.bench)
@@ -173,6 +188,12 @@ class _Work:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
             self.correction = math.exp(float(np.mean(np.log(self.repeats)) - np.mean(np.log(small))))
+            self._relative_to_kind()
+
+    def _relative_to_kind(self) -> None:
+        """Take the factor of the middle's kind out of the correction: all members have theirs already."""
+        if self.of_kind and len(self.of_kind) == len(self.raw):
+            self.correction /= self.of_kind[self._middle_place()]
 
     def _watch_clients(self, bench: Bench) -> None:
         """Let the clients use the pool before and after the operation, as they do while it runs."""

@@ -10,6 +10,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
+from zsim.drives.generations import LATEST
 from zsim.scenario import catalogue
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
@@ -19,10 +20,10 @@ USES = (
     "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
-CACHE_ON = 0.75
+CACHE_ON = 0.9
 """SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
-RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"). Of
-twelve field resilvers whose rate tells, three lose a turn per write.  An assumption all the same."""
+RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
+switch it off by hand.  An assumption; how the field reports like it: validation/fit_write_cache.py."""
 LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
 """Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
 a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""
@@ -31,6 +32,12 @@ DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
 survey), about four in ten turn at 5400 to 5900 rpm."""
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
+YEARS = {
+    "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018, "openzfs-0.8": 2020,
+    "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025, "openzfs-2.4": 2026,
+}  # fmt: skip
+"""When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
+2012 to 2015).  It dates drives of which only class and capacity are known."""
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
@@ -80,6 +87,11 @@ def drive_classes() -> tuple[Choice, ...]:
 def fills() -> tuple[Choice, ...]:
     """Return how full a pool may be."""
     return tuple(Choice(fill, share) for fill, share in FILLS)
+
+
+def year_of(release: str) -> int:
+    """Return the year in which most systems ran a release."""
+    return next((year for name, year in YEARS.items() if release.startswith(name)), LATEST)
 
 
 def pick(choices: tuple[Choice, ...], place: float) -> Any:

@@ -50,6 +50,8 @@ from typing import Any
 from zsim.drives.catalogue import load_drive
 from zsim.drives.model import DriveModel
 from zsim.errors import InputError, NotSimulatedYet
+from zsim.predict.hardware import sized
+from zsim.predict.worlds import year_of
 from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
@@ -458,5 +460,5 @@ def average_rate(fields: Mapping[str, Any]) -> float | None:
     flash = model.flash()
     if flash is not None:
         return float(flash.read_rate if fields["operation"] == "scrub" else flash.write_rate)
-    rates = (model.with_capacity(size) if model.is_generic else model).parameters().zone_rates
+    rates = sized(name, size, year_of(fields["release"])).parameters().zone_rates
     return len(rates) / math.fsum(1.0 / rate for rate in rates)
