@@ -57,16 +57,42 @@ class Choice:
     share: float
 
 
-@functools.cache
-def uses() -> tuple[Choice, ...]:
-    """Return the histories a pool of unknown use may have, with their shares."""
-    return tuple(Choice(name, _share(name)) for name in USES)
+def uses(data_bytes: float = 0.0) -> tuple[Choice, ...]:
+    """Return the histories a pool of unknown use may have, with their shares.
+
+    Parameters
+    ----------
+    data_bytes : float
+        What is stored on it, without parity [bytes].  Uses that seldom come to so much are less likely in
+        proportion.
+    """
+    return tuple(Choice(name, _share(name) * _likely(name, data_bytes)) for name in USES)
+
+
+def _likely(name: str, data_bytes: float) -> float:
+    usual = _prior(name, "usual", "bytes")
+    return 1.0 if usual <= 0.0 or data_bytes <= usual else usual / data_bytes
 
 
 def _share(name: str) -> float:
+    return _prior(name, "share", "1")
+
+
+@functools.cache
+def _prior(name: str, key: str, unit: str) -> float:
+    """Return a number of the prior of a history; 0 where it has none of that name."""
     path = catalogue.find("histories", name)
-    value: Any = catalogue.quantity_of(catalogue.load_toml(path), "prior.share", path, "1").value
-    return float(value)
+    data = catalogue.load_toml(path)
+    return float(catalogue.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+
+
+def data_bytes(resolved: ResolvedScenario) -> float:
+    """Return what is stored on a pool, without parity or copies [bytes]."""
+    vdev = resolved.layout.vdevs[0]
+    if vdev.kind == "mirror":
+        return float(resolved.alloc)
+    width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
+    return resolved.alloc * (width - vdev.parity) / width
 
 
 def write_caches() -> tuple[Choice, ...]:
