@@ -16,6 +16,7 @@ from zsim.drives.model import DriveModel, DriveSpread
 from zsim.predict.hardware import HOST, Factors, drive_models, shares_host
 from zsim.predict.worlds import (
     Choice,
+    data_bytes,
     drive_classes,
     fills,
     loads,
@@ -138,7 +139,8 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     if resolved.assumed("fill"):
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if resolved.assumed("history"):
-        found.append(Unknown("history", "history", "say what is on the pool", choices=uses()))
+        stored = 0.0 if resolved.assumed("fill") else data_bytes(resolved)
+        found.append(Unknown("history", "history", "say what is on the pool", choices=uses(stored)))
     if resolved.assumed("frag") or resolved.assumed("history"):
         found.append(Unknown("churn", "frag", "state FRAG (zpool list) or the pool's history", CHURN_SPREAD))
     if resolved.assumed("recordsize") or resolved.assumed("history"):
