@@ -193,6 +193,7 @@ def discover(path: Path) -> list[Case]:
             tolerance=main.allowed(),
             unit="1" if main.order else main.unit,
             category=file.category,
+            title=file.title,
         )
     ]
 

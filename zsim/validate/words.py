@@ -70,9 +70,18 @@ def claims_grid(claims: Sequence[Claim]) -> Grid:
     return Grid(HEAD, tuple(claim_row(claim) for claim in claims), NUMERIC)
 
 
+def without(grid: Grid, column: str) -> Grid:
+    """Return a table without one of its columns."""
+    place = grid.head.index(column)
+    head, *rows = ((*row[:place], *row[place + 1 :]) for row in (grid.head, *grid.rows))
+    return Grid(head, tuple(rows), frozenset(n - (n > place) for n in grid.numeric if n != place))
+
+
 def reasons(claims: Sequence[Claim]) -> list[str]:
     """Return one sentence for each claim that has something to say."""
-    return [f"{claim.case}, {claim.claim}: {claim.reason}" for claim in claims if claim.reason]
+    return [
+        f"{claim.case}, {claim.claim}: {' '.join(claim.reason.split())}" for claim in claims if claim.reason
+    ]
 
 
 def headline(summary: Mapping[str, Any]) -> str:
