@@ -89,8 +89,7 @@ def cases_grid(claims: Sequence[Claim]) -> Grid:
     by_case: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
         by_case.setdefault((claim.kind, claim.case), []).append(claim)
-    for _, name in sorted(by_case, key=lambda key: _rank(key[0])):
-        kind = next(k for k, n in by_case if n == name)
+    for kind, name in sorted(by_case, key=lambda key: _rank(key[0])):
         group = by_case[kind, name]
         main = main_claim(group)
         judged, told = split(group)

@@ -121,22 +121,6 @@ def rule_sentence(name: str, rule: Mapping[str, Any]) -> str:
     )
 
 
-def kinds_grid(summary: Mapping[str, Any]) -> Grid:
-    """Return the table of errors by kind."""
-    head = ("kind", "claims", "pass", "fail", "info", "median |error|", "worst |error|", "worst case")
-    rows = tuple(
-        (
-            name,
-            *(str(row[key]) for key in ("claims", "pass", "fail", "info")),
-            unsigned_percent(row["median_absolute_error"]),
-            unsigned_percent(row["worst_absolute_error"]),
-            row["worst_case"] or NONE,
-        )
-        for name, row in summary["kinds"].items()
-    )
-    return Grid(head, rows, frozenset(range(1, 7)))
-
-
 def classes_grid(summary: Mapping[str, Any]) -> Grid:
     """Return the table of scores by class."""
     head = ("class", "rows", "scored", "median error", "coverage", "average-rate rule", "ETA rule")
