@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.control import ScanControl, Steps
 from zsim.engine.cursors import imported_cursors
+from zsim.engine.ledger import PhaseLedger
 from zsim.engine.memory_limit import MemoryLimit
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.rebuild import Rebuild
@@ -179,6 +180,8 @@ class RunResult:
         Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
     clients : list of (int, float)
         Of each foreground client: requests answered, and the sum of their latencies [s].
+    by_phase : dict of str to ndarray of float, shape (leaves, 3)
+        Busy time [s], bytes read and bytes written, see `zsim.engine.ledger`.
     """
 
     end: float
@@ -200,6 +203,7 @@ class RunResult:
     progress: list[Sample] = field(default_factory=list)
     curve: list[tuple[float, int]] = field(default_factory=list)
     clients: list[tuple[int, float]] = field(default_factory=list)
+    by_phase: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 class Run:
@@ -232,6 +236,7 @@ class Run:
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
+        self.ledger = PhaseLedger()
         self.progress: list[Sample] = []
         self.curve: list[tuple[float, int]] = []
         self.issued_before = 0
@@ -446,6 +451,7 @@ class Run:
     def _sample(self, phase: str, begin: float) -> None:
         now = self.elapsed
         self.phases.append((phase, begin, now))
+        self.ledger.book(phase, self.plane.leaves)
         streams = max(1, len(self.windows))
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
         self.progress.append(Sample(now, 0, issued, phase))
@@ -594,6 +600,11 @@ class Run:
             records[name] -= self.start
         return records
 
+    def _booked(self) -> dict[str, NDArray[np.float64]]:
+        if self.phases:
+            self.ledger.book(self.phases[-1][0], self.plane.leaves)
+        return self.ledger.phases
+
     def _result(self) -> RunResult:
         plane, setup = self.plane, self.setup
         first, last = plane.general("first_scan"), plane.general("last_scan")
@@ -618,6 +629,7 @@ class Run:
             progress=self.progress,
             curve=self.curve,
             clients=plane.client_answers,
+            by_phase=self._booked(),
         )
 
 

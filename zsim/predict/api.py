@@ -277,7 +277,7 @@ class _Work:
             order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
             resilver_s=answer,
             uncertainty=self._uncertainty(answer),
-            phases=phases(result, middle, self.scrub_share),
+            phases=phases(result, middle, self.scrub_share, self.bench.result),
             clients=self.clients,
             bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
