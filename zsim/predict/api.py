@@ -399,8 +399,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     if "smr" in (old.recording, new.recording):
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
-            "in a way that its vendor does not publish; the interval is wide, and a raidz of narrow columns "
-            "may take longer still"
+            "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
+            "such resilvers"
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(
