@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import BUDGET, CompiledPlane, item_records, sized_items
+from zsim.engine.compiled import BUDGET, CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED
 from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
 from zsim.engine.run import Run, RunSetup, slots_for
@@ -80,18 +80,17 @@ class RingPlane(CompiledPlane):
         log_items: NDArray[np.int64],
         program_length: int,
     ) -> None:
-        room = TILES * MARGIN
-        count, copies = (power_of_two(int(room * len(each))) for each in (items, items.copy_vdev))
-        rings = sized_items(items, count, copies)
-        length = power_of_two(int(room * program_length))
+        lengths = (len(items), len(items.copy_vdev), program_length)
+        count, copies, length = (power_of_two(int(TILES * MARGIN * each)) for each in lengths)
         super().__init__(
             setup.model,
-            rings,
+            items,
             streams=max(1, len(setup.model.vdevs)),
             slots=slots,
             client_items=client_items,
             log_items=log_items,
             program_length=length,
+            room=Room(count, copies),
         )
         self.preparer = Preparer(tiling, setup)
         self.tiling = tiling

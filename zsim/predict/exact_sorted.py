@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import CompiledPlane, item_records, sized_items
+from zsim.engine.compiled import CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import OP_ISSUE
 from zsim.engine.memory_limit import MemoryLimit
@@ -84,15 +84,15 @@ class RegionPlane(CompiledPlane):
         self.client_first = self.visit_items + self.visit_room
         clients = CLIENT_ITEMS if setup.model.client_count else 0
         log_first = self.client_first + clients
-        items = sized_items(sample.items, log_first + len(log), MOST_COPIES * self.visit_items)
         super().__init__(
             setup.model,
-            items,
+            sample.items,
             streams=self.streams,
             slots=slots,
             client_items=np.arange(self.client_first, log_first),
             log_items=np.arange(log_first, log_first + len(log)),
             program_length=self.visit_items + self.program_room,
+            room=Room(log_first + len(log), MOST_COPIES * self.visit_items),
         )
         self._client_records(sample, clients)
         self.memory.items[log_first : log_first + len(log)] = log
