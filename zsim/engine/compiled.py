@@ -173,7 +173,7 @@ class CompiledPlane:
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             rows = self.memory.clients[first : first + group.count]
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable

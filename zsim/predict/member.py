@@ -194,16 +194,14 @@ def _by_hours(
             here = replace(resolved, load=loads)
             busy = plane_model(here, member.factors, resolved.seed)
             if model is not None:
-                busy = replace(
-                    model, clients=busy.clients, more_clients=busy.more_clients, writer=busy.writer
-                )
+                busy = replace(model, clients=busy.clients, writer=busy.writer)
             steady = replace(member, load=None)
             known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
         return known[loads]
 
     parts = spans(resolved, lambda loads: under(loads).time_s)
     results = [(under(loads), share) for loads, share, _ in parts]
-    loaded = [result for result, _ in results if result.model.client_groups]
+    loaded = [result for result, _ in results if result.model.clients]
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
     return replace(
         shown,
