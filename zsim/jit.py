@@ -65,9 +65,9 @@ def cache_directory() -> Path:
     return base / "zsim" / f"kernels-{kernel_source_hash()}"
 
 
-def kernels_are_cached() -> bool:
-    """Tell whether some kernel of the present sources was compiled before on this machine."""
-    return any(cache_directory().rglob("*.nbc"))
+def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
+    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
+    return any(cache_directory().rglob(f"{kernel}-*.nbc"))
 
 
 def _without_linear_algebra() -> None:

@@ -33,6 +33,8 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 # Commands that drives and their write caches hold at once; what is more waits in the host.
 MOST_COMMANDS = 16384
 NO_REQUEST = -1
+# A write that takes longer waited for a band to be rewritten [s].
+WAITS_FOR_BAND = 0.1
 
 
 class Run(NamedTuple):
@@ -265,6 +267,38 @@ def _run_requests(
             flushing, request = NO_REQUEST, flushing
         if request != NO_REQUEST:
             _complete(table, requests, following, cursors, depth, request, arrival, completion)
+
+
+def scattered_writes(drive: DriveParameters, size: int, count: int) -> NDArray[np.float64]:
+    """Return what each of so many random writes takes a drive, in the order in which it takes them [s]."""
+    offsets = random_places(drive, size, count)
+    run = run_alone(drive, offsets, np.full(count, size), np.ones(count, dtype=np.bool_))
+    return run.service[np.argsort(run.start, kind="stable")]
+
+
+def shingled_writes(drive: DriveParameters, size: int = 4096) -> tuple[float, int, float]:
+    """Return random writes per second while the persistent cache has room, how many those are, and after it.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+        A shingled one.
+    size : int
+        Of a write [bytes].
+
+    Returns
+    -------
+    before : float
+        [1/s]
+    room : int
+        Writes until the first one waits for a band.
+    after : float
+        [1/s]
+    """
+    holds = min(drive.smr_cached_writes, drive.smr_cache_bytes // size)
+    service = scattered_writes(drive, size, int(1.02 * holds) + 10_000)
+    room = int(np.argmax(service > WAITS_FOR_BAND)) or len(service)
+    return float(1.0 / service[:room].mean()), room, float(1.0 / service[-10_000:].mean())
 
 
 def random_places(

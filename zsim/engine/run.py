@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.control import ScanControl, Steps
 from zsim.engine.cursors import data_cursor, imported_cursors, log_places, mos_cursors, vdev_asize
+from zsim.engine.ledger import PhaseLedger
 from zsim.engine.memory_limit import MemoryLimit
 from zsim.engine.model import NOT_REPAIRED, VdevModel
 from zsim.engine.rebuild import Rebuild
@@ -84,6 +85,7 @@ class Run:
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
+        self.ledger = PhaseLedger()
         self.progress: list[Sample] = []
         self.curve: list[tuple[float, int]] = []
         self.issued_before = 0
@@ -298,6 +300,7 @@ class Run:
     def _sample(self, phase: str, begin: float) -> None:
         now = self.elapsed
         self.phases.append((phase, begin, now))
+        self.ledger.book(phase, self.plane.leaves)
         streams = max(1, len(self.windows))
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
         self.progress.append(Sample(now, 0, issued, phase))
@@ -441,6 +444,11 @@ class Run:
             records[name] -= self.start
         return records
 
+    def _booked(self) -> dict[str, NDArray[np.float64]]:
+        if self.phases:
+            self.ledger.book(self.phases[-1][0], self.plane.leaves)
+        return self.ledger.phases
+
     def _result(self) -> RunResult:
         plane, setup = self.plane, self.setup
         first, last = plane.general("first_scan"), plane.general("last_scan")
@@ -465,6 +473,7 @@ class Run:
             progress=self.progress,
             curve=self.curve,
             clients=plane.client_answers,
+            by_phase=self._booked(),
         )
 
 

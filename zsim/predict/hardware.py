@@ -19,6 +19,7 @@ from zsim.engine.model import (
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
 from zsim.predict.clients import client_groups, writer
+from zsim.predict.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -54,12 +55,17 @@ class Factors:
 
 def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
     """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
-    return _sized(resolved.drive, resolved.drive_size), _sized(resolved.new_drive, resolved.new_drive_size)
+    year = year_of(resolved.release.name)
+    return (
+        sized(resolved.drive, resolved.drive_size, year),
+        sized(resolved.new_drive, resolved.new_drive_size, year),
+    )
 
 
-def _sized(name: str, capacity: int) -> DriveModel:
+def sized(name: str, capacity: int, year: int) -> DriveModel:
+    """Return a drive of the catalogue, a generic one with a capacity and the platters of its time."""
     model = load_drive(name)
-    return model.with_capacity(capacity) if model.is_generic else model
+    return model.with_capacity(capacity, year) if model.is_generic else model
 
 
 def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:

@@ -1,7 +1,7 @@
 """Windows of a long sequence of operations, and what their durations say about the whole of it.
 
-Stratified windows with one random place in each of equal parts of the order of issue, and a regression on what
-is known of every operation.
+Stratified windows, one at a random place in each of equal parts of the order of issue, and a regression on
+what is known of every operation.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def student(freedom: int) -> float:
 
     Notes
     -----
-    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.2 % from 4 degrees
-    of freedom on; the exact values below.
+    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.2 % from 4
+    degrees of freedom on; the exact values below.
     """
     if freedom <= 3:
         return {1: 12.706, 2: 4.303, 3: 3.182}[max(1, freedom)]
@@ -111,8 +111,8 @@ def whole_from_windows(
     -----
     General regression estimator (Cochran, Sampling Techniques, 1977, chapter 7) with costs that cannot be
     negative.  Its residuals are divided by what their windows did not pull towards themselves (MacKinnon and
-    White, Journal of Econometrics 29, 1985, HC3).  Neighbours resemble each other, so that what one has more than
-    the next counts, not more than all (Wolter, Introduction to Variance Estimation, 2007, section 8.2).
+    White, Journal of Econometrics 29, 1985, HC3).  Neighbours resemble each other, so that what one has more
+    than the next counts, not more than all (Wolter, Introduction to Variance Estimation, 2007, section 8.2).
     """
     taken = np.asarray(seconds, dtype=np.float64)
     count = len(taken)

@@ -11,9 +11,9 @@
     [scenarios.tuned]               # further ones, each laid over [scenario]
     [[claims]]
     name = "time"
-    observed = "16h55m"             # text with a unit, a number, or [low, high]
+    observed = "16h55m"             # text with a unit ("57.1M/s": as zpool prints it), a number, [low, high]
     unit = "s"
-    tolerance = 0.15                # left out: for information
+    tolerance = 0.15                # or "15%"; left out: for information
     quantity = "resilver_s.p50"     # see zsim.validate.quantities
     scenario = "tuned"              # or ratio = ["tuned", "default"], or order = ["a", "b", "c"] (rising)
     note = "what to know about it, or what the model does not explain"
@@ -27,17 +27,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from zsim.errors import InputError, ZsimError
 from zsim.scenario.catalogue import load_toml
-from zsim.units import parse_bytes, parse_duration, parse_rate
+from zsim.units import parse_bytes, parse_duration, parse_fraction, parse_rate, parse_zfs_rate
 from zsim.validate.frame import TIME, Case, Claim, Options, judge, ordered, refused
 from zsim.validate.predicting import Predictor, attempt, predict_fields
-from zsim.validate.quantities import quantity_of
+from zsim.validate.quantities import quantity_of, what_is_missing
 
 MAIN = "main"
-PARSERS: dict[str, Callable[[str, str], float]] = {"s": parse_duration, "B": parse_bytes, "B/s": parse_rate}
+
+
+def _rate(text: str, field: str) -> float:
+    """Read a rate: as zpool prints it (``101M/s``, powers of 1024), or with its unit (``101MB/s``)."""
+    return (parse_rate if "b" in text.lower() else parse_zfs_rate)(text, field)
+
+
+PARSERS: dict[str, Callable[[str, str], float]] = {"s": parse_duration, "B": parse_bytes, "B/s": _rate}
 
 
 class Record(BaseModel):
@@ -69,6 +76,11 @@ class ClaimEntry(Record):
     order: tuple[str, ...] | None = Field(default=None, min_length=2)
     note: str = ""
     not_simulated: str = ""
+
+    @field_validator("tolerance", mode="before")
+    @classmethod
+    def _share(cls, value: Any) -> Any:
+        return parse_fraction(value, "tolerance") if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
@@ -193,6 +205,7 @@ def discover(path: Path) -> list[Case]:
             tolerance=main.allowed(),
             unit="1" if main.order else main.unit,
             category=file.category,
+            title=file.title,
         )
     ]
 
@@ -248,7 +261,7 @@ def _judged(case: Case, entry: ClaimEntry, answers: Answers) -> Claim:
         return _unpredicted(case, entry, str(error))
     numbers = [quantity_of(prediction, entry.quantity) for prediction in predictions]
     if any(number is None for number in numbers):
-        return _unpredicted(case, entry, f"the prediction does not hold {entry.quantity!r}")
+        return _unpredicted(case, entry, what_is_missing(predictions, entry.quantity))
     known = [number for number in numbers if number is not None]
     if entry.order is not None:
         return ordered(case, entry.name, known == sorted(set(known)), _listed(entry, known))

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from zsim.errors import InputError
-from zsim.units import parse_duration
+from zsim.units import format_duration, parse_duration
 
 _LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
 _PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
@@ -58,6 +58,21 @@ def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
         return numbers[0]
     above, below = (number or 0.0 for number in numbers)
     return above / below if below else None
+
+
+def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -> str:
+    """Say why an expression names no number of these predictions, and what they do hold."""
+    words = f"the prediction does not hold {expression!r}"
+    prediction = next((p for p in predictions if quantity_of(p, expression) is None), None)
+    if prediction is None:
+        return words
+    if _LEAVES.search(expression):
+        return f"{words}; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
+    if _PHASES.search(expression):
+        return f"{words}; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
+    if _PROGRESS.search(expression) and prediction.get("progress"):
+        return f"{words}; it ends after {format_duration(prediction['progress'][-1]['time_s'])}"
+    return words
 
 
 def _number(prediction: Mapping[str, Any], path: str) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from zsim.errors import InputError
 from zsim.files import replace_file
-from zsim.validate import words
+from zsim.validate import overview, words
 from zsim.validate.fitted import fitted_grid, fitted_numbers
 from zsim.validate.frame import Claim
 
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 TITLE = "Validation"
 INTRODUCTION = (
-    "Predictions beside what was observed. The error is predicted / observed - 1; a claim passes if its size"
-    " is within the tolerance stated with the case. `zsim validate` prints this table,"
-    " `zsim validate --report FILE` writes this page."
+    f"{overview.HOW_TO_READ} `zsim validate` prints the short form, `zsim validate --report FILE` writes this"
+    " page."
 )
+FAILS_TITLE = "What fails, and why"
+CASES_TITLE = "Case by case"
+INFO_TITLE = "Numbers for information"
+MANY = 60
+"""From so many claims on the terminal shows cases and failures in place of every claim."""
 FITTED_TITLE = "Fitted numbers"
 FITTED_WORDS = (
     "Every number of the models that was fitted, and the measurements it was fitted on. Without a script it"
@@ -39,9 +43,17 @@ def renderable(claims: Sequence[Claim], summary: Mapping[str, Any]) -> Group:
 
     from zsim.predict.words import rich_table
 
-    parts: list[Any] = [claims_table(claims)]
-    parts += [Text(f"  {line}", style="dim") for line in words.reasons(claims)]
-    parts += [Text(""), rich_table(words.kinds_grid(summary))]
+    parts: list[Any] = []
+    if len(claims) < MANY:
+        parts += [claims_table(claims), *(Text(f"  {line}", style="dim") for line in words.reasons(claims))]
+    else:
+        short = overview.cases_grid(claims)
+        parts += [rich_table(words.without(short, "what")), Text("")]
+        if summary["fail"]:
+            fails = words.without(overview.failures_grid(claims), "why")
+            parts += [Text(FAILS_TITLE, style="bold"), rich_table(fails)]
+        parts.append(Text("  (every claim: --report FILE, or --json)", style="dim"))
+    parts += [Text(""), rich_table(overview.glance_grid(claims))]
     if summary["classes"]:
         parts += [Text(""), rich_table(words.classes_grid(summary))]
     parts += [Text(""), *(Text(line) for line in words.score_sentences(summary))]
@@ -70,12 +82,19 @@ def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     """Return the report as Markdown."""
     from zsim.report.tables import markdown
 
-    parts = [f"# {TITLE}\n", f"{INTRODUCTION}\n", f"**{words.headline(summary)}**\n"]
+    parts = [f"# {TITLE}\n", f"**{words.headline(summary)}**\n", f"{INTRODUCTION}\n"]
+    parts += [markdown(overview.glance_grid(claims))]
     parts += [f"{line}\n" for line in words.score_sentences(summary)]
-    parts += ["## By kind\n", markdown(words.kinds_grid(summary))]
+    if summary["fail"]:
+        parts += [f"## {FAILS_TITLE}\n", markdown(overview.failures_grid(claims))]
+    parts += [f"## {CASES_TITLE}\n", markdown(overview.cases_grid(claims))]
     if summary["classes"]:
         parts += ["## By class\n", markdown(words.classes_grid(summary))]
-    parts += ["## Claims\n", markdown(words.claims_grid(claims))]
+    judged, told = overview.split(claims)
+    parts += ["## Claims with a tolerance\n", markdown(words.claims_grid(judged))]
+    if told:
+        folded = f"<details><summary>{len(told)} claims</summary>\n"
+        parts += [f"## {INFO_TITLE}\n", folded, markdown(words.claims_grid(told)), "</details>\n"]
     notes = words.reasons(claims)
     if notes:
         parts += ["## Notes\n", "\n".join(f"- {note}" for note in notes) + "\n"]
@@ -88,12 +107,21 @@ def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     from zsim.report.page import page
     from zsim.report.tables import html_table
 
-    sentences = [INTRODUCTION, words.headline(summary), *words.score_sentences(summary)]
+    sentences = [words.headline(summary), INTRODUCTION]
     fragments = [f"<h1>{TITLE}</h1>", *(f"<p>{html.escape(line)}</p>" for line in sentences)]
-    fragments += ["<h2>By kind</h2>", html_table(words.kinds_grid(summary))]
+    fragments += [html_table(overview.glance_grid(claims)), *_plot(claims)]
+    fragments += [f"<p>{html.escape(line)}</p>" for line in words.score_sentences(summary)]
+    if summary["fail"]:
+        fragments += [f"<h2>{FAILS_TITLE}</h2>", html_table(overview.failures_grid(claims))]
+    fragments += [f"<h2>{CASES_TITLE}</h2>", html_table(overview.cases_grid(claims))]
     if summary["classes"]:
         fragments += ["<h2>By class</h2>", html_table(words.classes_grid(summary))]
-    fragments += ["<h2>Claims</h2>", html_table(words.claims_grid(claims)), *_plot(claims)]
+    judged, told = overview.split(claims)
+    fragments += ["<h2>Claims with a tolerance</h2>", html_table(words.claims_grid(judged))]
+    if told:
+        table = html_table(words.claims_grid(told))
+        folded = f"<details><summary>{len(told)} claims</summary>{table}</details>"
+        fragments += [f"<h2>{INFO_TITLE}</h2>", folded]
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.reasons(claims))
     fragments.append(f"<h2>Notes</h2><ul>{notes}</ul>" if notes else "")
     fragments += [f"<h2>{FITTED_TITLE}</h2><p>{html.escape(FITTED_WORDS)}</p>"]
