@@ -18,7 +18,7 @@ from zsim.engine.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import has_hours, log_bytes
 from zsim.predict.ensemble import Member
-from zsim.predict.exact import TILE_BLOCKS
+from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
 from zsim.predict.member import MemberResult, plane_of, share_correction, world_of
 from zsim.predict.population import Miniature, miniature
@@ -30,8 +30,10 @@ WHOLE = 1.02
 """A population that stands for no more than so many times itself is the pool."""
 LEAST_ISSUED = 20_000
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
-OPERATIONS, MOST_OPERATIONS = 40_000, 4_000_000
-PRECISION, MOST_TILES = 0.02, 4
+MOST_OPERATIONS = 4_000_000
+PRECISION = 0.02
+MOST_SEEN = 0.95
+"""Even where all populations were run: each lies at many places."""
 
 
 @dataclass(slots=True)
@@ -62,9 +64,11 @@ class MiddleWorld:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
         stated = self.resolved.scenario.precision
         wanted = PRECISION if stated is None else float(stated)
-        operations = OPERATIONS if stated is None else MOST_OPERATIONS
-        for number in range(MOST_TILES):
-            run = self._run(number, Plan(precision=wanted, operations=operations))
+        plan = Plan(precision=wanted)
+        if stated is not None:
+            plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
+        for number in range(POPULATIONS):
+            run = self._run(number, plan)
             self.runs.append(run)
             result = run.execute()
             run.release()
@@ -95,9 +99,11 @@ class MiddleWorld:
 
     @property
     def half_width_s(self) -> float:
-        """Half the 95 % interval of it [s]."""
+        """Half the 95 % interval of it [s], of what an exact run gives, which has few populations."""
         widths = [run.half_width_s for run in self.known]
-        return math.hypot(*widths) / len(widths)
+        here = sum(run.covered for run in self.known) / min(POPULATIONS, max(1.0, self.pool.scale))
+        unseen = 1.0 - min(MOST_SEEN, here) if self.pool.scale > WHOLE else 1.0
+        return math.hypot(*widths) / len(widths) * math.sqrt(unseen)
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
