@@ -165,6 +165,8 @@ class SampledRun(Run):
         What follows.
     covered : float
         Share of what follows that lies in windows.
+    crowded : bool
+        Whether more windows would cover most of it: then all of it is better run anew, as a whole.
     complete : bool
         Whether all operations were simulated, so that nothing is estimated.
     """
@@ -182,7 +184,7 @@ class SampledRun(Run):
         self.simulated = 0
         self._parts = PARTS // 2
         self.covered = 0.0
-        self._nothing_left = False
+        self.crowded = self._nothing_left = False
         self.complete = False
 
     @property
@@ -257,13 +259,13 @@ class SampledRun(Run):
         ]
         yield from self._head()
         while not self._enough():
-            if self._crowded(2 * self._parts):
-                yield from self._all_of_it()
+            self.crowded = self._crowded(2 * self._parts)
+            if self.crowded:
                 return
             self._parts *= 2
             before = self.simulated
             yield from self._measure([self._choose(number) for number in range(len(self.streams))])
-            if 2 * self.simulated - before > self._most() or self._parts >= MOST_PARTS:
+            if 2 * self.simulated - before > self.most() or self._parts >= MOST_PARTS:
                 return
 
     def _crowded(self, parts: int) -> bool:
@@ -311,28 +313,41 @@ class SampledRun(Run):
         self.periods.append(Period(begin, drained, plane.now, notes, not done and not first))
 
     def _head(self) -> Steps:
-        """Run the beginning, until the streams are done that are much shorter than the longest."""
+        """Run the beginning, until the streams are done that are much shorter than the longest.
+
+        Where windows would cover most of what follows, all of it is the beginning.
+        """
         self._load([stream.program for stream in self.streams])
         begin = self.elapsed
         self._longest = int(np.argmax([len(stream) for stream in self.streams]))
-        longest = len(self.streams[self._longest])
         short = [number for number in range(len(self.streams)) if not self._is_main(number)]
-        slices = np.inf if longest <= self.plan.whole and self.plan.times == 1.0 else HEAD_SLICES
+        whole = len(self.streams[self._longest]) <= self.plan.whole
         while True:
             yield from self._period()
-            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
-            if self.control.finished(len(self.streams)) or (over and len(self.periods) >= slices):
+            if self.control.finished(len(self.streams)):
                 break
+            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
+            if over and len(self.periods) >= HEAD_SLICES and not whole:
+                positions = self.plane.positions()
+                for stream, position, first in zip(self.streams, positions, self._firsts, strict=False):
+                    stream.head = position - first
+                self.length = self._window_length()
+                whole = self._crowded(PARTS)
+                if not whole:
+                    break
         self.head_s = self.elapsed - begin
         if self.control.finished(len(self.streams)):
-            self.complete = self.plan.times == 1.0
-            if not self.complete:
-                self.head_s = 0.0
-                self._one_by_one(0)
+            self._all_done()
+
+    def _all_done(self) -> None:
+        """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
+        if self.plan.times == 1.0:
+            self.complete = True
             return
-        for stream, position, first in zip(self.streams, self.plane.positions(), self._firsts, strict=False):
-            stream.head = position - first
-        self.length = self._window_length()
+        self.head_s = 0.0
+        for stream in self.streams:
+            stream.head = 0
+        self._one_by_one(0)
 
     def _window_length(self) -> int:
         """Return how many operations a window has: what a slice does, unless that is more than may be run."""
@@ -351,23 +366,6 @@ class SampledRun(Run):
     def _load(self, programs: list[Program]) -> None:
         self._firsts = np.cumsum([0, *[len(program) for program in programs]])[:-1].tolist()
         self.plane.load_streams(programs, self.limits)
-
-    def _all_of_it(self) -> Steps:
-        """Run what is left, as the real scan does; of a tile, it tells of the others."""
-        if self.plan.times > 1.0 and 0 < self.simulated < self._left() > self._most():
-            return
-        self._load([_part(stream.program, stream.head, len(stream)) for stream in self.streams])
-        begin, first = self.elapsed, len(self.periods)
-        while True:
-            yield from self._period()
-            if self.control.finished(len(self.streams)):
-                break
-        if self.plan.times > 1.0:
-            self._one_by_one(first)
-            return
-        self.head_s += self.elapsed - begin
-        self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
-        self.complete = True
 
     def _left(self, streams: Sequence[Stream] | None = None) -> int:
         return sum(len(stream) - stream.head for stream in streams or self.streams)
@@ -390,7 +388,8 @@ class SampledRun(Run):
             return True
         return self.known and self.half_width_s <= self.plan.precision * self.time_s
 
-    def _most(self) -> int:
+    def most(self) -> int:
+        """Return how many operations may be simulated: more where the interval is wide."""
         wide = self.half_width_s > self.plan.wide * self.time_s
         return self.plan.most if wide else self.plan.operations
 

@@ -131,6 +131,8 @@ def whole_from_windows(
     pulled = known[:, used] @ np.linalg.pinv(known[:, used]) if used else np.zeros((count, count))
     rest_alone = rest / (1.0 - np.minimum(np.diag(pulled), MOST_LEVERAGE))
     shared = _by_group(rest_alone, np.arange(count) if groups is None else np.asarray(groups))
+    if len(shared) < 2:
+        shared = rest_alone
     variance = float((np.diff(shared) ** 2).sum()) / (2.0 * max(1, len(shared) - 1))
     error = units * math.sqrt(max(0.0, 1.0 - sampled) * variance / len(shared))
     total = units * float(cost.sum() + rest.mean())
