@@ -18,7 +18,7 @@ from zsim.predict.member import MemberResult, plane_of, world_of
 from zsim.predict.tiles import Tiling
 from zsim.scenario.resolve import ResolvedScenario
 
-TILE_BLOCKS = 100_000
+TILE_BLOCKS = 75_000
 POPULATIONS = 4
 Progress = Callable[[float, str], None]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,8 @@ class Period:
     begin, drained, end : float
         [s]
     notes : list of (moment, positions, in flight)
-    whole : bool
-        Whether the slice was as long as it may be.
+    whole, last : bool
+        Whether the slice was as long as it may be, and whether it came to the end of what was loaded.
     """
 
     begin: float
@@ -78,6 +78,7 @@ class Period:
     end: float
     notes: list[tuple[Any, ...]]
     whole: bool
+    last: bool
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ class Windows:
 
     starts: I64
     begins: I64
-    program: Program
+    rows: I64
 
 
 @dataclass(slots=True)
@@ -136,8 +137,8 @@ class Plan:
     """
 
     precision: float = 0.02
-    operations: int = 60_000
-    most: int = 160_000
+    operations: int = 40_000
+    most: int = 120_000
     wide: float = 0.05
     whole: int = 20_000
     times: float = 1.0
@@ -177,6 +178,7 @@ class SampledRun(Run):
         super().__init__(replace(setup, plane=NotingPlane), progress)
         self.plan = plan
         self.visited_s = self.head_s = 0.0
+        self.visit_ends: list[float] = []
         self.periods: list[Period] = []
         self.streams: list[Stream] = []
         self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
@@ -203,7 +205,9 @@ class SampledRun(Run):
         if self.plan.visits == 1.0:
             return self.visited_s
         active = sum(end - begin for name, begin, end in self.phases if name == "visit")
-        return self.plan.visits * active * (1.0 + self._mean_end() / self.txg.slice_s)
+        # The first txg of a scan writes more, and comes once.
+        end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
+        return self.plan.visits * active * (1.0 + min(end, self._mean_end()) / self.txg.slice_s)
 
     @property
     def issue_s(self) -> float:
@@ -243,7 +247,9 @@ class SampledRun(Run):
             at += min(self.plane.positions()[0], len(piece))
             self._note_visit()
             self._sample("visit", begin)
+            drained = self.elapsed
             yield from self.control.sync()
+            self.visit_ends.append(self.elapsed - drained)
             if at >= len(visits):
                 break
         self.visited_s = self.elapsed
@@ -257,6 +263,9 @@ class SampledRun(Run):
             Stream(program, *self._columns(program, limit))
             for program, limit in zip(programs, limits, strict=True)
         ]
+        if self.sorted:
+            # What the plane needs it has by now.
+            self.items = self.queue = cast("Any", None)
         yield from self._head()
         while not self._enough():
             self.crowded = self._crowded(2 * self._parts)
@@ -310,7 +319,7 @@ class SampledRun(Run):
         self._sample("issue", start)
         done = self.control.finished(len(self.streams))
         yield from self.control.sync()
-        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first))
+        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first, done))
 
     def _head(self) -> Steps:
         """Run the beginning, until the streams are done that are much shorter than the longest.
@@ -378,8 +387,7 @@ class SampledRun(Run):
         for stream in self.streams:
             stream.found = []
             begins = self.length * np.arange((len(stream) - stream.head) // self.length)
-            rest = _part(stream.program, stream.head, len(stream))
-            chosen.append(Windows(stream.head + begins, begins, rest))
+            chosen.append(Windows(stream.head + begins, begins, np.arange(stream.head, len(stream))))
         self._take(chosen, first)
         self._nothing_left = True
 
@@ -408,7 +416,7 @@ class SampledRun(Run):
         stream = self.streams[number]
         if not self._is_main(number):
             nothing = np.zeros(0, np.int64)
-            return Windows(nothing, nothing, _part(stream.program, 0, 0))
+            return Windows(nothing, nothing, nothing)
         taken = np.array([start for start, *_ in stream.found], np.int64)
         starts = window_starts(stream.head, len(stream), parts, self.length, taken, self.setup.seed + parts)
         warm = self._warm(number)
@@ -423,12 +431,11 @@ class SampledRun(Run):
         pieces.append(self._some_more(stream, end))
         rows = np.concatenate(pieces)
         self._skip_metadata(stream.program, pieces)
-        program = Program(stream.program.code[rows], stream.program.item[rows])
-        return Windows(starts, np.array(begins, np.int64), program)
+        return Windows(starts, np.array(begins, np.int64), rows)
 
     def _measure(self, chosen: list[Windows]) -> Steps:
         """Simulate windows and note how long each takes; the last txg is a whole one."""
-        self._load([each.program for each in chosen])
+        self._load([_taken(s.program, each.rows) for s, each in zip(self.streams, chosen, strict=True)])
         first = len(self.periods)
         ends = [
             int(each.begins[-1]) + self.length if len(each.begins) and self._is_main(number) else 0
@@ -453,7 +460,7 @@ class SampledRun(Run):
 
     def _found(self, number: int, windows: Windows, first: int) -> None:
         stream, periods = self.streams[number], self.periods[first:]
-        work, _ = self._columns(windows.program, self.limits[number])
+        work = np.concatenate(([0.0], np.cumsum(np.diff(stream.work)[windows.rows])))
         clock, done, ends = self._course(number, work, periods)
         begins = np.interp(work[windows.begins], done, clock)
         seconds = np.interp(work[windows.begins + self.length], done, clock) - begins
@@ -467,11 +474,12 @@ class SampledRun(Run):
         A txg's own writes, the destaging of write caches with them, are spread over its slice and its drain:
         what the drain leaves to the end of the txg differs, the sum of both hardly does.
         """
-        usual = self._stretch()
         clock, done, ends, start = [np.zeros(1)], [np.zeros(1)], [], 0.0
         for period in periods:
             active = period.drained - period.begin
-            stretch = (period.end - period.begin) / active if period.whole and active > 0.0 else usual
+            # The last slice may be short; its txg's end is a whole one, which `_last_txg` counts.
+            spared = self._mean_end() * max(0.0, 1.0 - active / self._mean_slice()) if period.last else 0.0
+            stretch = max(1.0, (period.end - period.begin - spared) / max(active, 1e-9))
             moments = np.array([moment for moment, *_ in period.notes]) - period.begin
             place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
             flight = np.array([each[2][number] for each in period.notes])
@@ -483,11 +491,6 @@ class SampledRun(Run):
         course, rows = np.unique(course, return_index=True)
         return np.concatenate(clock)[rows], course, np.array(ends)
 
-    def _stretch(self) -> float:
-        """Return the mean of a txg over its slice, drain included."""
-        full = [each for each in self.periods if each.whole] or self.periods
-        return sum(each.end - each.begin for each in full) / sum(each.drained - each.begin for each in full)
-
     def _last_txg(self) -> float:
         """Return what the end of the last txg has more than its share of the scan: half of it on average."""
         if self.complete:
@@ -496,8 +499,16 @@ class SampledRun(Run):
 
     def _mean_end(self) -> float:
         """Return how long a txg takes to end [s]."""
-        full = [each for each in self.periods if each.whole] or self.periods
+        full = self._full()
         return sum(each.end - each.drained for each in full) / len(full)
+
+    def _mean_slice(self) -> float:
+        """Return how long a slice takes, drain included [s]."""
+        full = self._full()
+        return sum(each.drained - each.begin for each in full) / len(full)
+
+    def _full(self) -> list[Period]:
+        return [each for each in self.periods if each.whole] or self.periods
 
     def _estimate(self) -> None:
         """Estimate what follows the beginning; of several streams, all windows tell of the longest."""
@@ -584,5 +595,5 @@ class SampledRun(Run):
         ]
 
 
-def _part(program: Program, first: int, last: int) -> Program:
-    return Program(program.code[first:last], program.item[first:last])
+def _taken(program: Program, rows: I64) -> Program:
+    return Program(program.code[rows], program.item[rows])
