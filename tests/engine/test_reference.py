@@ -209,7 +209,7 @@ def test_a_shared_link_carries_one_transfer_at_a_time(engine: Any) -> None:
 
 @ENGINES
 def test_a_command_based_link_serves_one_drive_at_a_time(engine: Any) -> None:
-    link = LinkModel(rate=1.0, command_based=True)
+    link = LinkModel(rate=300e6, command_based=True)
     leaves = (LeafModel(drive=FLASH, link=0), LeafModel(drive=FLASH, link=0))
     plane = engine(mirror_model(leaves=leaves, links=(link,)), far_apart(4), records=100)
     issue_all(plane, 4, window=32)
@@ -463,7 +463,7 @@ def test_no_drive_is_busier_than_time_and_all_comes_to_rest(engine: Any, scenari
 def free_entries(array: Any, first: float) -> int:
     entry, count = int(first), 0
     while 0 <= entry < len(array):
-        entry, count = int(array["next"][entry]), count + 1
+        entry, count = entry + 1 + int(array["next"][entry]), count + 1
     return count
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from zsim.errors import InputError
-from zsim.validate import api, discovery, running, scores
+from zsim.validate import api, discovery, running, scores, words
 from zsim.validate.frame import Case, Claim, Options, judge, ordered, refused
 
 VECTORS = "raidz_map_vectors.csv.gz"
@@ -252,6 +252,24 @@ def test_rules_of_thumb_are_scored_on_the_same_rows() -> None:
     assert rule["median_error"] == pytest.approx(1.0)
     assert rule["median_error_of_predictions_on_the_same"] == pytest.approx(0.2)
     assert set(summary["classes"]) == {"observed: legacy", "observed: sorted"}
+
+
+def test_rows_that_state_the_drive_and_halves_of_the_experiments_are_scored_apart() -> None:
+    rows = [
+        time_claim("a", 100, 110, details={"stated": 1.0}, category="legacy", experiment="one"),
+        time_claim("b", 100, 110, details={"stated": 1.0}, category="legacy", experiment="one"),
+        time_claim("c", 100, 400, details={"stated": 0.0}, category="sorted"),
+    ]
+    summary = scores.summarise(rows)
+    assert summary["stated"]["scored"] == 2
+    assert summary["stated"]["experiments"] == 1
+    assert summary["stated"]["median_error"] == pytest.approx(0.1)
+    assert summary["experiments"] == 2
+    assert sum(half["scored"] for half in summary["halves"].values()) == 3
+    assert scores.half_of(rows[0]) == scores.half_of(rows[1])
+    grid = words.classes_grid(summary)
+    assert any(row[0] == "observed, drive, layout and data stated" and row[3] == "1" for row in grid.rows)
+    assert any("state drive, layout and data" in line for line in words.score_sentences(summary))
 
 
 def test_summary_counts_and_worst_case() -> None:

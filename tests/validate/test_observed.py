@@ -252,3 +252,26 @@ def test_unreadable_lines_fail_alone(tmp_path: Path) -> None:
 )
 def test_eta_of_zpool_status(text: str, seconds: float | None) -> None:
     assert observed.status_eta(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        ({"drive_model": "ST4000DM000"}, True),
+        ({"drive_model": "HGST HUH721212ALE601", "rpm": 7200, "drive_bytes": 12 * TB}, True),
+        ({}, False),
+        ({"drive_model": "ST4000DM000", "alloc_bytes": None}, False),
+    ],
+)
+def test_what_counts_as_stated(changes: dict[str, Any], stated: bool) -> None:
+    assert observed_rules.reading_of(row(**changes)).stated is stated
+
+
+def test_a_scrub_of_unequal_vdevs_is_that_of_the_largest() -> None:
+    named = "mirror-0: 2x MD04ACA400 (4 TB); mirror-1: 2x DT01ACA200 (2 TB)"
+    changes = {"vdev": "mirror2", "n_vdevs": 2, "drive_model": named, "drive_bytes": None, "alloc_bytes": 3 * TB}
+    found = fields(kind="scrub", **changes)
+    assert (found["layout"], found["alloc"], found["drive_size"]) == ("mirror2", 2 * TB, 4 * TB)
+    assert fields(**changes)["layout"] == "2*mirror2"
+    same = {**changes, "drive_model": named.replace("(2 TB)", "(4 TB)")}
+    assert fields(kind="scrub", **same)["layout"] == "2*mirror2"

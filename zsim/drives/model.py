@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zsim.drives.generations import LATEST, outer_rate
 from zsim.drives.parameters import DriveParameters, QueuePolicy
 from zsim.errors import InputError
+
+# Of a track at the rate of the outermost zone: tracks further in are shorter.
+TRACK_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +199,15 @@ class DriveModel:
             drive_overhead=self._between("overhead"),
         )
 
-    def with_capacity(self, capacity_bytes: int) -> DriveModel:
-        """Return a generic drive scaled to a capacity; its rates follow the capacity law of the survey.
+    def with_capacity(self, capacity_bytes: int, year: int = LATEST) -> DriveModel:
+        """Return a generic drive scaled to a capacity; a disk's rates follow the platters of its time.
 
         Parameters
         ----------
         capacity_bytes : int
             [bytes]
+        year : int
+            In which it is in use: see `zsim.drives.generations`.
 
         Raises
         ------
@@ -210,15 +216,15 @@ class DriveModel:
         """
         if capacity_bytes <= 0:
             raise InputError("drive capacity", capacity_bytes, "it is a positive number of bytes", "")
-        if capacity_bytes == self.capacity_bytes:
+        if capacity_bytes == self.capacity_bytes and year == LATEST:
             return self
         if not self.is_generic:
             reason = f"{self.name} has {self.capacity_bytes} bytes"
             raise InputError("drive capacity", capacity_bytes, reason, "name a generic drive to scale one")
-        scale = capacity_bytes / self.capacity_bytes
-        factors = {"capacity": scale}
-        if "rate_exponent" in self.quantities:
-            rate = scale ** self.quantities["rate_exponent"].value
+        factors = {"capacity": capacity_bytes / self.capacity_bytes}
+        if "density_exponent" in self.quantities:
+            law = self._si("density_rate"), self._si("density_exponent")
+            rate = outer_rate(capacity_bytes, year, *law) / self._si("outer_rate")
             factors |= {"outer_rate": rate, "inner_rate": rate}
         scaled = {key: _scaled(each, factors.get(key, 1.0)) for key, each in self.quantities.items()}
         return replace(self, quantities=scaled)
@@ -262,6 +268,11 @@ class DriveModel:
     def _mechanical_parameters(
         self, outer_rate: float, inner_ratio: float, seek: float, overhead: float
     ) -> DriveParameters:
+        """Return the numbers of a disk.
+
+        The angle decides whether a write that follows another loses a turn, so no write passes under a gap
+        for free; reads do as far as the drive reads ahead.
+        """
         outer = self._si("outer_rate") * outer_rate
         ratio = min(self._si("inner_rate") / self._si("outer_rate") * inner_ratio, 1.0)
         knee = self._si("seek_knee")
@@ -283,7 +294,7 @@ class DriveModel:
             write_overhead_s=self._si("write_overhead") * overhead,
             read_pass_under_bytes=int(self._si("read_ahead")),
             read_segments=1 if self._si("read_ahead") > 0 else 0,
-            write_pass_under_bytes=int(self._si("write_behind")),
+            seekless_bytes=int(outer * 60.0 / self._si("rotation") * TRACK_SHARE),
             queue_depth=int(self._si("queue_depth")),
             queue_policy=self.queue_policy,
             queue_max_age_s=self._si("queue_max_age"),
@@ -421,5 +432,5 @@ def _scaled(quantity: DriveQuantity, factor: float) -> DriveQuantity:
     if quantity.unit == "B":
         value = round(value)
     return replace(
-        quantity, value=value, si=quantity.si * factor, kind="derived", note="scaled to the capacity"
+        quantity, value=value, si=quantity.si * factor, kind="derived", note="scaled to capacity and time"
     )

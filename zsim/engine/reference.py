@@ -80,6 +80,7 @@ class ReferencePlane:
         *,
         streams: int = 1,
         slots: int = 64,
+        leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,

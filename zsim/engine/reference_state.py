@@ -99,6 +99,7 @@ class LeafState:
     ahead_since: float = -1.0
     ahead_clock: int = 0
     slc_used: float = 0.0
+    drawn: int = 0
     free_at: float = 0.0
     cleaning: float = 0.0
     flushing: int = 0

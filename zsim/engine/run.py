@@ -390,11 +390,20 @@ class Run:
             self.items,
             streams=max(1, len(setup.model.vdevs)),
             slots=min(slots_for(windows, setup.blocks.psize), len(self.items) + MIN_SLOTS),
+            leaf_slots=self._most_on_one_vdev(),
             client_items=self._client_items(),
             log_items=self.log_items,
             records=setup.records,
             program_length=longest,
         )
+
+    def _most_on_one_vdev(self) -> int:
+        """Return how many blocks of one top-level vdev may be in flight at once."""
+        psize, vdev = self.items.psize, self.items.vdev
+        windows = self.windows or [self.pool_window] * len(self.setup.model.vdevs)
+        if self.queue is not None:
+            psize, vdev = psize[self.queue.item], vdev[self.queue.item]
+        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(windows))
 
     def _client_items(self) -> NDArray[np.int64]:
         if self.setup.model.client_count == 0:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -19,3 +22,9 @@ class Window:
 
     limit: int
     counts_blocks: bool
+
+    def most_blocks(self, psize: NDArray[np.int64]) -> int:
+        """Return how many of these blocks can be in flight at once: the smallest; the last goes over it."""
+        if self.counts_blocks:
+            return self.limit
+        return int(np.searchsorted(np.cumsum(np.sort(psize)), self.limit)) + 1

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import BUDGET, CompiledPlane
+from zsim.engine.compiled import BUDGET, CompiledPlane, sized_items
 from zsim.engine.control import FINISHED
-from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY
+from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
 from zsim.engine.run import Run, RunSetup, slots_for
 from zsim.engine.window import Window
 from zsim.predict.tiles import Prepared, Preparer, Tiling
@@ -79,8 +78,10 @@ class RingPlane(CompiledPlane):
         client_items: NDArray[np.int64],
         program_length: int,
     ) -> None:
-        rings = _repeated(items, TILES * MARGIN)
-        length = int(TILES * MARGIN * program_length)
+        room = TILES * MARGIN
+        count, copies = (power_of_two(int(room * len(each))) for each in (items, items.copy_vdev))
+        rings = sized_items(items, count, copies)
+        length = power_of_two(int(room * program_length))
         super().__init__(
             setup.model,
             rings,
@@ -152,18 +153,6 @@ class RingPlane(CompiledPlane):
                 states[0] = STREAM_READY
             else:
                 return reason
-
-
-def _repeated(items: ScanItems, times: float) -> ScanItems:
-    """Return items over and over, for their number."""
-    columns = {field.name: getattr(items, field.name) for field in fields(items)}
-    return ScanItems(
-        **{
-            name: np.resize(column, int(len(column) * times))
-            for name, column in columns.items()
-            if column is not None
-        }
-    )
 
 
 def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import CompiledPlane
+from zsim.engine.compiled import CompiledPlane, sized_items
 from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import OP_ISSUE
 from zsim.engine.memory_limit import MemoryLimit
@@ -18,7 +17,7 @@ from zsim.engine.window import Window
 from zsim.errors import NotSimulatedYet
 from zsim.predict.exact_queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.predict.tiles import Preparer, Tile, Tiling, place_records
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.program import Program
 from zsim.scan.sorted import ScanQueue
 
 I64 = NDArray[np.int64]
@@ -81,7 +80,7 @@ class RegionPlane(CompiledPlane):
         self.program_room = int(2 * MARGIN * len(sample.visits)) + 64
         self.client_first = self.visit_items + self.visit_room
         clients = CLIENT_ITEMS if setup.model.clients.count else 0
-        items = _sized_items(sample.items, self.client_first + clients, MOST_COPIES * self.visit_items)
+        items = sized_items(sample.items, self.client_first + clients, MOST_COPIES * self.visit_items)
         super().__init__(
             setup.model,
             items,
@@ -431,12 +430,3 @@ class SortedTiles(Run):
             if len(found):
                 return number, found
         return None
-
-
-def _sized_items(items: ScanItems, count: int, copies: int) -> ScanItems:
-    """Return items of which there are so many, for the sizes of a plane."""
-    columns: dict[str, Any] = {name: getattr(items, name) for name in ScanItems.__slots__}
-    sized = {name: np.resize(column, count) for name, column in columns.items()}
-    for name in ("copy_vdev", "copy_offset"):
-        sized[name] = np.zeros(copies, np.int64)
-    return ScanItems(**sized)

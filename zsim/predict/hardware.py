@@ -20,12 +20,11 @@ from zsim.engine.model import (
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
 from zsim.predict.clients import client_groups, writer
+from zsim.predict.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 PHASE_STEP = 0.381966
-# Of a track at the rate of the outermost zone: tracks further in are shorter.
-TRACK_SHARE = 0.7
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
@@ -57,12 +56,17 @@ class Factors:
 
 def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
     """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
-    return _sized(resolved.drive, resolved.drive_size), _sized(resolved.new_drive, resolved.new_drive_size)
+    year = year_of(resolved.release.name)
+    return (
+        sized(resolved.drive, resolved.drive_size, year),
+        sized(resolved.new_drive, resolved.new_drive_size, year),
+    )
 
 
-def _sized(name: str, capacity: int) -> DriveModel:
+def sized(name: str, capacity: int, year: int) -> DriveModel:
+    """Return a drive of the catalogue, a generic one with a capacity and the platters of its time."""
     model = load_drive(name)
-    return model.with_capacity(capacity) if model.is_generic else model
+    return model.with_capacity(capacity, year) if model.is_generic else model
 
 
 def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
@@ -78,28 +82,19 @@ def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
 def leaf_parameters(
     model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
-    """Return the engine's numbers of one drive.
-
-    The angle decides whether a write that follows another loses a turn, so no write passes under a gap for
-    free; reads do as far as the drive reads ahead.
-    """
+    """Return the engine's numbers of one drive."""
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
         inner_ratio=factors.inner_ratio,
         seek=factors.seek,
         overhead=factors.overhead,
     )
-    track = (
-        int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
-    )
     return replace(
         numbers,
         phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         flush_each_txg=write_cache,
-        write_pass_under_bytes=-1,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
-        seekless_bytes=track,
         physical_sector_bytes=physical_sector(model, numbers),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,14 @@ from zsim.predict.hardware import shared_link
 from zsim.predict.member import MemberResult
 from zsim.predict.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.units import format_duration
 
 MAX_POINTS = 40
+NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
+WORTH_NAMING, SAME = 0.1, 0.02
+"""A resource without which less than this share of the time is saved holds nothing up; savings that lie
+closer together are the same."""
+SATURATED = 0.6
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
@@ -58,31 +64,61 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     )
 
 
-def busiest(result: MemberResult) -> tuple[str, float, int]:
-    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it."""
+def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, int]:
+    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it.
+
+    With `kind` (source, target or link) the busiest of these.
+    """
     span, model = max(result.run.end, 1e-9), result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
     for number, leaf in enumerate(model.leaves):
         share = float(result.run.leaves["busy"][number]) / span / leaf.drive.parallel_commands
-        if share > best[1]:
+        if kind in (None, leaf.role) and share > best[1]:
             best = (leaf.role, min(1.0, share), number)
-    for number, busy in enumerate(result.run.link_busy):
+    for number, busy in enumerate(result.run.link_busy if kind in (None, "link") else ()):
         if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
     return best
 
 
-def bottleneck(result: MemberResult, without_it_s: float | None) -> Bottleneck:
-    """Return the resource that sets the pace, in words."""
-    kind, share, number = busiest(result)
+def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float) -> str | None:
+    """Return the kind of resource that holds the operation up; None where no single one does.
+
+    Parameters
+    ----------
+    result : MemberResult
+    without : mapping
+        Duration by the kind that is infinitely fast [s].
+    middle_s : float
+        The answer [s].
+    """
+    least = min(without.values(), default=middle_s)
+    if least > (1.0 - WORTH_NAMING) * middle_s:
+        return None
+    close = [kind for kind, time in without.items() if time <= least + SAME * middle_s]
+    return max(close, key=lambda kind: busiest(result, kind)[1])
+
+
+def bottleneck(result: MemberResult, without: Mapping[str, float], middle_s: float) -> Bottleneck:
+    """Return the resource that sets the pace, in words; see `limiting`."""
+    named = limiting(result, without, middle_s)
+    kind, share, number = busiest(result, named)
+    if named is None:
+        return Bottleneck(
+            resource=f"no single one: {NAMES.get(kind, 'nothing')} is the busiest",
+            utilisation=share,
+            why="they hold each other up, or wait for ZFS (its window, its txgs); "
+            f"the best of them, infinitely fast, would leave {format_duration(min(without.values()))}"
+            if without
+            else "",
+        )
     if kind == "link":
-        name = f"the shared link ({result.model.links[number].name})"
-        why = "the drives behind it wait for each other"
-    elif kind == "target":
-        name, why = "the new drive", _where_time_goes(result, number)
+        name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
     else:
-        name, why = "the old drives", _where_time_goes(result, number)
-    return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without_it_s)
+        name, why = NAMES[kind], _where_time_goes(result, number)
+        if share < SATURATED:
+            why += "; waited for rather than saturated, as only so many blocks are under way at once"
+    return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
 
 
 def _where_time_goes(result: MemberResult, leaf: int) -> str:
@@ -96,12 +132,12 @@ def _where_time_goes(result: MemberResult, leaf: int) -> str:
         "rewriting shingled bands": float(row["cleaning"]),
     }
     name, value = max(parts.items(), key=lambda item: item[1])
-    return f"{value / busy:.0%} of its busy time is {name}"
+    return f"{value / busy:.0%} of that is {name}"
 
 
-def breakdown(result: MemberResult) -> dict[str, float]:
-    """Return the answer by cause, of the busiest drive; the parts sum to it [s]."""
-    kind, _, number = busiest(result)
+def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
+    """Return the answer by cause, of the busiest drive (of the kind that limits); the parts sum to it [s]."""
+    kind, _, number = busiest(result, limit)
     leaf = number if kind != "link" else _target(result.model)
     row, issue = result.run.leaves[leaf], result.issue_s
     span = max(result.run.end, 1e-9)

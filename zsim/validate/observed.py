@@ -23,6 +23,7 @@ from zsim.units import parse_duration
 from zsim.validate.frame import TIME, Case, Claim, Options, judge, refused
 from zsim.validate.observed_rules import Reading, Row, category_of, reading_of
 from zsim.validate.predicting import Predictor, attempt, predict_fields
+from zsim.validate.scores import STATED
 
 TOLERANCE = 0.30
 """What the median row is to reach; a row of its own passes within it."""
@@ -130,7 +131,7 @@ def claim_of(case: Case, row: Row, predictor: Predictor, options: Options) -> Cl
         p90=answer.get("p90"),
         unit="s",
         reason=impossible(case, reading),
-        details=rules_of_thumb(row, reading),
+        details={**rules_of_thumb(row, reading), STATED: float(reading.stated)},
     )
 
 

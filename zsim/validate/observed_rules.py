@@ -9,6 +9,8 @@ layout
     draid2 (the row says that parity does not matter); no width or no layout: refused.
 vdevs
     ``n_vdevs``; 1 where it is not known.
+    Top-level vdevs of drives of different capacity, each named (``mirror-1: ... (2 TB)``): ZFS fills them in
+    proportion, so a scrub lasts as long as that of the largest, which is simulated alone.
 operation
     ``kind``; sequential is a rebuild; a resilver after a short absence (the row speaks of a dirty time log):
     refused.
@@ -50,6 +52,8 @@ from typing import Any
 from zsim.drives.catalogue import load_drive
 from zsim.drives.model import DriveModel
 from zsim.errors import InputError, NotSimulatedYet
+from zsim.predict.hardware import sized
+from zsim.predict.worlds import year_of
 from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
@@ -82,6 +86,8 @@ NAMED_BYTES = (
     (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
 )
 """Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit]."""
+NAMED_VDEV = re.compile(r"\b(?:mirror|raidz\d?)-(\d+): ([^;]*)")
+NAMED_CAPACITY = re.compile(r"\(([\d.]+) TB\)")
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
@@ -108,6 +114,14 @@ class Reading:
     bytes_per_drive: float | None
     average_rate: float | None
 
+    @property
+    def stated(self) -> bool:
+        """Whether the row states drive (model, or class and capacity), layout and data."""
+        drive = "drive" in self.fields and not (
+            load_drive(self.fields["drive"]).is_generic and "drive_size" not in self.fields
+        )
+        return drive and not {"alloc", "fill"}.isdisjoint(self.fields)
+
 
 def reading_of(row: Row) -> Reading:
     """Return the scenario of a row.
@@ -133,7 +147,13 @@ def reading_of(row: Row) -> Reading:
         release = "openzfs-2.1"
     fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     data = space_of(row, layout, operation)
-    size = drive_bytes_of(row, layout, release, data)
+    largest = largest_vdev(row, layout) if operation == "scrub" and "alloc" in data else None
+    if largest is not None:
+        layout, size, share = largest
+        data = {"alloc": round(data["alloc"] * share)}
+        fields["layout"] = str(layout)
+    else:
+        size = drive_bytes_of(row, layout, release, data)
     fields |= data | drives_of(row, size) | surroundings_of(row, layout, release, data.get("alloc"))
     if operation != "scrub":
         fields |= replacement_of(row, layout)
@@ -262,6 +282,24 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
     if row.get("fill_fraction"):
         return {"fill": float(row["fill_fraction"])}
     return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+
+
+def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
+    """Return the largest top-level vdev, its drives' capacity and its share of the data; None where alike."""
+    sizes: dict[int, int] = {}
+    for number, words in NAMED_VDEV.findall(text_of(row, "drive_model")):
+        stated = NAMED_CAPACITY.search(words)
+        size = round(float(stated[1]) * 1e12) if stated else bytes_in_name(words)
+        if size is not None:
+            sizes[int(number)] = size
+    if sorted(sizes) != list(range(len(layout.vdevs))) or max(sizes.values()) < CLEARLY_LARGER * min(
+        sizes.values()
+    ):
+        return None
+    width = [vdev.children if vdev.kind == "raidz" else 1 for vdev in layout.vdevs]
+    space = {number: size * width[number] for number, size in sizes.items()}
+    number = max(space, key=lambda each: space[each])
+    return Layout((layout.vdevs[number],)), sizes[number], space[number] / sum(space.values())
 
 
 def used_bytes(row: Row) -> int | None:
@@ -450,5 +488,5 @@ def average_rate(fields: Mapping[str, Any]) -> float | None:
     flash = model.flash()
     if flash is not None:
         return float(flash.read_rate if fields["operation"] == "scrub" else flash.write_rate)
-    rates = (model.with_capacity(size) if model.is_generic else model).parameters().zone_rates
+    rates = sized(name, size, year_of(fields["release"])).parameters().zone_rates
     return len(rates) / math.fsum(1.0 / rate for rate in rates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,10 @@ from zsim.validate.frame import TIME, Claim
 Floats = NDArray[np.float64]
 RULES = {"rule_average_rate": "average_rate", "rule_status_eta": "status_eta"}
 """Details of a claim that hold what a rule of thumb gives [s], and their names in the summary."""
+STATED = "stated"
+"""Detail of a claim: 1 where its source states drive, layout and data."""
+HALVES = ("first half", "second half")
+"""Of the experiments, by a hash of their names: what is decided on one is measured on the other."""
 
 
 def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
@@ -28,7 +33,8 @@ def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
     -------
     dict
         Counts, the scores of all claims ``time`` (of the observed rows, where there are any), the same for
-        the rules of thumb, and median and worst absolute error by kind and by class.
+        the rules of thumb, for the rows that state drive, layout and data (``stated``) and for two halves of
+        the experiments (``halves``), and median and worst absolute error by kind and by class.
     """
     verdicts = Counter(claim.verdict for claim in claims)
     timed = [claim for claim in claims if claim.claim == TIME]
@@ -39,6 +45,10 @@ def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
         **{verdict: verdicts[verdict] for verdict in ("pass", "fail", "info")},
         **scores(rows),
         "rules_of_thumb": {name: rule_scores(rows, key) for key, name in RULES.items() if _has(rows, key)},
+        STATED: class_scores([claim for claim in rows if claim.details.get(STATED)]),
+        "halves": {
+            name: class_scores([claim for claim in rows if half_of(claim) == name]) for name in HALVES
+        },
         "kinds": {key: errors(group) for key, group in grouped(claims, kind_and_claim).items()},
         "classes": {key: class_scores(group) for key, group in grouped(timed, class_of).items()},
     }
@@ -54,8 +64,9 @@ def scores(claims: Sequence[Claim]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``median_error`` is exp(median abs ln(predicted / observed)) - 1; ``coverage`` the share of
-        observations between p10 and p90, with its 95 % interval; None where nothing was predicted.
+        ``scored`` rows of so many ``experiments``; ``median_error`` is
+        exp(median abs ln(predicted / observed)) - 1; ``coverage`` the share of observations between p10 and
+        p90, with its 95 % interval; None where nothing was predicted.
     """
     scored = [claim for claim in claims if _ratio(claim.observed, claim.predicted) is not None]
     covered = [claim for claim in scored if claim.p10 is not None and claim.p90 is not None]
@@ -63,13 +74,20 @@ def scores(claims: Sequence[Claim]) -> dict[str, Any]:
     inside = np.array([_inside(claim) for claim in covered], dtype=np.float64)
     return {
         "scored": len(scored),
+        "experiments": round(float(weights.sum())),
         "median_error": median_error([_ratio(c.observed, c.predicted) or 1.0 for c in scored], weights),
         **coverage(inside, experiment_weights(covered)),
     }
 
 
+def half_of(claim: Claim) -> str:
+    """Return the half of the experiments that a claim belongs to: one bit of SHA-256 of its name."""
+    name = claim.experiment or claim.case.rsplit("/", 1)[-1]
+    return HALVES[hashlib.sha256(name.encode()).digest()[-1] & 1]
+
+
 def class_scores(claims: Sequence[Claim]) -> dict[str, Any]:
-    """Return the scores of one class, and those of the rules of thumb on it."""
+    """Return the scores of some claims, and those of the rules of thumb on them."""
     rules = {name: rule_scores(claims, key) for key, name in RULES.items() if _has(claims, key)}
     return {"claims": len(claims), **scores(claims), "rules_of_thumb": rules}
 

@@ -104,6 +104,13 @@ def score_sentences(summary: Mapping[str, Any]) -> list[str]:
             f"p10-p90 covers {100 * summary['coverage']:.0f} % of them (80 % aimed at; 95 % interval of this"
             f" share {low:.0f} to {high:.0f} %)."
         )
+    stated = summary["stated"]
+    if stated["median_error"] is not None:
+        lines.append(
+            f"Of the {stated['scored']} that state drive, layout and data ({stated['experiments']}"
+            f" experiments): median error {100 * stated['median_error']:.1f} %, p10-p90 covers"
+            f" {unsigned_percent(stated['coverage'])}."
+        )
     for name, rule in summary["rules_of_thumb"].items():
         if rule["median_error"] is not None:
             lines.append(rule_sentence(name, rule))
@@ -122,23 +129,32 @@ def rule_sentence(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def classes_grid(summary: Mapping[str, Any]) -> Grid:
-    """Return the table of scores by class."""
-    head = ("class", "rows", "scored", "median error", "coverage", "average-rate rule", "ETA rule")
-    rows = tuple(
-        (
-            name,
-            str(row["claims"]),
-            str(row["scored"]),
-            unsigned_percent(row["median_error"]),
-            unsigned_percent(row["coverage"]),
-            *(
-                unsigned_percent(row["rules_of_thumb"].get(rule, {}).get("median_error"))
-                for rule in ("average_rate", "status_eta")
-            ),
-        )
-        for name, row in summary["classes"].items()
+    """Return the table of scores by class; of field reports also of what they state, and of two halves."""
+    head = (
+        "class",
+        "rows",
+        "scored",
+        "experiments",
+        "median error",
+        "coverage",
+        "average-rate rule",
+        "ETA rule",
     )
-    return Grid(head, rows, frozenset(range(1, 7)))
+    groups = dict(summary["classes"])
+    if any(name.startswith("observed: ") for name in groups):
+        groups |= {"observed, drive, layout and data stated": summary["stated"]}
+        groups |= {f"observed, {name} of the experiments": row for name, row in summary["halves"].items()}
+    rows = tuple((name, *_class_cells(row)) for name, row in groups.items())
+    return Grid(head, rows, frozenset(range(1, 8)))
+
+
+def _class_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    rules = (row["rules_of_thumb"].get(rule, {}) for rule in ("average_rate", "status_eta"))
+    return (
+        *(str(row[key]) for key in ("claims", "scored", "experiments")),
+        *(unsigned_percent(row[key]) for key in ("median_error", "coverage")),
+        *(unsigned_percent(rule.get("median_error")) for rule in rules),
+    )
 
 
 def unsigned_percent(share: float | None) -> str:
