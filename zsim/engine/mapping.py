@@ -172,8 +172,8 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
             leaf = source_leaf(table, vdev, child, place)
             if leaf >= 0:
                 slot.reads += 1
-                live = child_leaf[2 * (vdev.first_child + child) + 1] >= 0
-                kind = OWNER_SCAN_COPY if live else OWNER_SCAN_READ
+                other = child_leaf[2 * (vdev.first_child + child) + 1]
+                kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
                 enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
         left -= part
         if left > 0:
@@ -206,7 +206,8 @@ def repair_copy(
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
-    A column that was read from a live old disk was passed on by its `replacing` vdev already.  In a dRAID a
+    A column that was read from a live old disk was passed on by its `replacing` vdev already; one that a
+    disk holds wrongly is written back to that disk (vdev_raidz.c:vdev_raidz_io_done).  In a dRAID a
     copy that was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
     (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
     """
@@ -228,7 +229,7 @@ def repair_copy(
             child, place, size = piece_of(table, vdev, plan, column, True)
             leaf = repair_leaf(table, vdev, child, place)
             source = child_leaf[2 * (vdev.first_child + child)]
-            if leaf >= 0 and not (was_read and source >= 0):
+            if leaf >= 0 and not (was_read and source >= 0 and source != leaf):
                 slot.writes += 1
                 enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
             if everywhere and source >= 0:
@@ -301,7 +302,9 @@ def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: in
         plan = map_part(vdev, at, part)
         for column in range(plan[0]):
             child, place, size = piece_of(table, vdev, plan, column, True)
-            for leaf in (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place)):
+            leaves = (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place))
+            for number in range(1 if leaves[0] == leaves[1] else 2):
+                leaf = leaves[number]
                 if leaf >= 0 and size > 0:
                     writes += 1
                     enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
