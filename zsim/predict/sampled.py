@@ -382,7 +382,7 @@ class SampledRun(Run):
     def _one_by_one(self, first: int) -> None:
         """Take all that was run behind the beginning as windows without anything between them."""
         left = min(len(each) - each.head for n, each in enumerate(self.streams) if self._is_main(n))
-        self.length = max(1, min(self.length or left, left // PARTS))
+        self.length = max(1, left // PARTS)
         chosen = []
         for stream in self.streams:
             stream.found = []
