@@ -186,8 +186,8 @@ def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: in
         leaf = source_leaf(table, vdev, child, place)
         if leaf >= 0:
             queued += 1
-            live = child_leaf[2 * (vdev.first_child + child) + 1] >= 0
-            kind = OWNER_SCAN_COPY if live else OWNER_SCAN_READ
+            other = child_leaf[2 * (vdev.first_child + child) + 1]
+            kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
             enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
     return queued
 
@@ -200,7 +200,7 @@ def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: 
         child, place, size = piece_of(table, vdev, plan, column, True)
         leaf = repair_leaf(table, vdev, child, place)
         source = child_leaf[2 * (vdev.first_child + child)]
-        if leaf >= 0 and not (was_read and source >= 0):
+        if leaf >= 0 and not (was_read and source >= 0 and source != leaf):
             queued += 1
             enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
         if everywhere and source >= 0:
@@ -232,7 +232,9 @@ def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, own
     queued = 0
     for column in range(plan[0]):
         child, place, size = piece_of(table, vdev, plan, column, True)
-        for leaf in (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place)):
+        leaves = (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place))
+        for number in range(1 if leaves[0] == leaves[1] else 2):
+            leaf = leaves[number]
             if leaf >= 0 and size > 0:
                 queued += 1
                 enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
@@ -283,7 +285,8 @@ def repair_copy(
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
-    A column that was read from a live old disk was passed on by its `replacing` vdev already.  In a dRAID a
+    A column that was read from a live old disk was passed on by its `replacing` vdev already; one that a
+    disk holds wrongly is written back to that disk (vdev_raidz.c:vdev_raidz_io_done).  In a dRAID a
     copy that was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
     (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
     """

@@ -19,7 +19,7 @@ from zsim.predict.member import MemberResult, second_of, whole_setup, world_of
 from zsim.predict.tiles import Tiling
 from zsim.scenario.resolve import ResolvedScenario
 
-TILE_BLOCKS = 150_000
+TILE_BLOCKS = 75_000
 POPULATIONS = 4
 Progress = Callable[[float, str], None]
 

@@ -14,6 +14,7 @@ from zsim.engine.model import (
     LeafModel,
     LinkModel,
     PlaneModel,
+    ScanRules,
     VdevModel,
 )
 from zsim.engine.rules import queue_rules, scan_rules
@@ -121,7 +122,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
             link=link_of.get(leaf, -1),
-            role="source",
+            role="target" if leaf in overwritten(resolved) else "source",
             name=old.name,
         )
         for leaf in range(count)
@@ -142,10 +143,24 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         vdevs=vdev_models(resolved),
         links=links,
         queue=queue_rules(resolved.release),
-        scan=scan_rules(resolved.release, resolved.operation),
+        scan=_scan_rules(resolved),
         clients=client_groups(resolved, seed),
         writer=writer(resolved),
     )
+
+
+def overwritten(resolved: ResolvedScenario) -> tuple[int, ...]:
+    """Return the leaves that a scrub repairs in place, because something else was written over them."""
+    return (0,) if resolved.old_drive == "overwritten" else ()
+
+
+def _scan_rules(resolved: ResolvedScenario) -> ScanRules:
+    """Return the rules of the scan; a scrub that finds a drive overwritten repairs like a resilver.
+
+    It has read every column, parity included, so nothing is read again (vdev_raidz.c:vdev_raidz_io_done).
+    """
+    rules = scan_rules(resolved.release, resolved.operation)
+    return replace(rules, scrub=False) if overwritten(resolved) else rules
 
 
 def spares(resolved: ResolvedScenario) -> bool:
@@ -203,7 +218,13 @@ def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int)
     online = resolved.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
     write = tuple(
-        NOT_REPAIRED if child >= replaced else TO_SPARE if spares(resolved) else resolved.leaves + child
+        first + child
+        if first + child in overwritten(resolved)
+        else NOT_REPAIRED
+        if child >= replaced
+        else TO_SPARE
+        if spares(resolved)
+        else resolved.leaves + child
         for child in range(spec.children)
     )
     return VdevModel(

@@ -115,10 +115,16 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], middle_s: flo
     if kind == "link":
         name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
     else:
-        name, why = NAMES[kind], _where_time_goes(result, number)
+        name, why = _named(result.model, kind, number), _where_time_goes(result, number)
         if share < SATURATED:
             why += "; waited for rather than saturated, as only so many blocks are under way at once"
     return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
+
+
+def _named(model: PlaneModel, kind: str, leaf: int) -> str:
+    """Return the resource in words: a drive that is repaired in place is no new one."""
+    in_place = any(leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs)
+    return "the overwritten drive" if in_place else NAMES[kind]
 
 
 def _where_time_goes(result: MemberResult, leaf: int) -> str:

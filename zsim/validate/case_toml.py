@@ -16,14 +16,15 @@
     tolerance = 0.15                # or "15%"; left out: for information
     quantity = "resilver_s.p50"     # see zsim.validate.quantities
     scenario = "tuned"              # or ratio = ["tuned", "default"], or order = ["a", "b", "c"] (rising)
-    note = "what to know about it, or what the model does not explain"
+    note = "what to know about it"
+    why = "why the prediction is off, as far as known"
     not_simulated = "why nothing can be predicted yet"
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,6 +76,7 @@ class ClaimEntry(Record):
     ratio: tuple[str, str] | None = None
     order: tuple[str, ...] | None = Field(default=None, min_length=2)
     note: str = ""
+    why: str = ""
     not_simulated: str = ""
 
     @field_validator("tolerance", mode="before")
@@ -227,7 +229,7 @@ def claims_of(case: Case, file: CaseFile, predictor: Predictor, options: Options
     options : Options
     """
     answers = Answers(file, predictor, options)
-    return [_judged(case, entry, answers) for entry in file.claims]
+    return [replace(_judged(case, entry, answers), why=entry.why) for entry in file.claims]
 
 
 @dataclass(slots=True)

@@ -99,6 +99,8 @@ class Claim:
     verdict : {"pass", "fail", "info"}
     reason : str
         Why it fails, or what to know about it.
+    why : str
+        Why the prediction is off, as far as known.
     unit : str
         SI unit of the numbers; ``1`` for a pure number.
     experiment, category, title : str or None
@@ -123,6 +125,7 @@ class Claim:
     category: str | None = None
     details: Mapping[str, float | None] = field(default_factory=dict)
     title: str = ""
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as ``zsim validate --json`` prints it."""

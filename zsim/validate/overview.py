@@ -9,7 +9,7 @@ import numpy as np
 
 from zsim.predict.words import Grid
 from zsim.validate.frame import TIME, Claim
-from zsim.validate.scores import grouped, scores
+from zsim.validate.scores import grouped
 from zsim.validate.words import (
     NONE,
     interval_text,
@@ -32,18 +32,21 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "geometry": ("RAID-Z and dRAID maps of the real code", "every block"),
 }
 """Kinds of cases, the most telling first: what they are, and what is aimed at."""
+ALIKE = ("zfs-run", "drive-experiment", "drive", "geometry")
+"""Kinds of many small cases, which the first table sums up well enough."""
 HOW_TO_READ = (
     "A claim is one number, or one order, that somebody observed. Its error is predicted / observed - 1. It"
     " passes if the error is within the tolerance that its case states, and fails otherwise; a claim without"
     " a tolerance is for information. A range in the source, such as 170 to 176 writes a second, widens the"
     " tolerance by half its width."
 )
+WHY = "why, as far as known"
 LONGEST_REASON = 200
 
 
 def glance_grid(claims: Sequence[Claim]) -> Grid:
     """Return one row for each kind of case: what it is, what was aimed at, and how it came out."""
-    head = ("held against", "aimed at", "cases", "pass", "fail", "info", "time: median", "time: worst")
+    head = ("held against", "aimed at", "cases", "pass", "fail", "info", "median error in time", "worst")
     rows = []
     groups = grouped(claims, lambda claim: claim.kind)
     for kind in sorted(groups, key=_rank):
@@ -51,6 +54,7 @@ def glance_grid(claims: Sequence[Claim]) -> Grid:
         verdicts = Counter(claim.verdict for claim in group)
         timed = [claim for claim in group if claim.claim == TIME]
         sizes = np.array([abs(claim.error) for claim in timed if claim.error is not None])
+        middle, worst = (float(np.median(sizes)), float(sizes.max())) if len(sizes) else (None, None)
         what, aim = KINDS.get(kind, (kind, NONE))
         rows.append(
             (
@@ -58,8 +62,8 @@ def glance_grid(claims: Sequence[Claim]) -> Grid:
                 aim,
                 str(len({claim.case for claim in group})),
                 *(str(verdicts[verdict]) for verdict in ("pass", "fail", "info")),
-                unsigned_percent(scores(timed)["median_error"]),
-                unsigned_percent(float(sizes.max()) if len(sizes) else None),
+                unsigned_percent(middle),
+                unsigned_percent(worst),
             )
         )
     return Grid(head, tuple(rows), frozenset(range(2, 8)))
@@ -67,14 +71,14 @@ def glance_grid(claims: Sequence[Claim]) -> Grid:
 
 def failures_grid(claims: Sequence[Claim]) -> Grid:
     """Return the claims that fail, with what is known of why."""
-    head = ("case", "claim", "observed", "predicted", "error", "allowed", "why")
+    head = ("case", "claim", "observed", "predicted", "error", "allowed", WHY)
     rows = tuple(
         (
             claim.case,
             claim.claim,
             *_compared(claim),
             tolerance_text(claim.tolerance),
-            first_sentence(claim.reason) or "see the residuals",
+            why(claim),
         )
         for claim in sorted(claims, key=lambda claim: _rank(claim.kind))
         if claim.verdict == "fail"
@@ -108,6 +112,12 @@ def cases_grid(claims: Sequence[Claim]) -> Grid:
     return Grid(head, tuple(rows), frozenset(range(2, 8)))
 
 
+def apart(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """Return the claims of cases worth a row of their own, and those of the many small ones."""
+    told = [claim for claim in claims if claim.kind not in ALIKE]
+    return told, [claim for claim in claims if claim.kind in ALIKE]
+
+
 def split(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
     """Return the claims with a verdict, and those for information."""
     judged = [claim for claim in claims if claim.verdict != "info"]
@@ -125,6 +135,13 @@ def first_sentence(text: str) -> str:
     line = " ".join(text.split())
     head = line.partition(". ")[0]
     return head if len(head) <= LONGEST_REASON else f"{head[: LONGEST_REASON - 3].rsplit(' ', 1)[0]} ..."
+
+
+def why(claim: Claim) -> str:
+    """Return why a claim fails, as far as known."""
+    if claim.why:
+        return " ".join(claim.why.split())
+    return first_sentence(claim.reason) if claim.predicted is None else "see the residuals"
 
 
 def is_order(claim: Claim) -> bool:
