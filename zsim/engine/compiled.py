@@ -235,6 +235,7 @@ class CompiledPlane:
 
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream; streams without one are finished."""
+        self.memory.make_room(sum(map(len, programs)))
         start = 0
         streams = self.memory.streams
         streams["position"] = streams["end"] = 0

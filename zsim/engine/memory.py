@@ -518,6 +518,15 @@ class Memory:
             self.bounds[row] = start, start + high - low
         self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
 
+    def make_room(self, operations: int) -> None:
+        """Make room for programs of so many operations, in place of those loaded."""
+        if operations > len(self.program):
+            self.program = np.zeros(operations, OPERATION_DTYPE)
+            self.table[PROGRAM], self.table[PROGRAM_MASK] = (
+                self.program.ctypes.data,
+                power_of_two(operations) - 1,
+            )
+
     def _begin(self) -> None:
         # Free children, commands and slots are lists by difference: zero means the one behind, so that
         # memory that is never used is never touched.

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from zsim.predict.ensemble import Member
+from zsim.predict.together import together
 
 FEWEST = 2
 """Members of one kind that are worth a larger run: fewer hardly move a quantile."""
@@ -47,11 +48,10 @@ def factors_by_kind(
     factors = [1.0] * len(members)
     if len(groups) < 2:
         return factors
-    for places in groups.values():
-        if len(places) < FEWEST:
-            continue
-        middle = sorted(places, key=lambda place: small_s[place])[len(places) // 2]
-        factor = larger(members[middle]) / small_s[middle]
+    worth = [places for places in groups.values() if len(places) >= FEWEST]
+    middles = [sorted(places, key=lambda place: small_s[place])[len(places) // 2] for places in worth]
+    larger_s = together(larger, [members[middle] for middle in middles])
+    for places, middle, time_s in zip(worth, middles, larger_s, strict=True):
         for place in places:
-            factors[place] = factor
+            factors[place] = time_s / small_s[middle]
     return factors
