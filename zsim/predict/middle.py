@@ -23,8 +23,9 @@ from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
 from zsim.predict.member import MemberResult, run_member, share_correction, whole_setup, world_of
 from zsim.predict.population import Miniature, miniature
-from zsim.predict.sampled import Plan, SampledRun
+from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
+from zsim.predict.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -160,8 +161,8 @@ class MiddleWorld:
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
-        assert self.first is not None
-        run, counted, time_s = self.runs[0], self.first, self.time_s
+        run, time_s = self.runs[0], self.time_s
+        counted = self.first or run.so_far()
         visit, issue = (
             sum(end - begin for name, begin, end in run.phases if name == kind) for kind in ("visit", "issue")
         )
