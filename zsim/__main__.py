@@ -1,5 +1,7 @@
 """Run as ``python -m zsim``."""
 
+import sys
+
 from zsim.cli.main import main
 
-main()
+sys.exit(main())

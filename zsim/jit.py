@@ -11,19 +11,32 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite.binding import parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
+from numba.core import sigutils, typing
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags, compile_extra
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 PACKAGE = Path(__file__).parent
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+
+IS_COMPILING = not numba.config.DISABLE_JIT
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+
+_ONE_AT_A_TIME = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,8 +51,8 @@ def kernel_source_hash() -> str:
         First 16 hexadecimal digits of the SHA-256 over the kernel rooms' files, in name order.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for room in KERNEL_ROOMS:
-        for path in sorted((PACKAGE / room).glob("*.py")):
+    for room in (".", *KERNEL_ROOMS):
+        for path in sorted((PACKAGE / room).glob("*.py" if room != "." else "jit.py")):
             digest.update(path.name.encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -52,9 +65,9 @@ def cache_directory() -> Path:
     return base / "zsim" / f"kernels-{kernel_source_hash()}"
 
 
-def kernels_are_cached() -> bool:
-    """Tell whether some kernel of the present sources was compiled before on this machine."""
-    return any(cache_directory().rglob("*.nbc"))
+def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
+    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
+    return any(cache_directory().rglob(f"{kernel}-*.nbc"))
 
 
 def _without_linear_algebra() -> None:
@@ -81,18 +94,170 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 def njit(function: F) -> F:
     """Compile `function` with the project's one set of options (strict floats, cached, no GIL).
 
-    Called from compiled code, it takes every integer as 64 bits: one compilation serves literals and all
-    widths, where numba would make one for each combination.
+    What Python calls is compiled to machine code and cached.  What compiled code calls is taken as a part of
+    its callers: see `_Part`.  There every integer is taken as 64 bits: one compilation serves literals and
+    all widths, where numba would make one for each combination.
     """
-    compiled: Any = numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
-    resolve = getattr(compiled, "get_call_template", None)
-    if resolve is not None:  # absent when numba is switched off
+    return cast("F", _Kernel(function)) if IS_COMPILING else function
 
-        def resolve_widened(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-            return resolve(tuple(map(_widened, arguments)), {key: _widened(named[key]) for key in named})
 
-        compiled.get_call_template = resolve_widened
-    return cast("F", compiled)
+class _Kernel:
+    """A function that may be compiled; numba hears of it when it is called, or compiled code calls it.
+
+    Few of the kernels are called from Python, and numba takes half a millisecond to take note of each.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+
+        self._compiled: Any = None
+
+    @property
+    def compiled(self) -> Any:
+        """What numba makes of it."""
+        with _ONE_AT_A_TIME:
+            if self._compiled is None:
+                self._compiled = self._taken_note_of()
+        return self._compiled
+
+    def _taken_note_of(self) -> Any:
+        compiled: Any = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(self.py_func)
+        compiled._cache = _Cache(self.py_func)
+        parts = _Parts(compiled)
+        compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
+        return compiled
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return (self._compiled or self.compiled)(*arguments, **named)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.compiled._numba_type_
+
+
+class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Kernels on disk, read without what numba loads for compiling: 0.2 s of every run."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def compile_for(function: Any, signature: str) -> None:
+    """Compile a kernel for the arguments of `signature`, as the first call from Python would.
+
+    Parameters
+    ----------
+    function : callable
+        Made by `njit`.
+    signature : str
+        As numba writes it, for example ``(int64[::1], float64)``.
+    """
+    # The types alone: the cache is searched by the very object that a call looks for.
+    arguments, _ = sigutils.normalize_signature(signature)
+    function.compiled.compile(arguments)
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """Intermediate code of a kernel that other kernels call.
+
+    numba would optimise it and make machine code of it by itself, and then do both again inside each of its
+    callers and of theirs: with calls fifteen deep, most of the time of a first run.  A part is left as it is,
+    and what Python calls (`_Whole`) is optimised with all its parts at once.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        pass
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+
+
+class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """Code of a kernel that Python calls, with every part that it needs."""
+
+    def finalize(self) -> None:
+        needed: dict[Any, None] = {}
+        waiting: list[Any] = list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if library not in needed:
+                needed[library] = None
+                waiting += library._linking_libraries if isinstance(library, _Part) else ()
+        self._linking_libraries: list[Any] = list(needed)
+        super().finalize()
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept on disk: no code to be linked, only which functions there are."""
+        self._ensure_finalized()
+        names = [each.name for each in self._final_module.functions if not each.is_declaration]
+        stubs = "\n".join(f'define void @"{name}"() {{\n  ret void\n}}' for name in names)
+        module = parse_assembly(f'target triple = "{self._final_module.triple}"\n{stubs}')
+        return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
+
+
+class _WholeCompiler(Compiler):  # type: ignore[misc,unused-ignore]
+    LIBRARY: Any = _Whole
+
+    def _compile_bytecode(self) -> Any:
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = self.LIBRARY(codegen, name)
+        self.state.library.enable_object_caching()
+        return super()._compile_bytecode()
+
+
+class _PartCompiler(_WholeCompiler):
+    LIBRARY = _Part
+
+
+class _Parts:
+    """A kernel as compiled code sees it: one part for each combination of argument types."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+        self.found: dict[tuple[Any, ...], Any] = {}
+
+    def get_call_template(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Return how to call it, for numba's type inference; see its `Dispatcher`."""
+        arguments = tuple(map(_widened, arguments))
+        named = {key: _widened(named[key]) for key in named}
+        signature, folded = self.compiled._compiler.fold_argument_types(arguments, named)
+        part = self._part(tuple(folded))
+        name = self.compiled.py_func.__name__
+        template = typing.make_concrete_template(name, key=name, signatures=[part.signature])
+        return template, signature, folded, {}
+
+    def get_overload(self, signature: Any) -> Any:
+        """Return the key under which numba's target knows the part."""
+        arguments, _ = sigutils.normalize_signature(signature)
+        return self._part(tuple(arguments)).entry_point
+
+    def _part(self, arguments: tuple[Any, ...]) -> Any:
+        if arguments not in self.found:
+            target = self.compiled.targetctx
+            made = _compiled_part(self.compiled, arguments)._replace(entry_point=object())
+            target.insert_user_function(made.entry_point, made.fndesc, [made.library])
+            self.found[arguments] = made
+        return self.found[arguments]
+
+
+def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+    flags = Flags()
+    compiled.targetdescr.options.parse_as_flags(flags, compiled.targetoptions)
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    return compile_extra(
+        compiled.typingctx,
+        compiled.targetctx,
+        compiled.py_func,
+        args=arguments,
+        return_type=None,
+        flags=flags,
+        locals={},
+        pipeline_class=_PartCompiler,
+    )
 
 
 def entry_point(function: Callable[..., Any], signature: str) -> int:
@@ -105,12 +270,17 @@ def entry_point(function: Callable[..., Any], signature: str) -> int:
     signature : str
         As numba writes it, for example ``void(int64, int64)``.
     """
-    return int(_callback(function, signature).address)
+    with _ONE_AT_A_TIME:
+        return int(_callback(function, signature).address)
 
 
 @functools.cache
 def _callback(function: Callable[..., Any], signature: str) -> Any:
-    return numba.cfunc(signature, cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
+    arguments = sigutils.normalize_signature(signature)
+    compiled: Any = CFunc(function, arguments, {}, dict(OPTIONS), pipeline_class=_WholeCompiler)
+    compiled._cache = _Cache(function)
+    compiled.compile()
+    return compiled
 
 
 def array_at(dtype: Any) -> Any:

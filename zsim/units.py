@@ -141,7 +141,8 @@ def parse_fraction(value: str | float, field: str = "fraction") -> float:
     else:
         number = _decimal(value, field, allowed)
     if not 0 <= number <= 1:
-        percent = 1 < number <= 100 and "%" not in str(value)
+        # A number from 2 on was meant in percent; what 1.62 was meant to be, nobody knows.
+        percent = 2 <= number <= 100 and "%" not in str(value)
         remedy = f"write {number}% or {number / 100}" if percent else "write 62% or 0.62"
         _refuse(field, value, f"it is not {allowed}", remedy)
     return float(number)

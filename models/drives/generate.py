@@ -295,14 +295,6 @@ def electronics(survey: Survey, drive: dict[str, Any], outer_rate: float) -> dic
         "read_ahead": quantity(
             round(track / 64) * 64, "KiB", "assumed", "common", 0.5, "about one outer track"
         ),
-        "write_behind": quantity(
-            round(track / 64) * 64,
-            "KiB",
-            "assumed",
-            "common",
-            0.5,
-            "gap the head passes over while cached writes drain",
-        ),
         "interface_rate": interface_rate(drive, gigabytes),
         "logical_sector": survey.stated(drive, "logical_sector", "B")
         or quantity(512, "B", "assumed", "common"),

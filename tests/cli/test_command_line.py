@@ -168,3 +168,8 @@ def test_version_is_that_of_the_package() -> None:
     from zsim import __version__
 
     assert zsim("--version").stdout.strip() == f"zsim {__version__}"
+
+
+def test_the_module_run_as_a_program_has_the_exit_codes_of_the_command() -> None:
+    words = [sys.executable, "-m", "zsim", "predict", "--layout", "raidz9x2"]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 2

@@ -89,7 +89,7 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
     for wanted in (
         "raidz2x6 of 4 TB drives, 62 % full: 17 h",
         "between 13 h and 22 h",
-        "target drive, busy 86 %",
+        "Target drive, busy 86 %",
         "infinitely fast: 8 h",
         "legacy: 17 h",
         "sorted: 6 h, 2.8 times shorter",

@@ -81,6 +81,19 @@ def test_a_drive_is_found_under_the_name_that_smartctl_prints(name, stem):
     assert load_drive(name).name == stem
 
 
+@pytest.mark.parametrize(
+    "name", ["WDC WD40EFAX-68JH4N1", "wd40 efax", "wd40efax", "ata-WDC_WD40EFAX-68JH4N1_WD1"]
+)
+def test_a_drive_is_found_by_whole_words_of_its_name(name):
+    assert load_drive(name).name == "wd40efax"
+
+
+@pytest.mark.parametrize("name", ["WD40EFAXX", "XWD40EFAX", "WD40EFA"])
+def test_a_drive_is_not_found_by_part_of_a_word(name):
+    with pytest.raises(InputError, match=name):
+        load_drive(name)
+
+
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(InputError, match="st5000dm000"):
         load_drive("st5000dm00x1")

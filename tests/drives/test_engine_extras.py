@@ -11,9 +11,9 @@ import pytest
 
 from zsim.cli.main import main
 from zsim.drives.catalogue import load_drive
-from zsim.drives.mechanics import drive_table, extras_of
+from zsim.drives.mechanics import extras_of
 from zsim.drives.parameters import DriveParameters
-from zsim.drives.smr import CLEANED, smr_run, smr_sizes, smr_state
+from zsim.engine.alone import run_alone
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.memory import EXIT_GROUP, EXIT_STALLED, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import LeafModel, PlaneModel, QueueRules, ScanRules, VdevModel
@@ -148,25 +148,15 @@ def test_an_idle_shingled_drive_empties_its_cache(engine: Any) -> None:
 
 @ENGINES
 def test_the_engine_serves_shingled_writes_as_the_drive_alone_does(engine: Any) -> None:
-    model = load_drive("st8000as0002")
-    smr, drive = (
-        model.smr(),
-        replace(model.parameters(), read_segments=0, write_overhead_s=0.0, write_cache_bytes=0),
-    )
-    assert smr is not None
+    drive = load_drive("st8000as0002").parameters()
+    drive = replace(drive, write_overhead_s=0.0, write_cache_bytes=0, smr_cached_writes=10)
     places = np.arange(1, 31, dtype=np.int64) * 3_000_000_000 + 8192
-    small = replace(drive, smr_cached_writes=10)
-    plane = plane_of(engine, small)
+    plane = plane_of(engine, drive)
     took = [run(plane, True, (int(place), 4096)) for place in places]
-    table, rates = drive_table([small])
-    state, out = smr_state(small, smr), np.zeros(len(places))
-    lengths = np.full(len(places), 4096, np.int64)
-    label = plane.model.label_bytes
-    smr_run(
-        table[0], rates[0], state, smr_sizes(replace(smr, cached_writes=10)), places + label, lengths, out
-    )
-    assert state[0][CLEANED] == 20
-    assert took == pytest.approx(out.tolist(), rel=1e-9)
+    lengths, writes = np.full(len(places), 4096, np.int64), np.ones(len(places), np.bool_)
+    alone = run_alone(drive, places + plane.model.label_bytes, lengths, writes)
+    assert took == pytest.approx(alone.service.tolist(), rel=1e-9)
+    assert alone.cleaning > 0.9 * sum(took)
     assert 1.0 / np.mean(took[10:]) < 10.0
 
 
@@ -202,7 +192,6 @@ def test_cached_writes_wait_for_reads_where_the_drive_is_told_so(engine: Any) ->
 
 def test_a_plain_disk_goes_the_short_way() -> None:
     assert extras_of(DISK) == 0
-    assert extras_of(FLASH) == 0
     assert extras_of(load_drive("hd103uj").parameters()) > 0
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from zsim.drives.catalogue import load_drive
 from zsim.drives.files import drive_text, save_drive
-from zsim.drives.fitting import Sample, fit_drive, predict
 from zsim.errors import InputError
+from zsim.observe.drive_fit import Sample, fit_drive, predict
 
 BASE = load_drive("generic-7200rpm-cmr")
 TRUTH = {"outer_rate": 1.2, "inner_ratio": 0.9, "seek": 1.3, "overhead": 1.0}

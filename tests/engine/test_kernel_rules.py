@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import zsim
+from zsim.jit import OPTIONS
 
 PACKAGE = Path(zsim.__file__).parent
 DOOR = PACKAGE / "jit.py"
@@ -146,13 +147,10 @@ def test_nothing_asks_for_fastmath_or_parallel(name: str) -> None:
 
 
 def test_the_door_has_strict_floats() -> None:
-    options = {
-        node.arg: ast.unparse(node.value)
-        for node in ast.walk(ast.parse(DOOR.read_text()))
-        if isinstance(node, ast.keyword)
-    }
-    assert options["fastmath"] == "False"
-    assert "parallel" not in options
+    assert OPTIONS["fastmath"] is False
+    named = {node.arg for node in ast.walk(ast.parse(DOOR.read_text())) if isinstance(node, ast.keyword)}
+    assert not (named | set(OPTIONS)) & {"parallel", "auto_parallel"}
+    assert "fastmath" not in named
 
 
 @pytest.mark.parametrize("name", WITH_KERNELS)

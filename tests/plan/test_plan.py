@@ -152,11 +152,18 @@ def test_sweep_refuses(axes: dict[str, object], named: str) -> None:
         sweep(jobs=1, **axes)  # type: ignore[arg-type]
 
 
+def test_a_combination_that_cannot_be_keeps_its_axes_and_says_why(engine: FakeEngine) -> None:
+    table = sweep(width=[3, 4], parity=[3], fill=["50%"], jobs=1)
+    assert [row["fill"] for row in table] == [0.5, 0.5]
+    assert table.reasons()[0].startswith("raidz3x3: ")
+    assert table.reasons()[0] in str(table)
+
+
 def test_tables_print_and_draw(engine: FakeEngine, tmp_path: Path) -> None:
     table = sweep(width=[3, 4, 5], parity=[1], fill=[0.2, 0.4], jobs=1)
     text = str(table)
     assert "refused" not in text  # an empty column
-    assert "raidz1x5" in text
+    assert [line.split()[0] for line in text.splitlines()] == ["width", "3", "3", "4", "4", "5", "5"]
     assert json.loads(json.dumps(table.to_dict()))["rows"][0]["layout"] == "raidz1x3"
     for name, drawn in (("lines.svg", table), ("bars.png", compare("mirror2", "raidz1x3", jobs=1))):
         drawn.save_plot(tmp_path / name)

@@ -34,8 +34,14 @@ def console(stream: IO[str] | None = None) -> Console:
 
 
 def show(renderable: Any) -> None:
-    """Print a rich renderable on stdout."""
-    console().print(renderable)
+    """Print a rich renderable on stdout; in a file or a pipe its lines end without blanks."""
+    screen = console()
+    if screen.is_terminal:
+        screen.print(renderable)
+        return
+    with screen.capture() as captured:
+        screen.print(renderable)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def notice(text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "seek_knee": ("1", 1), "write_settle": ("ms", 1e-3), "read_overhead": ("ms", 1e-3),
     "write_overhead": ("ms", 1e-3), "queue_depth": ("commands", 1), "queue_max_age": ("s", 1),
     "cache": ("MiB", 2**20), "write_cache": ("MiB", 2**20), "read_ahead": ("KiB", 1024),
-    "write_behind": ("KiB", 1024), "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
+    "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
     "physical_sector": ("B", 1), "density_exponent": ("1", 1), "density_rate": ("MB/s", 1e6),
     "persistent_cache": ("GB", 1e9),
     "cached_writes": ("writes", 1), "cached_extents": ("extents", 1),
@@ -40,9 +41,10 @@ SHARED = ("capacity", "queue_depth", "interface_rate", "logical_sector", "physic
 MECHANICAL = (
     *SHARED, "rotation", "outer_rate", "inner_rate", "zones", "seek_track", "seek_average", "seek_full",
     "seek_knee", "write_settle", "read_overhead", "write_overhead", "queue_max_age", "cache", "write_cache",
-    "cached_extents", "read_ahead", "write_behind",
+    "cached_extents", "read_ahead",
 )  # fmt: skip
 FLASH = (*SHARED, "read_rate", "write_rate", "read_latency", "write_latency", "parallel_commands")
+SHORTEST_PART = 6  # letters of an alias that is found inside a longer name
 SMR = ("persistent_cache", "cached_writes", "band", "idle_before_cleaning")
 
 
@@ -89,13 +91,17 @@ def _find(name: str) -> Path:
 
 
 def _stem_of_alias(name: str) -> str | None:
-    """Return the drive whose name or alias the given one equals or begins with, ignoring punctuation."""
-    wanted = _folded(name)
-    best: tuple[int, str] | None = None
-    for alias, stem in _aliases().items():
-        if wanted == alias or (len(alias) >= 6 and (wanted.startswith(alias) or alias in wanted)):
-            best = max(best or (0, ""), (len(alias), stem))
-    return best[1] if best else None
+    """Return the drive whose name or alias the given one has in it, whole words of it, the longest first.
+
+    So are found ``WDC WD40EFAX-68JH4N1`` and ``wd40 efax``, but not ``WD40EFAXX``.
+    """
+    words = [_folded(word) for word in re.split(r"[^0-9A-Za-z]+", name)]
+    spans = {
+        "".join(words[first:last]) for first in range(len(words)) for last in range(first + 1, len(words) + 1)
+    }
+    known, whole = _aliases(), _folded(name)
+    found = [span for span in spans & known.keys() if span == whole or len(span) >= SHORTEST_PART]
+    return known[max(found, key=lambda span: (len(span), span))] if found else None
 
 
 @functools.cache
@@ -186,7 +192,7 @@ def _check_presence(quantities: Mapping[str, DriveQuantity], kind: str, recordin
             f"{path.name}: parameters.{missing}", None, f"every {kind} {recording} drive has it", "add it"
         )
     may_be_zero = {
-        "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead", "write_behind",
+        "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead",
         "cache", "seek_track", "density_exponent",
     }  # fmt: skip
     for key, each in quantities.items():

@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.alone import random_iops, run_alone
 from zsim.drives.parameters import DriveParameters
 
-DEPTHS = (1, 2, 4, 8, 16, 32)
-
-
-def iops_by_depth(
-    drive: DriveParameters, size: int = 4096, depths: tuple[int, ...] = DEPTHS, *, requests: int = 2000
-) -> dict[int, float]:
-    """Return random reads per second over the whole drive by queue depth [1/s]."""
-    return {depth: random_iops(drive, depth, size, requests=requests) for depth in depths}
+MAX_OFFSET = 2**62
+"""Offsets beyond this would overflow when they are compared with twice a capacity [bytes]."""
 
 
 def rate_profile(
@@ -84,22 +77,9 @@ def sequential_rate(drive: DriveParameters, start: float, span: float) -> float:
     return float(1.0 / np.mean(1.0 / rates[inside]))
 
 
-def random_rate(
-    drive: DriveParameters,
-    size: int,
-    depth: int,
-    start: float = 0.0,
-    span: float = 1.0,
-    *,
-    requests: int = 1500,
-) -> float:
-    """Return random reads per second from a stretch of the drive at a queue depth [1/s]."""
-    if depth == 1 and drive.kind == "mechanical":
-        return 1.0 / random_service(drive, size, start, span)
-    random = np.random.default_rng(1)
-    first = int(start * drive.capacity_bytes / size)
-    places = max(int(span * drive.capacity_bytes / size), 1)
-    last = drive.capacity_bytes // size - 1
-    offsets = np.minimum(first + random.integers(0, places, requests), last) * size
-    lengths = np.full(requests, size, dtype=np.int64)
-    return run_alone(drive, offsets, lengths, np.zeros(requests, dtype=np.bool_), depth=depth).iops
+def seconds_to_read_all(drive: DriveParameters) -> float:
+    """Return the time to read a drive from end to end at its media rates [s]."""
+    if drive.kind == "flash":
+        return drive.capacity_bytes / min(drive.flash_read_rate, drive.interface_rate)
+    zone = drive.capacity_bytes / len(drive.zone_rates)
+    return sum(zone / min(rate, drive.interface_rate) for rate in drive.zone_rates)

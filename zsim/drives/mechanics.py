@@ -72,6 +72,8 @@ DRIVE_DTYPE = np.dtype(
         ("smr_writes", "i8"),
         ("smr_idle", "f8"),
         ("smr_cleaning", "f8"),
+        # Of random numbers: the place in the table, so that equal drives draw different ones.
+        ("stream", "i8"),
     ]
 )
 
@@ -93,7 +95,7 @@ def drive_table(drives: Sequence[DriveParameters]) -> tuple[NDArray[Any], NDArra
     table = np.zeros(len(drives), dtype=DRIVE_DTYPE)
     rates = np.zeros((len(drives), MAX_ZONES))
     for row, drive in enumerate(drives):
-        table[row] = _drive_row(drive)
+        table[row] = (*_drive_row(drive), row)
         rates[row, : len(drive.zone_rates)] = drive.zone_rates
     return table, rates
 
@@ -150,8 +152,7 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
 def extras_of(drive: DriveParameters) -> int:
     """Return what a drive has beyond its mechanics, as bits (EXTRA constants)."""
     if drive.kind == "flash":
-        own = drive.flash_shares_rate or drive.slc_cache_bytes > 0 or drive.flash_write_latency_s >= 0
-        return EXTRA_FLASH if own else 0
+        return EXTRA_FLASH
     buffer = EXTRA_BUFFER if drive.read_segments > 0 and drive.read_pass_under_bytes >= 0 else 0
     return buffer | (EXTRA_SHINGLED if drive.smr_band_bytes > 0 else 0)
 
@@ -290,15 +291,6 @@ def partial_sector_turns(
 
 
 @njit
-def flash_latency(drive: Any, offset: int) -> float:
-    """Return the access latency of flash [s]: uniform between its bounds by a hash of the offset."""
-    mixed = (offset // 4096 * 2654435761) & 0xFFFFFFFF
-    spread = drive.flash_latency_max - drive.flash_latency_min
-    latency: float = drive.flash_latency_min + spread * (mixed / 4294967296.0)
-    return latency
-
-
-@njit
 def service_parts(
     drive: Any,
     rates: Any,
@@ -312,10 +304,8 @@ def service_parts(
     followed: bool,
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of a request served from `start` on, see `service_at`."""
-    rate = angle = 0.0
-    if drive.kind != KIND_FLASH:
-        rate = rates[zone_of(drive, offset)]
-        angle = track_angle(drive, rate, offset)
+    rate = rates[zone_of(drive, offset)]
+    angle = track_angle(drive, rate, offset)
     return service_at(drive, rate, angle, head, start, overhead, offset, length, is_write, follows, followed)
 
 
@@ -335,16 +325,13 @@ def service_at(
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of one request that enters service at `start`.
 
-    Rate and angle are those of `offset`; flash has none.
+    Rate and angle are those of `offset`.
 
     Returns
     -------
     overhead, seek, wait, transfer : float
-        [s]; their sum is the service time.  For flash, seek and wait are zero and the latency is overhead.
+        [s]; their sum is the service time.
     """
-    if drive.kind == KIND_FLASH:
-        flash_rate = drive.flash_write_rate if is_write else drive.flash_read_rate
-        return overhead + flash_latency(drive, offset), 0.0, 0.0, length / flash_rate
     seek, wait = positioning_to(drive, rate, angle, head, start + overhead, offset, is_write)
     turns = partial_sector_turns(drive, offset, length, is_write, follows, followed)
     return overhead, seek, wait + turns * drive.revolution, length / rate

@@ -11,6 +11,9 @@ from zsim.drives.generations import LATEST, outer_rate
 from zsim.drives.parameters import DriveParameters, QueuePolicy
 from zsim.errors import InputError
 
+# Of a track at the rate of the outermost zone: tracks further in are shorter.
+TRACK_SHARE = 0.7
+
 
 @dataclass(frozen=True, slots=True)
 class DriveQuantity:
@@ -265,6 +268,11 @@ class DriveModel:
     def _mechanical_parameters(
         self, outer_rate: float, inner_ratio: float, seek: float, overhead: float
     ) -> DriveParameters:
+        """Return the numbers of a disk.
+
+        The angle decides whether a write that follows another loses a turn, so no write passes under a gap
+        for free; reads do as far as the drive reads ahead.
+        """
         outer = self._si("outer_rate") * outer_rate
         ratio = min(self._si("inner_rate") / self._si("outer_rate") * inner_ratio, 1.0)
         knee = self._si("seek_knee")
@@ -286,7 +294,7 @@ class DriveModel:
             write_overhead_s=self._si("write_overhead") * overhead,
             read_pass_under_bytes=int(self._si("read_ahead")),
             read_segments=1 if self._si("read_ahead") > 0 else 0,
-            write_pass_under_bytes=int(self._si("write_behind")),
+            seekless_bytes=int(outer * 60.0 / self._si("rotation") * TRACK_SHARE),
             queue_depth=int(self._si("queue_depth")),
             queue_policy=self.queue_policy,
             queue_max_age_s=self._si("queue_max_age"),

@@ -44,8 +44,8 @@ class DriveParameters:
         Forward gap up to which the head simply passes over the gap (read-ahead; write-behind) without a
         lost revolution [bytes]; -1: never, the angle decides.
     read_segments : int
-        Segments of the read-ahead buffer, of `read_pass_under_bytes` each, at most `MAX_SEGMENTS`; 0: what
-        the drive reads ahead while it is idle is not kept.
+        Segments of the read-ahead buffer, of twice `read_pass_under_bytes` each, at most `MAX_SEGMENTS`;
+        0: what the drive reads ahead while it is idle is not kept.
     seekless_bytes : int
         Forward gap within which the arm need not move, about a track [bytes]; the angle decides the wait.
     queue_depth : int

@@ -5,7 +5,6 @@ Scalar functions over plain numbers and one small array, for any engine to call.
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 
 from zsim.jit import njit
@@ -16,63 +15,27 @@ FIRST, END, USED = range(3)
 
 
 @njit
-def ahead_completion(
-    head: int,
-    since: float,
-    begin: float,
-    offset: int,
-    length: int,
-    segment: int,
-    rate: float,
-    interface_rate: float,
-    revolution: float,
-) -> float:
-    """Return when a read is done that the drive's read-ahead reaches, or `NOT_AHEAD`.
-
-    Since it ended the last request at `head`, the drive has read on at media rate until `segment` bytes
-    were buffered; a forward gap within that stretch is read over.  What lies beyond the buffered stretch is
-    read when the platter has come round to it again.
-
-    Parameters
-    ----------
-    head : int
-        Byte behind the last one transferred.
-    since : float
-        When that transfer ended; equal to `begin` when the next command was already waiting [s].
-    begin : float
-        When the command is ready to be served [s].
-    offset, length : int
-        [bytes]
-    segment : int
-        Buffer that read-ahead may fill [bytes]; negative: no read-ahead.
-    rate, interface_rate : float
-        Media rate, and rate out of the buffer [bytes/s].
-    revolution : float
-        [s]
-
-    Returns
-    -------
-    float
-        Time of completion [s].
-    """
-    gap = offset - head
-    if segment < 0 or gap < 0 or gap > segment:
-        return NOT_AHEAD
-    end = gap + length
-    handed_over = begin + length / interface_rate
-    if end <= segment or since + segment / rate >= begin:
-        return max(handed_over, since + end / rate)
-    stopped = since + segment / rate
-    turns = ceil((begin - stopped) / revolution)
-    return max(handed_over, stopped + turns * revolution + (end - segment) / rate)
-
-
-@njit
 def read_so_far(head: int, since: float, at: float, segment: int, rate: float) -> int:
     """Return the byte up to which the drive has read ahead at time `at`; `head` if it does not."""
     if since < 0.0:
         return head
     return head + min(segment, int(max(at - since, 0.0) * rate))
+
+
+@njit
+def reads_on(head: int, end: int, segment: int) -> bool:
+    """Tell whether a drive that rests with a full buffer reads on from `head`: half of it has been asked for.
+
+    Parameters
+    ----------
+    head : int
+        Up to here it has read [bytes].
+    end : int
+        Of the request it has just given from the buffer [bytes].
+    segment : int
+        How far it reads ahead [bytes].
+    """
+    return 0 <= head - end <= segment // 2
 
 
 @njit
@@ -90,9 +53,10 @@ def buffered_read(
 ) -> tuple[float, int, float]:
     """Return when the buffer has given a read, and where the read-ahead then is.
 
-    The drive reads on behind a read until `segment` bytes are buffered, then rests until a read misses; a
-    read in the stretch on which it is at work waits for the medium, one in a stored stretch only for the
-    interface.
+    The drive reads on behind a read until `segment` bytes are buffered, then rests until half of them have
+    been asked for (`reads_on`) or a read misses; a read in the stretch on which it is at work waits for the
+    medium, one in a stored stretch only for the interface.  A segment holds what is read ahead and as much
+    of what lies before it.
 
     Parameters
     ----------
@@ -168,7 +132,7 @@ def keep_segment(segments: Any, first: int, end: int, size: int, clock: int) -> 
     first, end : int
         Stretch read [bytes].
     size : int
-        Of a segment; only the last `size` bytes stay [bytes].
+        How far the drive reads ahead; twice as much stays in a segment [bytes].
     clock : int
         Rising number.
 
@@ -187,7 +151,7 @@ def keep_segment(segments: Any, first: int, end: int, size: int, clock: int) -> 
     goes_on = segments[chosen, FIRST] <= first <= segments[chosen, END] and segments[chosen, END] > 0
     low = segments[chosen, FIRST] if goes_on else first
     high = max(segments[chosen, END], end) if goes_on else end
-    segments[chosen, FIRST] = max(low, high - size)
+    segments[chosen, FIRST] = max(low, high - 2 * size)
     segments[chosen, END] = high
     segments[chosen, USED] = clock
     return chosen

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.mechanics import seek_time, zone_of
-from zsim.drives.model import SmrParameters
 from zsim.drives.parameters import DriveParameters
 from zsim.jit import njit
 
@@ -46,13 +45,13 @@ IN_CACHE = -1
 State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-def smr_sizes(smr: SmrParameters) -> NDArray[np.int64]:
-    """Return band size [bytes], size of the persistent cache [bytes] and the writes it holds."""
-    return np.array([smr.band_bytes, smr.persistent_cache_bytes, smr.cached_writes], dtype=np.int64)
+def smr_bands(drive: DriveParameters) -> int:
+    """Return the bands of a drive, 0 where it is not shingled."""
+    return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
 
 
-def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
-    """Return the state of a shingled drive whose persistent cache is empty.
+def shingles_at_first(drive: DriveParameters) -> State:
+    """Return the state in which a drive begins, with no bands if it is not shingled.
 
     Returns
     -------
@@ -62,26 +61,23 @@ def smr_state(drive: DriveParameters, smr: SmrParameters) -> State:
     queue : ndarray of int64, shape (n_bands,)
         Bands that wait to be cleaned, oldest first, as a ring.
     """
-    return _empty(-(-drive.capacity_bytes // smr.band_bytes))
-
-
-def smr_bands(drive: DriveParameters) -> int:
-    """Return the bands of a drive, 0 where it is not shingled."""
-    return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
-
-
-def shingles_at_first(drive: DriveParameters) -> State:
-    """Return the state in which a drive begins, with no bands if it is not shingled."""
-    counters, bands, queue = _empty(smr_bands(drive))
-    counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
-    counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
-    return counters, bands, queue
-
-
-def _empty(bands: int) -> State:
+    bands = smr_bands(drive)
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
+    counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
+    counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
     return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
+
+
+@njit
+def reach_of_shingled(drive: Any, head: int, offset: int) -> float:
+    """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place [s].
+
+    A write that goes on where the last one ended comes before all others, so that streams stay whole.
+    """
+    if offset == head:
+        return 0.0
+    return float(seek_time(drive, abs(offset - head), True) + drive.revolution / 2.0)
 
 
 @njit
@@ -163,13 +159,6 @@ def is_full(counters: Any, sizes: Any, length: int) -> bool:
 
 
 @njit
-def smr_write(drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int) -> float:
-    """Return what a write takes [s], and change the state, see `smr_parts`."""
-    cleaning, reach, transfer = smr_parts(drive, rates, state, sizes, offset, length)
-    return float(cleaning + reach + transfer)
-
-
-@njit
 def smr_parts(
     drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int
 ) -> tuple[float, float, float]:
@@ -180,9 +169,9 @@ def smr_parts(
     drive : record of DRIVE_DTYPE
     rates : ndarray of float64, shape (n_zones,)
     state : tuple of ndarray
-        As `smr_state` made it.
-    sizes : ndarray of int64, shape (3,)
-        As `smr_sizes` made it.
+        As `shingles_at_first` made it.
+    sizes : tuple of int
+        Band [bytes], persistent cache [bytes], writes that it holds.
     offset, length : int
         [bytes]; a write that crosses into another band counts as one of the band it begins in.
 
@@ -240,10 +229,3 @@ def smr_idle(drive: Any, rates: Any, state: Any, sizes: Any, idle_before: float,
     while left > 0.0 and state[0][CACHED_WRITES] > 0:
         left -= clean_band(drive, rates, state, sizes[BAND])
     return float(max(-left, 0.0)) if idle > idle_before else 0.0
-
-
-@njit
-def smr_run(drive: Any, rates: Any, state: Any, sizes: Any, offsets: Any, lengths: Any, out: Any) -> None:
-    """Write one after the other; fill `out` with the time each took [s]."""
-    for number in range(len(offsets)):
-        out[number] = smr_write(drive, rates, state, sizes, offsets[number], lengths[number])

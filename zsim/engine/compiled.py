@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.mechanics import drive_table
-from zsim.drives.smr import COUNTERS, shingles_at_first, smr_bands
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
+from zsim.engine.devices import load_devices, shingle_words
 from zsim.engine.issue import enqueue_address
 from zsim.engine.memory import (
-    CLASSES,
     ENQUEUE,
     ITEM_DTYPE,
     KIND_DRAID,
@@ -27,6 +25,7 @@ from zsim.engine.memory import (
     Memory,
 )
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.warm import finish_compiling
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
 from zsim.vdevs.permutations import draid_permutations
@@ -36,7 +35,17 @@ CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, 
 CLIENT_SEED_STEP = 7919
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
+GROUP_ENTRIES = 256
+"""Room in a leaf queue for what comes from a group, and as much for the clients."""
+COMMANDS_HELD = 4096
 ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
+
+
+class Room(NamedTuple):
+    """How many items a plane holds, and how many further copies of them."""
+
+    items: int
+    copies: int
 
 
 class CompiledPlane:
@@ -50,6 +59,8 @@ class CompiledPlane:
         Scan streams that can run at once (one a top-level vdev in the sorted scan).
     slots : int
         Scan blocks that can be in flight at once.
+    leaf_slots : int, optional
+        So many of them at most on one top-level vdev; by default all.
     client_items : ndarray of int64
         Items that clients read.
     log_items : ndarray of int64
@@ -58,6 +69,8 @@ class CompiledPlane:
         Finished commands to keep; 0: none.
     program_length : int
         Longest program that will be loaded.
+    room : Room, optional
+        For items that are put in place of these.
     """
 
     def __init__(
@@ -67,18 +80,27 @@ class CompiledPlane:
         *,
         streams: int = 1,
         slots: int = 64,
+        leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
+        room: Room | None = None,
     ) -> None:
         self.model = model
+        room = room or Room(max(1, len(items)), max(1, len(items.copy_vdev)))
         readable = np.zeros(0, np.int64) if client_items is None else client_items
         log = np.zeros(0, np.int64) if log_items is None else log_items
         asked = len(readable) + len(log)
-        self.memory = Memory(
-            **_sizes(model, items, streams, min(slots, MAX_SLOTS), asked, records, program_length)
+        slots = min(slots, MAX_SLOTS)
+        self._per_leaf = 2 * model.client_count + _per_leaf(
+            items, room, slots if leaf_slots is None else min(slots, leaf_slots), slots
         )
+        self.memory = Memory(
+            **_sizes(model, items, room, streams, slots, asked, records, program_length),
+            queue=2 * self._per_leaf,
+        )
+        finish_compiling()
         self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()
@@ -89,17 +111,7 @@ class CompiledPlane:
 
     def _load_hardware(self) -> None:
         memory, model = self.memory, self.model
-        memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in model.leaves])
-        memory.leaves["link"] = [leaf.link for leaf in model.leaves]
-        memory.leaves["last_class"] = CLASSES - 1
-        memory.leaves["ahead_since"] = -1.0
-        self._load_shingles()
-        for number, link in enumerate(model.links):
-            memory.links[number]["rate"] = link.rate
-            memory.links[number]["per_command"] = link.per_command_s
-            memory.links[number]["command_based"] = link.command_based
-            memory.links[number]["parent"] = link.parent
-        memory.links["first"] = -1
+        load_devices(memory, model.leaves, model.links)
         first = laid_out = 0
         for number, vdev in enumerate(model.vdevs):
             row = memory.vdevs[number]
@@ -117,18 +129,6 @@ class CompiledPlane:
                 if old >= 0 and new >= 0:
                     memory.leaves[old]["replaced_by"] = new
             first += len(vdev.read_leaf)
-
-    def _load_shingles(self) -> None:
-        """Lay out the state of every shingled drive: counters, bands, queue (`zsim.drives.smr.smr_state`)."""
-        first = 0
-        for number, leaf in enumerate(self.model.leaves):
-            bands = smr_bands(leaf.drive)
-            if bands == 0:
-                continue
-            self.memory.shingle_bounds[number] = first, bands
-            state = np.concatenate([part.ravel() for part in shingles_at_first(leaf.drive)])
-            self.memory.shingles[first : first + len(state)] = state
-            first += len(state)
 
     def _load_rules(self) -> None:
         general, queue, scan = (
@@ -173,7 +173,7 @@ class CompiledPlane:
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             rows = self.memory.clients[first : first + group.count]
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable
@@ -287,7 +287,17 @@ class CompiledPlane:
 
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
+        most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
+        if most > GROUP_ENTRIES:
+            self._make_room(most)
         kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+
+    def _make_room(self, entries: int) -> None:
+        """Widen the leaf queues if so many more entries of a group may not fit one."""
+        bounds = self.memory.bounds[: 2 * len(self.model.leaves)]
+        needed = 2 * (self._per_leaf + entries + int((bounds[:, 1] - bounds[:, 0]).max()))
+        if needed > self.memory.queue.shape[2]:
+            self.memory.widen_queues(needed)
 
     def flush(self) -> None:
         """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
@@ -316,9 +326,36 @@ def _permutation_cells(vdev: VdevModel) -> int:
     return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
+def _read_ahead(items: ScanItems, room: Room) -> int:
+    """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
+    here = np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0)
+    return int(here) * -(-room.items // max(1, len(items)))
+
+
+def _further_copies(items: ScanItems, slots: int) -> int:
+    """Return how many further copies may be under way: those of the blocks that have most."""
+    return int(np.sort(items.copy_count)[::-1][:slots].sum())
+
+
+def _per_leaf(items: ScanItems, room: Room, leaf_slots: int, slots: int) -> int:
+    """Return how many entries a leaf queue may hold.
+
+    Of each block on its top-level vdev the reads and a write a copy, of blocks elsewhere their further
+    copies, of each metadata block that is read ahead a piece at most.
+    """
+    copies = int(items.copy_count.max(initial=0)) + 1
+    return (
+        leaf_slots * (copies + 1)
+        + _further_copies(items, slots)
+        + _read_ahead(items, room)
+        + 2 * GROUP_ENTRIES
+    )
+
+
 def _sizes(
     model: PlaneModel,
     items: ScanItems,
+    room: Room,
     streams: int,
     slots: int,
     client_items: int,
@@ -327,14 +364,8 @@ def _sizes(
 ) -> dict[str, int]:
     leaves = len(model.leaves)
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
-    copies = int(items.copy_count.max(initial=0)) + 1
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each
-    # at most.
-    metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
-    # Of each block the reads and a write a copy; those with most copies may all be under way at once.
-    further = int(np.sort(items.copy_count)[::-1][:slots].sum())
-    per_leaf = slots * (copies + 1) + 512 + cached + metadata
+    metadata, further = _read_ahead(items, room), _further_copies(items, slots)
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -343,15 +374,15 @@ def _sizes(
         "streams": streams,
         "client_items": client_items,
         "records": records,
-        "queue": 2 * per_leaf,
+        "held": COMMANDS_HELD + cached,
         "program": program_length or 3 * len(items) + 1,
-        "items": len(items),
-        "copies": max(1, len(items.copy_vdev)),
+        "items": room.items,
+        "copies": room.copies,
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
         "children": (2 * slots + further + metadata) * widest + 64 * 1024,
-        "commands": leaves * (4096 + cached) + 1024,
-        "shingles": sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in model.leaves),
+        "commands": leaves * (COMMANDS_HELD + cached) + 1024,
+        "shingles": shingle_words(model.leaves),
     }

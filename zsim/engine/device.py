@@ -19,21 +19,23 @@ from zsim.drives.mechanics import (
     POLICY_CLOOK,
     POLICY_FCFS,
     reach_time,
+    rotational_wait,
     seek_and_wait,
     service_at,
     track_angle,
     zone_of,
 )
-from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far
-from zsim.drives.smr import HEAD, smr_idle, smr_parts
+from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
+from zsim.drives.smr import HEAD, reach_of_shingled, smr_idle, smr_parts
 from zsim.engine.memory import (
+    CACHE_ANSWERED,
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
+    HELD_CAPACITY,
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
-    QUEUE_CAPACITY,
     acknowledge_of,
     begin_of_held,
     commands_of,
@@ -71,6 +73,8 @@ def cache_slot(table: Any, leaf: int) -> int:
 @njit
 def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
     """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
+    if drive.band > 0 and command.write != 0:
+        return reach_of_shingled(drive, head, command.offset)
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if command.write else drive.read_overhead
@@ -90,13 +94,15 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
         commands_of(table),
     )
     count = min(state.held, drive.queue_depth)
-    if count == 1 or drive.queue_policy == POLICY_FCFS or drive.kind == KIND_FLASH:
+    if count == 1 or drive.kind == KIND_FLASH:
         return 0
-    waits = drive.destage != 0 and _somebody_waits(table, leaf, count)
-    # The oldest command that somebody waits for; those answered from the cache may be let lie.
+    waits = drive.destage != 0 and state.flushing == 0 and _somebody_waits(table, leaf, count)
+    if drive.queue_policy == POLICY_FCFS:
+        return _first_awaited(table, leaf) if waits else 0
+    # The oldest command that somebody waits for; those answered from the cache may be let lie, but for FLUSH.
     for place in range(count):
         command = commands[held[place]]
-        if command.cache == CACHE_NONE or drive.cache_ages != 0:
+        if command.cache == CACHE_NONE or drive.cache_ages != 0 or state.flushing != 0:
             if at - command.arrived > drive.queue_max_age:
                 return place
             break
@@ -110,6 +116,15 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
         if cost < best_cost:
             best, best_cost = place, cost
     return best
+
+
+@njit
+def _first_awaited(table: Any, leaf: int) -> int:
+    """Return the place of the oldest held command that somebody waits for; there is one."""
+    held, commands, place = held_of(table, leaf), commands_of(table), 0
+    while commands[held[place]].cache != CACHE_NONE:
+        place += 1
+    return place
 
 
 @njit
@@ -209,10 +224,11 @@ def _serve_specially(
             state.free_at,
             at,
             overhead,
-            command.offset,
+            state.drawn,
             command.length,
             command.write != 0,
         )
+        state.drawn += 1
         return (latency, 0.0, wait, transfer), 0.0, end
     cleaning = 0.0
     if drive.extras & EXTRA_SHINGLED:
@@ -275,6 +291,9 @@ def _read_with_buffer(
         state.ahead_clock,
     )
     if done != NOT_AHEAD:
+        if state.ahead_since < 0.0 and reads_on(head, end, drive.read_pass_under):
+            rate = rates_of(table, leaf)[zone_of(drive, head)]
+            state.ahead_since = begin + rotational_wait(drive, track_angle(drive, rate, head), begin)
         return (overhead, 0.0, 0.0, done - begin), head
     seek, wait = seek_and_wait(drive, command.angle, head, begin, command.offset, False)
     transfer = command.length / command.rate
@@ -295,16 +314,19 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     state.in_service += 1
     command = commands_of(table)[number]
     command.started = at
-    head = command.offset + command.length
+    head, cleaning = command.offset + command.length, 0.0
     if drive.extras == 0:
         parts = _in_place(table, leaf, command, state.head, at, _overhead(drive, command, at))
-        duration = parts[0] + parts[1] + parts[2] + parts[3]
     else:
         parts, cleaning, head = _serve_specially(table, leaf, command, at)
-        duration = parts[0] + parts[1] + parts[2] + parts[3] + cleaning
         state.cleaning += cleaning
+    transfer = parts[3]
+    in_turns = state.link >= 0 and links_of(table)[state.link].command_based != 0
+    if in_turns:
+        transfer = max(transfer, command.length / links_of(table)[state.link].rate)
+    duration = parts[0] + parts[1] + parts[2] + transfer + cleaning
     state.wrote_last = command.write
-    if state.link >= 0 and links_of(table)[state.link].command_based != 0:
+    if in_turns:
         duration += links_of(table)[state.link].per_command
         links_of(table)[state.link].busy += duration
     _count_gap(state, command.offset)
@@ -312,7 +334,7 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     state.overhead += parts[0]
     state.seek += parts[1]
     state.wait += parts[2]
-    state.transfer += parts[3]
+    state.transfer += transfer
     state.busy += duration
     state.free_at = at + duration
     slot = leaf * table[N_SERVERS] + server
@@ -361,7 +383,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 def hold(table: Any, leaf: int, number: int) -> None:
     """Put a command behind those that a drive holds."""
     state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
-    if begin[0] + state.held == table[QUEUE_CAPACITY]:
+    if begin[0] + state.held == table[HELD_CAPACITY]:
         first = begin[0]
         begin[0] = 0
         held = held_of(table, leaf)
@@ -501,3 +523,53 @@ def end_service(table: Any, slot: int) -> int:
         command.cache = CACHE_DESTAGED
         return -1
     return -2 - int(number)
+
+
+@njit
+def end_link(table: Any, link_number: int) -> int:
+    """End a transfer over a link; return the command if the host sees it done, else -1.
+
+    The data of a write have reached their drive, unless another link lies in between.
+    """
+    number = leave_link(table, link_number)
+    parent = links_of(table)[link_number].parent
+    at = general_of(table)[0].now
+    if parent >= 0:
+        join_link(table, parent, number, at)
+    elif commands_of(table)[number].write != 0:
+        arrive(table, number, at)
+    else:
+        return number
+    return -1
+
+
+@njit
+def device_slots(table: Any) -> int:
+    """Return how many event slots belong to drives, links and write caches."""
+    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + table[N_LEAVES])
+
+
+@njit
+def device_event(table: Any, slot: int) -> tuple[int, int]:
+    """Handle the event of a drive, a link or a write cache.
+
+    Returns
+    -------
+    seen, forgotten : int
+        The command that the host sees done, and the one of which nothing is left; -1: none.
+    """
+    links = table[N_LEAVES] * table[N_SERVERS]
+    caches = links + table[N_LINKS]
+    if slot < links:
+        number = end_service(table, slot)
+        if number >= 0:
+            return number, number
+        return -1, (-2 - number if number < -1 else -1)
+    if slot < caches:
+        number = end_link(table, slot - links)
+        return number, number
+    number = answer_cached(table, slot - caches)
+    command = commands_of(table)[number]
+    destaged = command.cache == CACHE_DESTAGED
+    command.cache = CACHE_ANSWERED
+    return number, (number if destaged else -1)

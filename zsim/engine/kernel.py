@@ -10,12 +10,9 @@ from typing import Any
 
 from zsim.engine.device import (
     FOREVER,
-    answer_cached,
-    arrive,
-    end_service,
+    device_event,
+    device_slots,
     flush_cache,
-    join_link,
-    leave_link,
 )
 from zsim.engine.flow import (
     client_reads,
@@ -31,8 +28,6 @@ from zsim.engine.flow import (
 )
 from zsim.engine.issue import enqueue
 from zsim.engine.memory import (
-    CACHE_ANSWERED,
-    CACHE_DESTAGED,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -48,9 +43,7 @@ from zsim.engine.memory import (
     META_WANTED,
     N_CLIENTS,
     N_LEAVES,
-    N_LINKS,
     N_RECORDS,
-    N_SERVERS,
     N_STREAMS,
     OP_ISSUE,
     OP_PREFETCH,
@@ -63,11 +56,9 @@ from zsim.engine.memory import (
     STREAM_PAUSED,
     STREAM_READY,
     STREAM_WINDOW,
-    commands_of,
     event_times_of,
     general_of,
     items_of,
-    links_of,
     program_of,
     streams_of,
 )
@@ -219,46 +210,17 @@ def next_slot(table: Any, slots: int) -> int:
 
 
 @njit
-def handle_link(table: Any, link_number: int) -> None:
-    """End a transfer: reads reach the host, writes their drive, unless another link lies in between."""
-    number = leave_link(table, link_number)
-    parent = links_of(table)[link_number].parent
-    now = general_of(table)[0].now
-    if parent >= 0:
-        join_link(table, parent, number, now)
-    elif commands_of(table)[number].write != 0:
-        arrive(table, number, now)
-    else:
-        finish_command(table, number)
-        forget_command(table, number)
-
-
-@njit
 def handle(table: Any, slot: int) -> None:
     """Handle the event of one slot."""
-    drives_end = table[N_LEAVES] * table[N_SERVERS]
-    if slot < drives_end:
-        number = end_service(table, slot)
-        if number >= 0:
-            finish_command(table, number)
-            forget_command(table, number)
-        elif number < -1:
-            forget_command(table, -2 - number)
+    devices = device_slots(table)
+    if slot < devices:
+        seen, forgotten = device_event(table, slot)
+        if seen >= 0:
+            finish_command(table, seen)
+        if forgotten >= 0:
+            forget_command(table, forgotten)
         return
-    if slot < drives_end + table[N_LINKS]:
-        handle_link(table, slot - drives_end)
-        return
-    slot -= drives_end + table[N_LINKS]
-    if slot < table[N_LEAVES]:
-        number = answer_cached(table, slot)
-        command = commands_of(table)[number]
-        destaged = command.cache == CACHE_DESTAGED
-        command.cache = CACHE_ANSWERED
-        finish_command(table, number)
-        if destaged:
-            forget_command(table, number)
-        return
-    slot -= table[N_LEAVES]
+    slot -= devices
     if slot < table[N_CLIENTS]:
         client_reads(table, slot)
         return
@@ -306,8 +268,7 @@ def advance(state: Any, until: float, budget: int) -> int:
     """
     table = bare(state)
     general, times = general_of(table)[0], event_times_of(table)
-    drives_end = table[N_LEAVES] * table[N_SERVERS]
-    slots = drives_end + table[N_LINKS] + table[N_LEAVES] + table[N_CLIENTS] + table[N_STREAMS]
+    slots = device_slots(table) + table[N_CLIENTS] + table[N_STREAMS]
     run_streams(table)
     handled = 0
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from zsim.engine.draws import mixed
+from zsim.drives.draws import mixed
 from zsim.engine.memory import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import ClientModel
 from zsim.engine.reference_clock import Alarm, Steps

@@ -17,14 +17,15 @@ from zsim.drives.mechanics import (
     EXTRA_BUFFER,
     extras_of,
     positioning,
+    rotational_wait,
     seek_and_wait,
     service_parts,
     track_angle,
     zone_of,
 )
 from zsim.drives.parameters import DriveParameters
-from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far
-from zsim.drives.smr import HEAD, shingles_at_first, smr_idle, smr_parts
+from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
+from zsim.drives.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
@@ -199,16 +200,20 @@ class Drive:
         """Return which of the held commands is served next."""
         drive, now = self.parameters, self.clock.now
         reach: Sequence[int] = range(min(len(self.held), drive.queue_depth))
-        if len(reach) == 1 or drive.queue_policy == "fcfs" or drive.kind == "flash":
+        if len(reach) == 1 or drive.kind == "flash":
             return 0
         awaited = [place for place in reach if self.held[place].cache == CACHE_NONE]
-        has_room = 2 * self.state.cached <= drive.write_cache_bytes
-        # Commands that somebody waits for age; those answered from the cache may be let lie.
-        ages = (n for n in reach if self.held[n].cache == CACHE_NONE or drive.cached_writes_age)
+        has_room = 2 * self.state.cached <= drive.write_cache_bytes and not self.state.flushing
+        cached_wait = drive.destage == "idle" and has_room and awaited
+        if drive.queue_policy == "fcfs":
+            return awaited[0] if cached_wait else 0
+        # Commands that somebody waits for age; those answered from the cache may be let lie, but for FLUSH.
+        all_age = drive.cached_writes_age or self.state.flushing
+        ages = (n for n in reach if all_age or self.held[n].cache == CACHE_NONE)
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest
-        if drive.destage == "idle" and has_room and awaited:
+        if cached_wait:
             reach = awaited
         if drive.queue_policy == "c-look":
             head = self.state.head
@@ -217,6 +222,8 @@ class Drive:
 
     def _positioning_time(self, command: Command) -> float:
         """Return how long the drive needs to reach a command it holds [s]."""
+        if self.parameters.smr_band_bytes > 0 and command.write:
+            return reach_of_shingled(self.record, self.state.head, command.offset)
         rate = self.rates[zone_of(self.record, command.offset)]
         overhead = 0.0 if self.parameters.overhead_overlaps else self._full_overhead(command)
         at, head = self.clock.now + overhead, self.state.head
@@ -239,9 +246,11 @@ class Drive:
         command.started = now
         (overhead, seek, wait, transfer), cleaning, head = self._parts(command, self._overhead(command))
         state.wrote_last = int(command.write)
-        duration = overhead + seek + wait + transfer + cleaning
-        if self.link is not None and self.link.model.command_based:
-            duration += self.link.model.per_command_s
+        if self.link is None or not self.link.model.command_based:
+            duration = overhead + seek + wait + transfer + cleaning
+        else:
+            transfer = max(transfer, command.length / self.link.model.rate)
+            duration = overhead + seek + wait + transfer + cleaning + self.link.model.per_command_s
             self.link.busy += duration
         self._count_gap(command.offset - state.head)
         state.head = head
@@ -284,10 +293,11 @@ class Drive:
                 state.free_at,
                 now,
                 overhead,
-                command.offset,
+                state.drawn,
                 command.length,
                 command.write,
             )
+            state.drawn += 1
             return (latency, 0.0, wait, transfer), 0.0, end
         cleaning = self._clean_when_idle() if drive.smr_band_bytes else 0.0
         if not command.write:
@@ -352,6 +362,9 @@ class Drive:
             state.ahead_clock,
         )
         if done != NOT_AHEAD:
+            if state.ahead_since < 0.0 and reads_on(head, end, size):
+                angle = track_angle(self.record, self.rates[zone_of(self.record, head)], head)
+                state.ahead_since = begin + rotational_wait(self.record, angle, begin)
             return (overhead, 0.0, 0.0, done - begin), head
         angle = track_angle(self.record, rate, command.offset)
         seek, wait = seek_and_wait(self.record, angle, head, begin, command.offset, False)

@@ -99,6 +99,7 @@ class LeafState:
     ahead_since: float = -1.0
     ahead_clock: int = 0
     slc_used: float = 0.0
+    drawn: int = 0
     free_at: float = 0.0
     cleaning: float = 0.0
     flushing: int = 0
@@ -172,7 +173,6 @@ class Shared:
     idle_total: float = 0.0
     client_reads: int = 0
     client_latency: float = 0.0
-    window_wait: float = 0.0
     # Leaf-queue rules.
     single_queue: int = 0
     time_buckets: int = 0

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zsim.drives.fitting import Sample
 from zsim.errors import InputError
+from zsim.observe.drive_fit import Sample
 from zsim.units import parse_bytes, parse_drive_size, parse_rate
 
 FIO_LOG_FORM = "milliseconds, KiB/s, direction, block size[, offset]"

@@ -9,12 +9,12 @@ from typing import Any
 from zsim.drives.catalogue import load_drive
 from zsim.errors import InputError
 from zsim.plan.running import answers
-from zsim.plan.table import ANSWER, Row, Table, TableInterrupted, interrupted_row
+from zsim.plan.table import ANSWER, REASON, Row, Table, TableInterrupted, interrupted_row
 from zsim.plan.usable import repeated_for_drives, repeated_for_usable, usable_bytes
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
-COLUMNS = ("name", "layout", "drives", "usable_bytes", *ANSWER, "refused")
+COLUMNS = ("name", "layout", "drives", "usable_bytes", *ANSWER, REASON)
 
 
 def compare(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from zsim.plan.table import ANSWER, Row, Table
+from zsim.plan.table import ANSWER, REASON, Row, Table
 from zsim.predict.drawing import CAUSES, Picture, time_unit
 
-NOT_AXES = frozenset({*ANSWER, "refused", "usable_bytes", "drives"})
+NOT_AXES = frozenset({*ANSWER, REASON, "usable_bytes", "drives"})
 
 
 def axes_of(table: Table) -> list[str]:

@@ -12,13 +12,14 @@ from typing import Any
 from zsim.errors import InputError
 from zsim.plan.compare import resolved
 from zsim.plan.running import answers
-from zsim.plan.table import ANSWER, Row, Table, TableInterrupted, interrupted_row, refused_row
+from zsim.plan.table import ANSWER, REASON, Row, Table, TableInterrupted, interrupted_row, refused_row
 from zsim.plan.usable import usable_bytes
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import models_directory, sha256_of
 from zsim.scenario.model import Scenario
 
 MAX_POINTS = 100_000
+SIMPLE_LAYOUT = "mirror2"  # that takes any value of the other fields
 SHAPE = ("width", "parity")
 
 Axes = Mapping[str, Sequence[Any]]
@@ -74,7 +75,7 @@ def sweep(
     known = _Store(store, _sources() if store is not None else "")
     todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
     done = len(rows) - len(todo)
-    columns = tuple(dict.fromkeys((*grid, "layout", "usable_bytes", *ANSWER, "refused")))
+    columns = tuple(dict.fromkeys((*grid, "layout", "usable_bytes", *ANSWER, REASON)))
     try:
         for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
             row = rows[todo[place]]
@@ -138,12 +139,19 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
         scenario = Scenario.from_dict({**common, **fields})
         one = resolved(scenario)
     except InputError as error:
-        return {**point, "layout": fields.get("layout"), **refused_row(str(error))}
-    stated = scenario.stated()
-    axes = {name: stated.get(name) for name in point if name in fields}
-    return {
-        **point, **axes, "layout": str(one.layout), "usable_bytes": usable_bytes(one), "scenario": stated,
-    }  # fmt: skip
+        axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
+        return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}
+    facts = {"layout": str(one.layout), "usable_bytes": usable_bytes(one), "scenario": scenario.stated()}
+    return {**point, **_parsed({**common, **fields}, point), **facts}
+
+
+def _parsed(fields: Mapping[str, Any], point: Row) -> Row:
+    """Return the axes' values as the scenario has them (0.5 for 50%); none if one is no value at all."""
+    try:
+        stated = Scenario.from_dict(fields).stated()
+    except InputError:
+        return {}
+    return {name: stated.get(name) for name in point if name in fields and name != "layout"}
 
 
 class _Store:
@@ -160,7 +168,7 @@ class _Store:
         for line in text.splitlines():
             try:
                 entry = json.loads(line)
-                self.known[entry["key"]] = {name: entry["answer"].get(name) for name in (*ANSWER, "refused")}
+                self.known[entry["key"]] = {name: entry["answer"].get(name) for name in (*ANSWER, REASON)}
             except (ValueError, TypeError, KeyError, AttributeError):
                 continue  # a line cut off when its writer was stopped
 
@@ -175,7 +183,7 @@ class _Store:
         """Append the row's answer."""
         if self.path is None:
             return
-        found = {name: row[name] for name in (*ANSWER, "refused") if row.get(name) is not None}
+        found = {name: row[name] for name in (*ANSWER, REASON) if row.get(name) is not None}
         line = json.dumps({"key": self._key(row["scenario"]), "scenario": row["scenario"], "answer": found})
         try:
             with self.path.open("a", encoding="utf-8") as stream:

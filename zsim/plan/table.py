@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +15,20 @@ from zsim.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.table import Table as RichTable
+    from rich.console import Group
 
 Row = dict[str, Any]
 
+REASON = "refused"
 ANSWER = ("p10_s", "p50_s", "p90_s", "bottleneck", "utilisation", "resilvered_bytes", "read_bytes")
-_PRINTED = {
+_PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "p10_s": ("p10", format_duration),
     "p50_s": ("p50", format_duration),
     "p90_s": ("p90", format_duration),
     "usable_bytes": ("usable", format_bytes),
     "resilvered_bytes": ("repaired", format_bytes),
     "read_bytes": ("read", format_bytes),
+    "bottleneck": ("bottleneck", lambda words: str(words).removeprefix("the ")),
     "utilisation": ("busy", percent),
     "fill": ("fill", percent),
     "frag": ("frag", percent),
@@ -50,7 +53,7 @@ def answer_row(prediction: Prediction) -> Row:
 
 def refused_row(reason: str) -> Row:
     """Return the columns `ANSWER` of a scenario that cannot be, with the reason."""
-    return {**dict.fromkeys(ANSWER), "refused": reason}
+    return {**dict.fromkeys(ANSWER), REASON: reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +87,23 @@ class Table:
 
     def grid(self) -> Grid:
         """Return the table in print: units for people, no column that is empty throughout."""
-        shown = [name for name in self.columns if any(row.get(name) is not None for row in self.rows)]
+        known = [
+            name
+            for name in self.columns
+            if name != REASON and any(row.get(name) is not None for row in self.rows)
+        ]
+        shown = [name for name in known if not self._says_twice(name)]
         head = tuple(_PRINTED[name][0] if name in _PRINTED else name for name in shown)
         rows = tuple(tuple(_printed(name, row.get(name)) for name in shown) for row in self.rows)
         numeric = frozenset(place for place, name in enumerate(shown) if _is_numeric(self.rows, name))
         return Grid(head, rows, numeric)
+
+    def _says_twice(self, name: str) -> bool:
+        """Tell whether a column repeats others: names that are layouts, layouts of width and parity."""
+        if name == "name":
+            return all(row.get(name) == row.get("layout") for row in self.rows)
+        plain = {"width", "parity"} <= set(self.columns) and "vdevs" not in self.columns
+        return name == "layout" and plain
 
     def raw_grid(self) -> Grid:
         """Return the whole table, every column, numbers in SI units and in full."""
@@ -110,19 +125,32 @@ class Table:
 
         save(self.plot(), path)
 
-    def __rich__(self) -> RichTable:
-        return rich_table(self.grid())
+    def reasons(self) -> tuple[str, ...]:
+        """Return why rows have no answer, each reason with the rows it holds for."""
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.get(REASON) is not None:
+                found.setdefault(row[REASON], []).append(str(row.get("layout")))
+        return tuple(f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in found.items())
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(rich_table(self.grid()), *(Text(reason) for reason in self.reasons()))
 
     def _repr_html_(self) -> str:
-        return html_table(self.grid())
+        return html_table(self.grid()) + "".join(f"<p>{html.escape(each)}</p>" for each in self.reasons())
 
     def __str__(self) -> str:
-        return grid_text(self.grid())
+        return "\n".join((grid_text(self.grid()), *self.reasons()))
 
 
 def _printed(name: str, value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, str) and name != "bottleneck":
+        return value
     if name in _PRINTED:
         return _PRINTED[name][1](value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -152,5 +180,5 @@ NOT_RUN = "not run"
 
 def interrupted_row(row: Row) -> Row:
     """Return a row as it is when a run is interrupted: one without an answer says so."""
-    known = row.get("p50_s") is not None or row.get("refused") is not None
+    known = row.get("p50_s") is not None or row.get(REASON) is not None
     return row if known else {**row, **refused_row(NOT_RUN)}

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.drives.catalogue import load_drive
+from zsim.engine.warm import begin_compiling
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
 from zsim.predict.clients import latencies
 from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unknowns
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.predict.member import MemberResult, run_member, setup_of, world_of
+from zsim.predict.middle import MiddleWorld, middle_world
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.prediction import (
     Assumption,
@@ -31,12 +33,14 @@ from zsim.predict.summary import (
     bottleneck,
     breakdown,
     leaf_rows,
+    limiting,
     phases,
     progress_curve,
     sampling_half_width,
     totals,
 )
-from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_bottleneck
+from zsim.predict.together import together
+from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
     from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 24_000, 48_000, 400_000
+MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 48_000, 400_000
 REPEATS = 3
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 6
@@ -94,8 +98,8 @@ class _Work:
     """The runs of one prediction, and what is known at any moment.
 
     First the members, on small miniatures, and one of each kind on a larger one (`zsim.predict.sizes`); then
-    the world nearest to their median on larger ones still, for everything that is said of it, and for what is
-    left of the size of a miniature: a small one has shorter runs than the real pool has.
+    the world nearest to their median, sampled, for everything that is said of it.  Of the members only the
+    ratio to that one counts: what a miniature's size does to them it does to that one too.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -109,6 +113,7 @@ class _Work:
         self.correction = 1.0
         self.bench: Bench | None = None
         self.unsettled = 0.0
+        self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
         self.large_pool: Miniature | None = None
@@ -129,6 +134,7 @@ class _Work:
 
     def run(self) -> None:
         """Run everything."""
+        begin_compiling()
         if not self.resolved.exact:
             self._run_members()
         self._run_middle()
@@ -145,12 +151,15 @@ class _Work:
         self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
-        for number, member in enumerate(self.members):
-            self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
-            self.raw.append(self._duration(member, MEMBER_BLOCKS))
+        for time in together(self._time_of, self.members):
+            self.raw.append(time)
+            self.progress(len(self.raw) / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
         self.of_kind = factors_by_kind(
             self.members, self.raw, lambda member: self._duration(member, KIND_BLOCKS)
         )
+
+    def _time_of(self, member: Member) -> float:
+        return self._duration(member, MEMBER_BLOCKS)
 
     def _duration(self, member: Member, blocks: int) -> float:
         pool = miniature(world_of(self.resolved, member), member, blocks=blocks)
@@ -165,25 +174,53 @@ class _Work:
         return int(np.argmin(np.abs(np.log(sized) - math.log(quantiles(sized)[1]))))
 
     def _run_middle(self) -> None:
-        """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
-        self.progress(len(self.members) / (len(self.members) + SHARE_OF_MIDDLE), "the middle one in detail")
+        """Simulate the middle world: sampled where it can be, else on a large miniature."""
+        self.progress(self._share_of(0.0), "the middle one in detail")
         member = self._middle()
-        small, blocks = [], MIDDLE_BLOCKS
-        for repeat in range(REPEATS):
+        seeded = world_of(self.resolved, member)
+        pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
+        self.bench = Bench(seeded, member, pool, run_member(seeded, member, pool=pool))
+        self.middle = middle_world(self.resolved, member, self._report_middle)
+        if self.middle is None:
+            self._run_miniatures(member)
+        else:
+            self.notes = {self.middle.pool.note} - {""}
+            self.large_pool = self.middle.pool
+            self.middle.execute()
+            self._take_middle()
+        self._watch_clients(self.bench)
+        self.scrub_share = verifying_scrub(self.bench)
+
+    def _share_of(self, middle: float) -> float:
+        return (len(self.members) + SHARE_OF_MIDDLE * middle) / (len(self.members) + SHARE_OF_MIDDLE)
+
+    def _report_middle(self, now: float, share: float) -> None:
+        self.progress(self._share_of(share), "the middle one in detail")
+
+    def _take_middle(self) -> None:
+        """Take the sampled answer for the middle world's."""
+        assert self.middle is not None
+        assert self.bench is not None
+        self.correction = self.middle.time_s / self.bench.result.time_s
+        self._relative_to_kind()
+        self.repeats = [self.middle.time_s]
+        self.bench = replace(self.bench, detail=self.middle.result(), large_pool=self.large_pool)
+
+    def _run_miniatures(self, member: Member) -> None:
+        """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
+        assert self.bench is not None
+        small, blocks = [self.bench.result.time_s], MIDDLE_BLOCKS
+        for repeat in range(1, REPEATS):
             seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
-            pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
-            result = run_member(seeded, member, pool=pool)
-            small.append(result.time_s)
-            if repeat == 0:
-                self.bench = Bench(seeded, member, pool, result)
+            small.append(
+                run_member(seeded, member, pool=miniature(seeded, member, blocks=MEMBER_BLOCKS)).time_s
+            )
         large = self._large(member, blocks)
         self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
         self._relative_to_kind()
         assert self.bench is not None
         self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
-        self._watch_clients(self.bench)
-        self.scrub_share = verifying_scrub(self.bench)
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
@@ -218,7 +255,9 @@ class _Work:
         estimate = self.exact_run.estimate() if self.exact_run is not None else None
         if estimate is not None:
             self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
-        if self.bench is None and self.raw:
+        if self.middle is not None and self.middle.known:
+            self._take_middle()
+        elif self.bench is None and self.raw:
             self._run_middle()
         return self.prediction() if self.bench is not None else None
 
@@ -231,18 +270,18 @@ class _Work:
             low = middle = high = self.exact.time_s
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
-        sums = totals(result)
+        sums, without = totals(result), without_each(self.bench, middle)
         return Prediction(
             subject=subject(resolved),
             operation=resolved.operation,
             order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
             resilver_s=answer,
             uncertainty=self._uncertainty(answer),
-            phases=phases(result, middle, self.scrub_share),
+            phases=phases(result, middle, self.scrub_share, self.bench.result),
             clients=self.clients,
-            bottleneck=bottleneck(result, without_bottleneck(self.bench, middle)),
+            bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
-            breakdown=_stretched(breakdown(result), middle),
+            breakdown=_stretched(breakdown(result, limiting(result, without, middle)), middle),
             alternatives=others,
             progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
             advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
@@ -260,6 +299,8 @@ class _Work:
             # The one large run has an error of its own, smaller as it has more blocks.
             half *= math.sqrt(1.0 + len(self.repeats) * MEMBER_BLOCKS / MIDDLE_BLOCKS)
             half = math.hypot(half, self.unsettled * answer.p50)
+        if self.middle is not None and self.middle.known:
+            half = self.middle.half_width_s * answer.p50 / self.middle.time_s
         if self.exact is not None:
             half = 0.0
         return Uncertainty(
@@ -358,8 +399,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     if "smr" in (old.recording, new.recording):
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
-            "in a way that its vendor does not publish; the interval is wide, and a raidz of narrow columns "
-            "may take longer still"
+            "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
+            "such resilvers"
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(

@@ -11,10 +11,10 @@ from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
-    ClientModel,
     LeafModel,
     LinkModel,
     PlaneModel,
+    ScanRules,
     VdevModel,
 )
 from zsim.engine.rules import queue_rules, scan_rules
@@ -25,8 +25,6 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
 PHASE_STEP = 0.381966
-# Of a track at the rate of the outermost zone: tracks further in are shorter.
-TRACK_SHARE = 0.7
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
@@ -84,28 +82,19 @@ def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
 def leaf_parameters(
     model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
-    """Return the engine's numbers of one drive.
-
-    The angle decides whether a write that follows another loses a turn, so no write passes under a gap for
-    free; reads do as far as the drive reads ahead.
-    """
+    """Return the engine's numbers of one drive."""
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
         inner_ratio=factors.inner_ratio,
         seek=factors.seek,
         overhead=factors.overhead,
     )
-    track = (
-        int(numbers.zone_rates[0] * numbers.revolution_s * TRACK_SHARE) if model.kind == "mechanical" else 0
-    )
     return replace(
         numbers,
         phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         flush_each_txg=write_cache,
-        write_pass_under_bytes=-1,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
-        seekless_bytes=track,
         physical_sector_bytes=physical_sector(model, numbers),
     )
 
@@ -133,7 +122,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
             link=link_of.get(leaf, -1),
-            role="source",
+            role="target" if leaf in overwritten(resolved) else "source",
             name=old.name,
         )
         for leaf in range(count)
@@ -149,17 +138,29 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + new_drives)
     ]
-    groups = client_groups(resolved, seed)
     return PlaneModel(
         leaves=tuple(leaves),
         vdevs=vdev_models(resolved),
         links=links,
         queue=queue_rules(resolved.release),
-        scan=scan_rules(resolved.release, resolved.operation),
-        clients=groups[0] if groups else ClientModel(),
-        more_clients=groups[1:],
+        scan=_scan_rules(resolved),
+        clients=client_groups(resolved, seed),
         writer=writer(resolved),
     )
+
+
+def overwritten(resolved: ResolvedScenario) -> tuple[int, ...]:
+    """Return the leaves that a scrub repairs in place, because something else was written over them."""
+    return (0,) if resolved.old_drive == "overwritten" else ()
+
+
+def _scan_rules(resolved: ResolvedScenario) -> ScanRules:
+    """Return the rules of the scan; a scrub that finds a drive overwritten repairs like a resilver.
+
+    It has read every column, parity included, so nothing is read again (vdev_raidz.c:vdev_raidz_io_done).
+    """
+    rules = scan_rules(resolved.release, resolved.operation)
+    return replace(rules, scrub=False) if overwritten(resolved) else rules
 
 
 def spares(resolved: ResolvedScenario) -> bool:
@@ -217,7 +218,13 @@ def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int)
     online = resolved.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
     write = tuple(
-        NOT_REPAIRED if child >= replaced else TO_SPARE if spares(resolved) else resolved.leaves + child
+        first + child
+        if first + child in overwritten(resolved)
+        else NOT_REPAIRED
+        if child >= replaced
+        else TO_SPARE
+        if spares(resolved)
+        else resolved.leaves + child
         for child in range(spec.children)
     )
     return VdevModel(

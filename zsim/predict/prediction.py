@@ -72,6 +72,9 @@ class Driver(Record):
     field: str = Field(description="the scenario's field")
     low_s: float = Field(ge=0, description="duration at the favourable end of its distribution [s]")
     high_s: float = Field(ge=0, description="duration at the unfavourable end [s]")
+    narrows: float = Field(
+        default=0.0, ge=0, le=1, description="by how much p10-p90 narrows once it is known (of its logarithm)"
+    )
     words: str = Field(default="", description="what stating it would bring, in a person's words")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,14 @@ from zsim.predict.hardware import shared_link
 from zsim.predict.member import MemberResult
 from zsim.predict.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.units import format_duration
 
 MAX_POINTS = 40
+NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
+WORTH_NAMING, SAME = 0.1, 0.02
+"""A resource without which less than this share of the time is saved holds nothing up; savings that lie
+closer together are the same."""
+SATURATED = 0.6
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
@@ -58,31 +64,67 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     )
 
 
-def busiest(result: MemberResult) -> tuple[str, float, int]:
-    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it."""
+def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, int]:
+    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it.
+
+    With `kind` (source, target or link) the busiest of these.
+    """
     span, model = max(result.run.end, 1e-9), result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
     for number, leaf in enumerate(model.leaves):
         share = float(result.run.leaves["busy"][number]) / span / leaf.drive.parallel_commands
-        if share > best[1]:
+        if kind in (None, leaf.role) and share > best[1]:
             best = (leaf.role, min(1.0, share), number)
-    for number, busy in enumerate(result.run.link_busy):
+    for number, busy in enumerate(result.run.link_busy if kind in (None, "link") else ()):
         if (model.links[number].command_based and busy / span > 0.97 * best[1]) or busy / span > best[1]:
             best = ("link", min(1.0, busy / span), number)
     return best
 
 
-def bottleneck(result: MemberResult, without_it_s: float | None) -> Bottleneck:
-    """Return the resource that sets the pace, in words."""
-    kind, share, number = busiest(result)
+def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float) -> str | None:
+    """Return the kind of resource that holds the operation up; None where no single one does.
+
+    Parameters
+    ----------
+    result : MemberResult
+    without : mapping
+        Duration by the kind that is infinitely fast [s].
+    middle_s : float
+        The answer [s].
+    """
+    least = min(without.values(), default=middle_s)
+    if least > (1.0 - WORTH_NAMING) * middle_s:
+        return None
+    close = [kind for kind, time in without.items() if time <= least + SAME * middle_s]
+    return max(close, key=lambda kind: busiest(result, kind)[1])
+
+
+def bottleneck(result: MemberResult, without: Mapping[str, float], middle_s: float) -> Bottleneck:
+    """Return the resource that sets the pace, in words; see `limiting`."""
+    named = limiting(result, without, middle_s)
+    kind, share, number = busiest(result, named)
+    if named is None:
+        return Bottleneck(
+            resource=f"no single one: {NAMES.get(kind, 'nothing')} is the busiest",
+            utilisation=share,
+            why="they hold each other up, or wait for ZFS (its window, its txgs); "
+            f"the best of them, infinitely fast, would leave {format_duration(min(without.values()))}"
+            if without
+            else "",
+        )
     if kind == "link":
-        name = f"the shared link ({result.model.links[number].name})"
-        why = "the drives behind it wait for each other"
-    elif kind == "target":
-        name, why = "the new drive", _where_time_goes(result, number)
+        name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
     else:
-        name, why = "the old drives", _where_time_goes(result, number)
-    return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without_it_s)
+        name, why = _named(result.model, kind, number), _where_time_goes(result, number)
+        if share < SATURATED:
+            why += "; waited for rather than saturated, as only so many blocks are under way at once"
+    return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
+
+
+def _named(model: PlaneModel, kind: str, leaf: int) -> str:
+    """Return the resource in words: a drive that is repaired in place is no new one."""
+    in_place = any(leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs)
+    return "the overwritten drive" if in_place else NAMES[kind]
 
 
 def _where_time_goes(result: MemberResult, leaf: int) -> str:
@@ -96,12 +138,12 @@ def _where_time_goes(result: MemberResult, leaf: int) -> str:
         "rewriting shingled bands": float(row["cleaning"]),
     }
     name, value = max(parts.items(), key=lambda item: item[1])
-    return f"{value / busy:.0%} of its busy time is {name}"
+    return f"{value / busy:.0%} of that is {name}"
 
 
-def breakdown(result: MemberResult) -> dict[str, float]:
-    """Return the answer by cause, of the busiest drive; the parts sum to it [s]."""
-    kind, _, number = busiest(result)
+def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
+    """Return the answer by cause, of the busiest drive (of the kind that limits); the parts sum to it [s]."""
+    kind, _, number = busiest(result, limit)
     leaf = number if kind != "link" else _target(result.model)
     row, issue = result.run.leaves[leaf], result.issue_s
     span = max(result.run.end, 1e-9)
@@ -128,7 +170,10 @@ def _target(model: PlaneModel) -> int:
 
 
 def phases(
-    result: MemberResult, time_s: float | None = None, scrub_share: float | None = None
+    result: MemberResult,
+    time_s: float | None = None,
+    scrub_share: float | None = None,
+    counted: MemberResult | None = None,
 ) -> tuple[Phase, ...]:
     """Return the phases of the operation, each with its share of the txg ends.
 
@@ -139,19 +184,64 @@ def phases(
         Duration that the phases sum up to; the result's own if not given [s].
     scrub_share : float, optional
         Duration of the scrub that follows, relative to the operation's.
+    counted : MemberResult, optional
+        A whole run of the same world, that says how the I/Os fall to the phases; `result` if not given.
     """
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
     factor = 1.0 if time_s is None else time_s / max(result.time_s, 1e-9)
     repair = "sequential rebuild" if any(name == "rebuild" for name, _, _ in result.run.phases) else "repair"
-    for name, seconds in (("metadata scan", result.visit_s), (repair, result.issue_s)):
+    sums = totals(result)
+    for name, kinds, seconds in (
+        ("metadata scan", ("visit",), result.visit_s),
+        (repair, ("issue", "rebuild"), result.issue_s),
+    ):
         if seconds > 0.0:
             duration = (seconds + result.sync_s * seconds / active) * factor
-            found.append(Phase(name=name, start_s=start, duration_s=duration))
+            shares = _of_phase(counted or result, kinds)
+            found.append(
+                Phase(
+                    name=name,
+                    start_s=start,
+                    duration_s=duration,
+                    read_bytes=int(sums["read_bytes"] * shares.read),
+                    written_bytes=int(sums["written_bytes"] * shares.written),
+                    bound_by=shares.busiest,
+                )
+            )
             start += duration
     if scrub_share is not None:
         found.append(Phase(name=VERIFYING_SCRUB, start_s=start, duration_s=start * scrub_share))
     return tuple(found)
+
+
+class _Shares(NamedTuple):
+    """A phase's part of what was read and written, and in words what was busiest in it."""
+
+    read: float
+    written: float
+    busiest: str
+
+
+def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
+    booked = result.run.by_phase
+    here = [booked[kind] for kind in kinds if kind in booked]
+    if not here:
+        return _Shares(0.0, 0.0, "")
+    done, every = np.sum(here, axis=0), np.maximum(np.sum(list(booked.values()), axis=0).sum(axis=0), 1e-9)
+    read, written = (done.sum(axis=0) / every)[1:]
+    ends = [*[begin for _, begin, _ in result.run.phases][1:], result.run.end]
+    slices = zip(result.run.phases, ends, strict=True)
+    span = sum(end - begin for (name, begin, _), end in slices if name in kinds)
+    busy = {
+        NAMES[leaf.role]: float(done[number, 0]) / leaf.drive.parallel_commands / max(span, 1e-9)
+        for number, leaf in sorted(enumerate(result.model.leaves), key=lambda each: float(done[each[0], 0]))
+        if leaf.role in NAMES
+    }
+    if not busy:
+        return _Shares(float(read), float(written), "")
+    name, share = max(busy.items(), key=lambda item: item[1])
+    return _Shares(float(read), float(written), f"{name}, busy {100 * min(1.0, share):.0f} %")
 
 
 def totals(result: MemberResult) -> dict[str, int]:

@@ -14,7 +14,6 @@ from zsim.predict.hardware import on_own_ports, shared_link
 from zsim.predict.member import MemberResult, run_member
 from zsim.predict.population import Miniature
 from zsim.predict.prediction import Advice, Alternative, Quantiles
-from zsim.predict.summary import busiest
 from zsim.scenario.releases import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -124,15 +123,18 @@ def instant(drive: DriveParameters) -> DriveParameters:
     )
 
 
-def without_bottleneck(bench: Bench, middle_s: float) -> float:
-    """Return the duration if the busiest kind of resource took no time [s]."""
-    kind, _, _ = busiest(bench.result)
+def without_each(bench: Bench, middle_s: float) -> dict[str, float]:
+    """Return the duration if one kind of resource took no time, by kind: source, target, link [s]."""
     model = bench.result.model
-    if kind == "link":
-        changed = on_own_ports(model)
-    else:
-        changed = _changed(model, kind, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
-    return middle_s * bench.time(model=changed) / bench.result.time_s
+    trials = {
+        role: _changed(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
+        for role in dict.fromkeys(leaf.role for leaf in model.leaves if leaf.role in ("source", "target"))
+    }
+    if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
+        trials["link"] = on_own_ports(model)
+    return {
+        kind: middle_s * bench.time(model=changed) / bench.result.time_s for kind, changed in trials.items()
+    }
 
 
 def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:

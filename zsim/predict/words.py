@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 100
 # Below this share of the answer, what is left without the bottleneck is nothing.
 NOTHING = 0.001
+# What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
+SLIGHT = 0.005
 
 
 class Grid(NamedTuple):
@@ -89,14 +91,18 @@ def volume(prediction: Prediction) -> str:
 def bottleneck(prediction: Prediction) -> tuple[str, ...]:
     """Name the bottleneck, why it is one, and what the time would be without it."""
     found = prediction.bottleneck
-    lines = [f"{found.resource}, busy {percent(found.utilisation)} of the time."]
+    lines = [f"{_capital(found.resource)}, busy {percent(found.utilisation)} of the time."]
     if found.why:
-        lines.append(found.why)
+        lines.append(f"{_capital(found.why.rstrip('.'))}.")
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
         lines.append(f"Were it infinitely fast: {without}.")
     return tuple(lines)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def leaf_row(leaf: Leaf) -> tuple[str, ...]:
@@ -129,13 +135,13 @@ def breakdown_grid(parts: dict[str, float]) -> Grid:
 
 
 def phase_grid(prediction: Prediction) -> Grid:
-    """Return the table of phases."""
+    """Return the table of phases; a scrub that follows has no byte counts of its own."""
     rows = tuple(
         (
             p.name,
             format_duration(p.duration_s),
-            format_bytes(p.read_bytes),
-            format_bytes(p.written_bytes),
+            format_bytes(p.read_bytes) if p.read_bytes else "",
+            format_bytes(p.written_bytes) if p.written_bytes else "",
             p.bound_by,
         )
         for p in prediction.phases
@@ -150,6 +156,13 @@ def milestones(prediction: Prediction) -> tuple[str, ...]:
         return ()
     back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
+
+
+def whose_load(prediction: Prediction) -> tuple[str, ...]:
+    """Say where clients come from that nobody stated."""
+    if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
+        return ("No load was stated; these clients are those of the middle one of the possible worlds.",)
+    return ()
 
 
 def clients_grid(prediction: Prediction) -> Grid:
@@ -203,25 +216,30 @@ def advice(prediction: Prediction) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def unknowns(prediction: Prediction) -> tuple[str, ...]:
-    """Say which unstated input moves the answer most."""
+def unknowns_grid(prediction: Prediction) -> Grid:
+    """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
     known = prediction.uncertainty
-    if known is None:
-        return ()
-    return tuple(driver_sentence(driver) for driver in known.drivers)
+    rows = tuple(driver_row(each) for each in known.drivers if each.narrows >= SLIGHT) if known else ()
+    return Grid(
+        ("not known", "alone it moves the answer", "interval narrows by", "remedy"), rows, frozenset({2})
+    )
 
 
-def driver_sentence(driver: Driver) -> str:
-    """Say how far one unstated input moves the answer."""
+def driver_row(driver: Driver) -> tuple[str, ...]:
+    """Return the table row of one unstated input."""
     low, high = format_duration(driver.low_s), format_duration(driver.high_s)
-    words = f"; {driver.words}" if driver.words else ""
-    return f"{driver.field}: {low} to {high}{words}."
+    return driver.field, f"{low} to {high}", percent(driver.narrows), driver.words
 
 
 def assumption_grid(prediction: Prediction) -> Grid:
-    """Return the table of defaults used."""
-    rows = tuple((a.field, a.text or str(a.value), a.why) for a in prediction.assumptions)
-    return Grid(("not stated", "taken as", "why"), rows)
+    """Return the table of defaults used, and which of them were varied for the interval."""
+    known = prediction.uncertainty
+    varied = {driver.field for driver in known.drivers} if known else set()
+    rows = tuple(
+        (a.field, a.text or str(a.value), "yes" if a.field in varied else "", a.why)
+        for a in prediction.assumptions
+    )
+    return Grid(("not stated", "taken as", "varied", "why"), rows)
 
 
 def sections(prediction: Prediction) -> tuple[Section, ...]:
@@ -234,10 +252,10 @@ def sections(prediction: Prediction) -> tuple[Section, ...]:
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
         Section("Where the time goes", grid=breakdown_grid(p.breakdown)),
         Section("Phases", milestones(p), phase_grid(p)),
-        Section("What clients wait", grid=clients_grid(p)),
+        Section("What clients wait", whose_load(p), clients_grid(p)),
         Section("Scan orders", alternatives(p)),
         Section("What to change first", advice(p)),
-        Section("What would narrow the interval", unknowns(p)),
+        Section("What would narrow the interval", grid=unknowns_grid(p)),
         Section("Assumptions", grid=assumption_grid(p)),
     )
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
@@ -250,7 +268,8 @@ def rich_table(grid: Grid) -> Table:
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for number, name in enumerate(grid.head):
-        table.add_column(name, justify="right" if number in grid.numeric else "left")
+        is_number = number in grid.numeric
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

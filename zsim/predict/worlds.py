@@ -33,6 +33,17 @@ DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
 survey), about four in ten turn at 5400 to 5900 rpm."""
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
+SHINGLINGS = ((0.5, 1.0), (1.0, 1.0), (1.15, 1.0), (1.6, 1.0), (3.2, 1.0))
+"""What shingled drives spend on their bands, over the model, and the shares: the factor that each of five
+reported resilvers of mirrors needs (2 TB of 2026 at 41 MB/s; two of 6 TB in the mirror of 2023; ST4000DM004
+at 13.9 MiB/s, OpenZFS issue 13679; ST5000LM000 at 7.9 MiB/s, issue 9800).  The firmwares are not published,
+and reporters write when it is slow."""
+NARROW_SHINGLINGS = ((4.1, 2.5), (5.8, 2.5))
+"""The same of drives that are written to in narrow columns, together as likely as all others: 8 days
+instead of one for an array (techsoncall), more than 9 instead of 16 hours for a WD40EFAX in a raidz1 of four
+(ServeTheHome).  Ars Technica (June 2020) found the same drive to collapse under sequential writes of 32K and
+to keep up with the 512K of mdraid: what its firmware does with them is not known."""
+NARROW_COLUMN = 128 << 10
 YEARS = {
     "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018, "openzfs-0.8": 2020,
     "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025, "openzfs-2.4": 2026,
@@ -106,6 +117,13 @@ def write_caches() -> tuple[Choice, ...]:
 def loads() -> tuple[Choice, ...]:
     """Return foreground reads a second and drive, with the shares of pools."""
     return tuple(Choice(rate, share) for rate, share in LOADS)
+
+
+def shinglings(resolved: ResolvedScenario) -> tuple[Choice, ...]:
+    """Return factors on what a shingled drive spends on rewriting its bands, with their shares."""
+    column = resolved.recordsize // resolved.layout.vdevs[0].data
+    narrow = NARROW_SHINGLINGS if column < NARROW_COLUMN else ()
+    return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
 
 
 def drive_classes() -> tuple[Choice, ...]:

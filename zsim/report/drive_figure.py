@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.drives.derived import iops_by_depth, rate_profile, seek_profile
+from zsim.drives.derived import rate_profile, seek_profile
 from zsim.drives.model import DriveModel
 from zsim.drives.parameters import DriveParameters
+from zsim.engine.alone import iops_by_depth
 from zsim.predict.drawing import ACCENT, INK, PALE, Picture, save
 from zsim.units import format_drive_size
 

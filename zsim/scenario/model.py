@@ -77,8 +77,10 @@ class Scenario(BaseModel):
     )
     operation: Literal["resilver", "scrub", "rebuild"] | None = Field(None, description="what runs")
     replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
-    old_drive: Literal["missing", "online"] | None = Field(
-        None, description="whether the drive that is replaced is gone or still there"
+    old_drive: Literal["missing", "online", "overwritten"] | None = Field(
+        None,
+        description="whether the drive that is replaced is gone or still there; overwritten: a scrub of"
+        " RAID-Z finds its first drive full of something else and repairs it in place",
     )
     second_at: Fraction | None = Field(
         None,

@@ -15,7 +15,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from zsim.drives.alone import MAX_OFFSET
+from zsim.drives.derived import MAX_OFFSET
 from zsim.errors import InputError
 
 SECTOR = 512

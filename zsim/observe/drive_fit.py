@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from zsim.drives.derived import random_rate, sequential_rate
+from zsim.drives.derived import sequential_rate
 from zsim.drives.model import DriveModel, DriveQuantity
 from zsim.drives.parameters import DriveParameters
+from zsim.engine.alone import random_rate
 from zsim.errors import InputError
 
 Matrix: TypeAlias = NDArray[np.float64]
