@@ -79,7 +79,7 @@ class Scenario(BaseModel):
     replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
     old_drive: Literal["missing", "online", "overwritten"] | None = Field(
         None,
-        description="the drive that is replaced: gone, or still there; overwritten: repaired in place by a scrub",
+        description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
     )
     second_at: Fraction | None = Field(
         None,
