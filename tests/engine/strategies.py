@@ -267,10 +267,10 @@ def models(draw: Draw) -> PlaneModel:
         LeafModel(drive=draw(st.sampled_from(kinds)), link=draw(st.integers(-1, len(links) - 1)))
         for _ in range(sum(map(leaf_count, vdevs)))
     )
-    clients, more = (ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(2))
+    clients = [ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(draw(choice(1, 2)))]
     return PlaneModel(
-        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan, clients=clients,
-        more_clients=(more,) if draw(st.booleans()) else (),
+        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan,
+        clients=tuple(group for group in clients if group.count > 0),
     )  # fmt: skip
 
 

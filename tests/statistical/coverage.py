@@ -1,16 +1,18 @@
 """How often the sampled interval holds the exact answer: ``python -m tests.statistical.coverage [COUNT]``.
 
-Scenarios are generated; their pools are small enough to be built and run whole.  Printed are the bias of the
+Scenarios are generated; their pools are small enough to be run whole.  Printed are, by class, the bias of the
 sampled answer, its error, and the share of intervals (95 %) that hold the exact one, beside the binomial band
-that this share should lie in with 99 %.
+that this share should lie in with 99 %.  Exact answers are kept in the file that ``--answers FILE`` names.
 """
 
 from __future__ import annotations
 
-import math
+import argparse
+import json
 import random
-import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,9 @@ from zsim.errors import ZsimError
 from zsim.pool.population import HistoryError
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import ExactRun
-from zsim.predict.member import run_member
+from zsim.predict.middle import middle_world
 from zsim.predict.population import miniature
-from zsim.predict.summary import sampling_half_width
+from zsim.predict.sampled import Plan
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
@@ -32,32 +34,52 @@ HISTORIES = (
     "media-server", "home-nas", "backup-target", "vm-host", "database", "small-files", "maildir",
     "write-once-archive",
 )  # fmt: skip
-RELEASES = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8", "openzfs-0.7", "freebsd-9.1")
-BLOCKS = (60_000, 120_000, 200_000)
+SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8")
+LEGACY = ("openzfs-0.7", "freebsd-9.1")
+CLASSES = ("sorted", "legacy", "scrub", "draid", "tiles")
+BLOCKS = (60_000, 100_000, 150_000)
+TILE, TILED = 25_000, 200_000
+PLAN = Plan(operations=16_000, most=48_000, whole=10_000)
+"""As `zsim predict` samples pools a few times larger."""
 WHOLE = 1_000_000
-SMALL, LARGE, REPEATS = 6_000, 48_000, 3
-"""As `zsim.predict.api` samples the middle world."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One scenario: sampled over exact duration, and whether the interval holds 1."""
+    """One scenario: its class, sampled over exact duration, half the interval over the exact duration."""
 
+    number: int
+    kind: str
+    exact_s: float
     ratio: float
-    covered: bool
+    half: float
+    complete: bool
+
+    @property
+    def covered(self) -> bool:
+        """Whether the interval holds the exact answer."""
+        return abs(self.ratio - 1.0) <= self.half + 1e-9
 
 
 def drawn(number: int) -> dict[str, Any]:
-    """Return the fields of a generated scenario."""
+    """Return the fields of a generated scenario; its class follows from its number."""
     chance = random.Random(number)
-    return {
+    kind = CLASSES[number % len(CLASSES)]
+    stated = {
         "layout": chance.choice(LAYOUTS),
-        "release": chance.choice(RELEASES),
+        "release": chance.choice(SORTED if kind in ("sorted", "draid") else SORTED + LEGACY),
         "history": chance.choice(HISTORIES),
-        "fill": round(chance.uniform(0.2, 0.85), 2),
-        "write_cache": chance.random() < 0.7,
+        "fill": round(chance.uniform(0.2, 0.8), 2),
+        "write_cache": chance.random() < 0.6,
+        "operation": "scrub" if kind == "scrub" else "resilver",
         "seed": number,
     }
+    if kind == "legacy":
+        stated["release"] = chance.choice(LEGACY)
+    if kind == "draid":
+        stated["layout"] = chance.choice(("draid1:3d:8c:1s", "draid2:4d:11c:1s", "draid2:6d:14c:2s"))
+        stated["release"] = chance.choice(("openzfs-2.1", "openzfs-2.3"))
+    return stated
 
 
 def resolved(stated: dict[str, Any], drive_size: int) -> ResolvedScenario:
@@ -66,45 +88,102 @@ def resolved(stated: dict[str, Any], drive_size: int) -> ResolvedScenario:
     return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
 
 
-def trial(number: int) -> Trial | None:
-    """Run one scenario both ways; None if its pool cannot be filled as asked."""
+def scenario_of(number: int) -> ResolvedScenario:
+    """Return a generated scenario on drives small enough for about as many blocks as wanted."""
     stated = drawn(number)
+    tiled = CLASSES[number % len(CLASSES)] == "tiles"
+    wanted = TILED if tiled else random.Random(number + 1).choice(BLOCKS)
+    pool = miniature(resolved(stated, 10**12), Member(), blocks=6_000)
+    return resolved(stated, int(10**12 * wanted / (len(pool.table) * pool.scale)))
+
+
+def trial(number: int, known: dict[int, float]) -> Trial | None:
+    """Run one scenario both ways; None if its pool cannot be filled as asked."""
+    kind = CLASSES[number % len(CLASSES)]
     try:
-        large = resolved(stated, 10**12)
-        pool = miniature(large, Member(), blocks=SMALL)
-        wanted = random.Random(number + 1).choice(BLOCKS)
-        one = resolved(stated, int(10**12 * wanted / (len(pool.table) * pool.scale)))
-        run = ExactRun(one, lambda share, words: None, blocks=WHOLE)
+        one = scenario_of(number)
+        blocks = TILE if kind == "tiles" else WHOLE
+        middle = middle_world(one, Member(), blocks=blocks)
+        assert middle is not None
+        if number not in known:
+            known[number] = ExactRun(one, lambda share, words: None, blocks=blocks).execute().time_s
+        middle.plan = PLAN
+        middle.execute()
     except (ZsimError, HistoryError):
         return None
-    exact = run.execute().time_s
-    return Trial(*_sampled(one, exact))
+    exact_s = known[number]
+    complete = all(run.complete for run in middle.runs)
+    return Trial(number, kind, exact_s, middle.time_s / exact_s, middle.half_width_s / exact_s, complete)
 
 
-def _sampled(one: ResolvedScenario, exact: float) -> tuple[float, bool]:
-    def time(seed: int, blocks: int) -> float:
-        seeded = replace(one, seed=one.seed + seed)
-        return run_member(seeded, Member(), pool=miniature(seeded, Member(), blocks=blocks)).time_s
+@dataclass(frozen=True)
+class Summary:
+    """Of some trials: how many were sampled, bias, errors, and intervals that hold the exact answer."""
 
-    small = [time(100 + repeat, SMALL) for repeat in range(REPEATS)]
-    large = time(100, LARGE)
-    half = sampling_half_width([each * large / math.exp(float(np.mean(np.log(small)))) for each in small])
-    return large / exact, abs(large - exact) <= half
+    count: int
+    whole: int
+    bias: float
+    median_error: float
+    most_error: float
+    median_half: float
+    covered: int
+    band: tuple[int, int]
 
 
-def main(count: int) -> None:
-    """Run so many scenarios and print what came of them."""
-    found = [each for each in map(trial, range(count)) if each is not None]
-    ratios = np.array([each.ratio for each in found])
-    covered = sum(each.covered for each in found)
-    low, high = stats.binom.interval(0.99, len(found), 0.95)
-    print(
-        f"{len(found)} scenarios; median of sampled / exact {np.median(ratios):.3f}, mean {ratios.mean():.3f}"
+def summary(trials: Sequence[Trial]) -> Summary:
+    """Return what trials show; those that were run whole are counted, and left out."""
+    sampled = [each for each in trials if not each.complete]
+    errors = np.array([each.ratio - 1.0 for each in sampled])
+    low, high = stats.binom.interval(0.99, len(sampled), 0.95)
+    return Summary(
+        count=len(sampled),
+        whole=len(trials) - len(sampled),
+        bias=float(errors.mean()),
+        median_error=float(np.median(np.abs(errors))),
+        most_error=float(np.quantile(np.abs(errors), 0.9)),
+        median_half=float(np.median([each.half for each in sampled])),
+        covered=sum(each.covered for each in sampled),
+        band=(int(low), int(high)),
     )
-    errors = np.abs(ratios - 1)
-    print(f"median error {np.median(errors):.1%}, nine in ten below {np.quantile(errors, 0.9):.1%}")
-    print(f"intervals that hold the exact answer: {covered}; should be {low:.0f} to {high:.0f}")
+
+
+def trials(numbers: Iterable[int], answers: Path | None = None) -> list[Trial]:
+    """Run generated scenarios; exact answers are read from a file, and added to it."""
+    known: dict[int, float] = {}
+    if answers is not None and answers.exists():
+        known = {int(number): time for number, time in json.loads(answers.read_text()).items()}
+    found = []
+    for number in numbers:
+        one = trial(number, known)
+        if one is None:
+            continue
+        found.append(one)
+        print(json.dumps(asdict(one)), flush=True)
+        if answers is not None:
+            answers.write_text(json.dumps(known))
+    return found
+
+
+def main() -> None:
+    """Run so many scenarios and print what came of them, by class."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", nargs="?", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--answers", type=Path)
+    given = parser.parse_args()
+    found = trials(range(given.first, given.first + given.count), given.answers)
+    for kind in ("all", *CLASSES):
+        some = [each for each in found if kind in ("all", each.kind)]
+        if not any(not each.complete for each in some):
+            continue
+        one = summary(some)
+        print(
+            f"{kind:8s} {one.count:4d} sampled, {one.whole:3d} run whole; bias {one.bias:+.2%}, "
+            f"error {one.median_error:.2%} median, {one.most_error:.2%} nine in ten, "
+            f"half interval {one.median_half:.2%}; held {one.covered} "
+            f"({one.covered / one.count:.1%}), should be {one.band[0]} to {one.band[1]}"
+        )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main()

@@ -269,7 +269,13 @@ def test_what_counts_as_stated(changes: dict[str, Any], stated: bool) -> None:
 
 def test_a_scrub_of_unequal_vdevs_is_that_of_the_largest() -> None:
     named = "mirror-0: 2x MD04ACA400 (4 TB); mirror-1: 2x DT01ACA200 (2 TB)"
-    changes = {"vdev": "mirror2", "n_vdevs": 2, "drive_model": named, "drive_bytes": None, "alloc_bytes": 3 * TB}
+    changes = {
+        "vdev": "mirror2",
+        "n_vdevs": 2,
+        "drive_model": named,
+        "drive_bytes": None,
+        "alloc_bytes": 3 * TB,
+    }
     found = fields(kind="scrub", **changes)
     assert (found["layout"], found["alloc"], found["drive_size"]) == ("mirror2", 2 * TB, 4 * TB)
     assert fields(**changes)["layout"] == "2*mirror2"

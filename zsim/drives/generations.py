@@ -93,4 +93,5 @@ def outer_rate(capacity_bytes: float, year: int, rate: float, exponent: float) -
         [bytes/s]
     """
     platters = platters_in_use(capacity_bytes, year)
-    return rate * math.prod((each / 1e12) ** (exponent / len(platters)) for each in platters)
+    mean = math.fsum(math.log(each / 1e12) for each in platters) / len(platters)
+    return rate * math.exp(exponent * mean)

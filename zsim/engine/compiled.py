@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +41,13 @@ COMMANDS_HELD = 4096
 ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
 
 
+class Room(NamedTuple):
+    """How many items a plane holds, and how many further copies of them."""
+
+    items: int
+    copies: int
+
+
 class CompiledPlane:
     """Compiled engine: the state lives in `Memory`, time passes in `kernel.advance`.
 
@@ -63,6 +69,8 @@ class CompiledPlane:
         Finished commands to keep; 0: none.
     program_length : int
         Longest program that will be loaded.
+    room : Room, optional
+        For items that are put in place of these.
     """
 
     def __init__(
@@ -77,17 +85,20 @@ class CompiledPlane:
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
+        room: Room | None = None,
     ) -> None:
         self.model = model
+        room = room or Room(max(1, len(items)), max(1, len(items.copy_vdev)))
         readable = np.zeros(0, np.int64) if client_items is None else client_items
         log = np.zeros(0, np.int64) if log_items is None else log_items
         asked = len(readable) + len(log)
         slots = min(slots, MAX_SLOTS)
         self._per_leaf = 2 * model.client_count + _per_leaf(
-            items, slots if leaf_slots is None else min(slots, leaf_slots), slots
+            items, room, slots if leaf_slots is None else min(slots, leaf_slots), slots
         )
         self.memory = Memory(
-            **_sizes(model, items, streams, slots, asked, records, program_length), queue=2 * self._per_leaf
+            **_sizes(model, items, room, streams, slots, asked, records, program_length),
+            queue=2 * self._per_leaf,
         )
         finish_compiling()
         self.memory.table[ENQUEUE] = enqueue_address()
@@ -162,7 +173,7 @@ class CompiledPlane:
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             rows = self.memory.clients[first : first + group.count]
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable
@@ -301,19 +312,6 @@ class CompiledPlane:
         return int(kernel.advance(self.memory.table, until, budget))
 
 
-def sized_items(items: ScanItems, count: int, copies: int) -> ScanItems:
-    """Return items over and over, and as many of their further copies, for the sizes of a plane."""
-    lengths = dict.fromkeys(("copy_vdev", "copy_offset"), copies)
-    columns = {field.name: getattr(items, field.name) for field in fields(items)}
-    return ScanItems(
-        **{
-            name: np.resize(column, lengths.get(name, count)) if len(column) else np.zeros(lengths[name], int)
-            for name, column in columns.items()
-            if column is not None
-        }
-    )
-
-
 def item_records(items: ScanItems) -> NDArray[Any]:
     """Return scan items as the records that the kernel reads."""
     records = np.zeros(len(items), ITEM_DTYPE)
@@ -328,9 +326,10 @@ def _permutation_cells(vdev: VdevModel) -> int:
     return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
-def _read_ahead(items: ScanItems) -> int:
+def _read_ahead(items: ScanItems, room: Room) -> int:
     """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
-    return int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
+    here = np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0)
+    return int(here) * -(-room.items // max(1, len(items)))
 
 
 def _further_copies(items: ScanItems, slots: int) -> int:
@@ -338,19 +337,25 @@ def _further_copies(items: ScanItems, slots: int) -> int:
     return int(np.sort(items.copy_count)[::-1][:slots].sum())
 
 
-def _per_leaf(items: ScanItems, leaf_slots: int, slots: int) -> int:
+def _per_leaf(items: ScanItems, room: Room, leaf_slots: int, slots: int) -> int:
     """Return how many entries a leaf queue may hold.
 
     Of each block on its top-level vdev the reads and a write a copy, of blocks elsewhere their further
     copies, of each metadata block that is read ahead a piece at most.
     """
     copies = int(items.copy_count.max(initial=0)) + 1
-    return leaf_slots * (copies + 1) + _further_copies(items, slots) + _read_ahead(items) + 2 * GROUP_ENTRIES
+    return (
+        leaf_slots * (copies + 1)
+        + _further_copies(items, slots)
+        + _read_ahead(items, room)
+        + 2 * GROUP_ENTRIES
+    )
 
 
 def _sizes(
     model: PlaneModel,
     items: ScanItems,
+    room: Room,
     streams: int,
     slots: int,
     client_items: int,
@@ -360,7 +365,7 @@ def _sizes(
     leaves = len(model.leaves)
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    metadata, further = _read_ahead(items), _further_copies(items, slots)
+    metadata, further = _read_ahead(items, room), _further_copies(items, slots)
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -371,8 +376,8 @@ def _sizes(
         "records": records,
         "held": COMMANDS_HELD + cached,
         "program": program_length or 3 * len(items) + 1,
-        "items": max(1, len(items)),
-        "copies": max(1, len(items.copy_vdev)),
+        "items": room.items,
+        "copies": room.copies,
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),

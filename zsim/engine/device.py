@@ -99,10 +99,10 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     waits = drive.destage != 0 and state.flushing == 0 and _somebody_waits(table, leaf, count)
     if drive.queue_policy == POLICY_FCFS:
         return _first_awaited(table, leaf) if waits else 0
-    # The oldest command that somebody waits for; those answered from the cache may be let lie.
+    # The oldest command that somebody waits for; those answered from the cache may be let lie, but for FLUSH.
     for place in range(count):
         command = commands[held[place]]
-        if command.cache == CACHE_NONE or drive.cache_ages != 0:
+        if command.cache == CACHE_NONE or drive.cache_ages != 0 or state.flushing != 0:
             if at - command.arrived > drive.queue_max_age:
                 return place
             break

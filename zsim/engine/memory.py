@@ -29,9 +29,8 @@ BUCKETS = 256
     EXIT_STALLED,
     EXIT_RECORD,
     EXIT_REFILL,
-    EXIT_FULL,
     EXIT_EPOCH,
-) = range(9)
+) = range(8)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
 OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
@@ -87,7 +86,6 @@ GENERAL_DTYPE = np.dtype(
         ("idle_total", "f8"),
         ("client_reads", "i8"),
         ("client_latency", "f8"),
-        ("window_wait", "f8"),
         # Leaf-queue rules.
         ("single_queue", "i8"),
         ("time_buckets", "i8"),
@@ -333,7 +331,6 @@ RECORD_DTYPE = np.dtype(
     N_LINKS,
     N_CLIENTS,
     N_STREAMS,
-    N_CLIENT_ITEMS,
     N_RECORDS,
     QUEUE_CAPACITY,
     HELD_CAPACITY,
@@ -342,7 +339,7 @@ RECORD_DTYPE = np.dtype(
     COPY_MASK,
     ENQUEUE,
     TABLE_LENGTH,
-) = range(45)
+) = range(44)
 
 
 # Compiled `zsim.engine.flow.enqueue`, called by address.
@@ -505,7 +502,7 @@ class Memory:
         table = np.zeros(TABLE_LENGTH, np.int64)
         table[: len(arrays)] = [array.ctypes.data for array in arrays]
         hardware = ("leaves", "servers", "links", "clients", "streams")
-        names = (*hardware, "client_items", "records", "queue", "held")
+        names = (*hardware, "records", "queue", "held")
         table[N_LEAVES : N_LEAVES + len(names)] = [sizes[name] for name in names]
         masks = ("program", "items", "copies")
         table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [power_of_two(sizes[name]) - 1 for name in masks]

@@ -147,7 +147,7 @@ class ReferencePlane:
     def _build_users(self, readable: list[Item], log: list[Item], streams: int) -> None:
         slot = self._next_slot
         self.clients = []
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             items = log if group.kind == "sync-write" else readable
             for number in range(group.count):
                 seed = group.seed + CLIENT_SEED_STEP * number

@@ -207,8 +207,9 @@ class Drive:
         cached_wait = drive.destage == "idle" and has_room and awaited
         if drive.queue_policy == "fcfs":
             return awaited[0] if cached_wait else 0
-        # Commands that somebody waits for age; those answered from the cache may be let lie.
-        ages = (n for n in reach if self.held[n].cache == CACHE_NONE or drive.cached_writes_age)
+        # Commands that somebody waits for age; those answered from the cache may be let lie, but for FLUSH.
+        all_age = drive.cached_writes_age or self.state.flushing
+        ages = (n for n in reach if all_age or self.held[n].cache == CACHE_NONE)
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest

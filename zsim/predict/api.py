@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 6_000, 24_000, 48_000, 400_000
+MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 48_000, 400_000
 REPEATS = 3
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 6
@@ -277,7 +277,7 @@ class _Work:
             order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
             resilver_s=answer,
             uncertainty=self._uncertainty(answer),
-            phases=phases(result, middle, self.scrub_share),
+            phases=phases(result, middle, self.scrub_share, self.bench.result),
             clients=self.clients,
             bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
@@ -399,8 +399,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     if "smr" in (old.recording, new.recording):
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
-            "in a way that its vendor does not publish; the interval is wide, and a raidz of narrow columns "
-            "may take longer still"
+            "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
+            "such resilvers"
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(

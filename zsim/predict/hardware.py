@@ -11,7 +11,6 @@ from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
-    ClientModel,
     LeafModel,
     LinkModel,
     PlaneModel,
@@ -139,15 +138,13 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + new_drives)
     ]
-    groups = client_groups(resolved, seed)
     return PlaneModel(
         leaves=tuple(leaves),
         vdevs=vdev_models(resolved),
         links=links,
         queue=queue_rules(resolved.release),
         scan=_scan_rules(resolved),
-        clients=groups[0] if groups else ClientModel(),
-        more_clients=groups[1:],
+        clients=client_groups(resolved, seed),
         writer=writer(resolved),
     )
 

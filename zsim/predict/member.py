@@ -10,6 +10,7 @@ import numpy as np
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel, WriterModel
 from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
@@ -140,21 +141,34 @@ def _quiet_sync(setup: RunSetup) -> float | None:
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
     """Return the second replacement, at its share of how long the first alone would take."""
+    return second_of(resolved, _execute(setup).end if resolved.second_at else 0.0)
+
+
+def second_of(resolved: ResolvedScenario, alone_s: float) -> SecondReplacement:
+    """Return the second replacement, at its share of what the first alone takes [s]."""
     child, leaf = resolved.replace, resolved.leaves + resolved.replace
-    alone = _execute(setup).end if resolved.second_at else 0.0
-    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone)
+    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone_s)
 
 
 def setup_of(
     resolved: ResolvedScenario, pool: Miniature, model: PlaneModel, release: ReleaseProfile
 ) -> RunSetup:
     """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
+    return replace(
+        whole_setup(resolved, pool.table, model),
+        release=scaled_limits(release, pool.scale),
+        memory=int(resolved.memory / pool.scale),
+    )
+
+
+def whole_setup(resolved: ResolvedScenario, blocks: BlockTable, model: PlaneModel) -> RunSetup:
+    """Return the run of a pool's blocks as they are."""
     return RunSetup(
         model=model,
-        blocks=pool.table,
-        release=scaled_limits(release, pool.scale),
+        blocks=blocks,
+        release=resolved.release,
         operation=resolved.operation,
-        memory=int(resolved.memory / pool.scale),
+        memory=resolved.memory,
         seed=resolved.seed,
         plane=plane_of(resolved),
         log_bytes=log_bytes(resolved),
@@ -180,16 +194,14 @@ def _by_hours(
             here = replace(resolved, load=loads)
             busy = plane_model(here, member.factors, resolved.seed)
             if model is not None:
-                busy = replace(
-                    model, clients=busy.clients, more_clients=busy.more_clients, writer=busy.writer
-                )
+                busy = replace(model, clients=busy.clients, writer=busy.writer)
             steady = replace(member, load=None)
             known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
         return known[loads]
 
     parts = spans(resolved, lambda loads: under(loads).time_s)
     results = [(under(loads), share) for loads, share, _ in parts]
-    loaded = [result for result, _ in results if result.model.client_groups]
+    loaded = [result for result, _ in results if result.model.clients]
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
     return replace(
         shown,

@@ -7,6 +7,7 @@ the middle of the places that its copies take there.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -16,22 +17,24 @@ from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.predict.clients import has_hours, log_bytes
+from zsim.predict.clients import has_hours
 from zsim.predict.ensemble import Member
-from zsim.predict.exact import TILE_BLOCKS
+from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, plane_of, share_correction, world_of
+from zsim.predict.member import MemberResult, share_correction, whole_setup, world_of
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import Plan, SampledRun
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE = 1.02
-"""A population that stands for no more than so many times itself is the pool."""
+"""Blocks of a list that stand for no more than so many times themselves are all of it."""
 LEAST_ISSUED = 20_000
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
-OPERATIONS, MOST_OPERATIONS = 40_000, 4_000_000
-PRECISION, MOST_TILES = 0.02, 4
+MOST_OPERATIONS = 4_000_000
+PRECISION = 0.02
+MOST_SEEN = 0.95
+"""Even where all populations were run: each lies at many places."""
 
 
 @dataclass(slots=True)
@@ -46,6 +49,8 @@ class MiddleWorld:
     model : PlaneModel
     pool : Miniature
         The first tile, or the pool.
+    blocks : int
+        Of a tile.
     progress : callable
         Called with simulated time and the share done.
     """
@@ -54,34 +59,53 @@ class MiddleWorld:
     member: Member
     model: PlaneModel
     pool: Miniature
+    blocks: int
     progress: Callable[[float, float], None] | None
     runs: list[SampledRun] = field(default_factory=list)
     first: RunResult | None = None
+    plan: Plan | None = None
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
         stated = self.resolved.scenario.precision
         wanted = PRECISION if stated is None else float(stated)
-        operations = OPERATIONS if stated is None else MOST_OPERATIONS
-        for number in range(MOST_TILES):
-            run = self._run(number, Plan(precision=wanted, operations=operations))
-            self.runs.append(run)
-            result = run.execute()
-            run.release()
+        plan = self.plan or Plan(precision=wanted)
+        if stated is not None:
+            plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
+        for number in range(POPULATIONS):
+            result = self._executed(number, plan)
+            run = self.runs[-1]
+            if run.crowded and not self._precise(wanted) and sum(map(len, run.streams)) <= run.most():
+                del self.runs[-1]
+                result = self._executed(number, replace(plan, whole=sys.maxsize))
             self.first = self.first or result
-            if stated is None or run.complete or self.half_width_s <= wanted * self.time_s:
+            if stated is None or self.runs[-1].complete or self._precise(wanted):
                 return
+
+    def _precise(self, wanted: float) -> bool:
+        return self.half_width_s <= wanted * self.time_s
+
+    def _executed(self, number: int, plan: Plan) -> RunResult:
+        self.runs.append(self._run(number, plan))
+        result = self.runs[-1].execute()
+        self.runs[-1].release()
+        return result
 
     def _run(self, number: int, plan: Plan) -> SampledRun:
         pool = self.pool
         if number > 0:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
-            pool = miniature(seeded, self.member, blocks=TILE_BLOCKS)
+            pool = miniature(seeded, self.member, blocks=self.blocks)
         setup = _setup(self.resolved, self.model, pool)
-        if pool.scale > WHOLE:
+        if not self.whole:
             times = pool.scale * share_correction(self.resolved, pool)
             plan = replace(plan, times=times, visits=pool.scale)
         return SampledRun(setup, plan, self.progress)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the population is the pool."""
+        return _is_whole(self.resolved, self.pool)
 
     @property
     def known(self) -> list[SampledRun]:
@@ -95,9 +119,11 @@ class MiddleWorld:
 
     @property
     def half_width_s(self) -> float:
-        """Half the 95 % interval of it [s]."""
+        """Half the 95 % interval of it [s], of what an exact run gives, which has few populations."""
         widths = [run.half_width_s for run in self.known]
-        return math.hypot(*widths) / len(widths)
+        here = sum(run.covered for run in self.known) / min(POPULATIONS, max(1.0, self.pool.scale))
+        unseen = 1.0 if self.whole else 1.0 - min(MOST_SEEN, here)
+        return math.hypot(*widths) / len(widths) * math.sqrt(unseen)
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
@@ -125,7 +151,11 @@ class MiddleWorld:
 
 
 def middle_world(
-    resolved: ResolvedScenario, member: Member, progress: Callable[[float, float], None] | None = None
+    resolved: ResolvedScenario,
+    member: Member,
+    progress: Callable[[float, float], None] | None = None,
+    *,
+    blocks: int = TILE_BLOCKS,
 ) -> MiddleWorld | None:
     """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
 
@@ -135,15 +165,17 @@ def middle_world(
     member : Member
     progress : callable, optional
         Called with simulated time and the share done.
+    blocks : int
+        Of a tile.
     """
     resolved = world_of(resolved, member)
     model = plane_model(resolved, member.factors, resolved.seed)
     if not _in_windows(resolved, model):
         return None
-    pool = miniature(resolved, member, blocks=TILE_BLOCKS)
+    pool = miniature(resolved, member, blocks=blocks)
     if _short_phases(resolved, pool):
         return None
-    return MiddleWorld(resolved, member, model, pool, progress)
+    return MiddleWorld(resolved, member, model, pool, blocks, progress)
 
 
 def _in_windows(resolved: ResolvedScenario, model: PlaneModel) -> bool:
@@ -162,31 +194,29 @@ def _short_phases(resolved: ResolvedScenario, pool: Miniature) -> bool:
     if resolved.release.order != "sorted":
         return False
     limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
-    entries = float(pool.table.dva_count.sum())
+    entries = float(pool.table.dva_count.sum()) * (1.0 if _is_whole(resolved, pool) else pool.scale)
     each = SIO_BYTES + DVA_BYTES + EXTENT_BYTES
-    if entries * max(1.0, pool.scale) * each < limit.hard:
+    if entries * each < limit.hard:
         return False
     return limit.strict or (limit.hard - limit.soft) / each < LEAST_ISSUED
 
 
 def _setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
-    return RunSetup(
-        model=model,
-        blocks=_in_the_middle(resolved, pool),
-        release=resolved.release,
-        operation=resolved.operation,
-        memory=resolved.memory,
-        seed=resolved.seed,
-        plane=plane_of(resolved),
-        log_bytes=log_bytes(resolved),
-    )
+    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
+
+
+def _is_whole(resolved: ResolvedScenario, pool: Miniature) -> bool:
+    """Tell whether no metaslab of the population is a reduced one, or all blocks of a list are there."""
+    if resolved.scenario.block_list is not None:
+        return pool.scale <= WHOLE
+    return pool.damaged.stands_for == 0
 
 
 def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
     """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
     listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
     level = pool.damaged
-    if listed or pool.scale <= WHOLE or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
+    if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
         return pool.table
     starts = level.slab_starts()
     apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1

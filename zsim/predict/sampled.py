@@ -7,10 +7,9 @@ they would be; slices, drains and the ends of transaction groups come as often a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import META_ABSENT, META_PRESENT, META_WANTED
 from zsim.engine.run import Run, RunSetup, Sample, plain_prefetch, split_walk
 from zsim.engine.window import Window
-from zsim.predict.sampling import Estimate, student, whole_from_windows, window_starts
+from zsim.predict.sampling import Estimate, whole_from_windows, window_starts
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 from zsim.scan.sorted import address_order, issue_program
 
@@ -70,8 +69,8 @@ class Period:
     begin, drained, end : float
         [s]
     notes : list of (moment, positions, in flight)
-    whole : bool
-        Whether the slice was as long as it may be.
+    whole, last : bool
+        Whether the slice was as long as it may be, and whether it came to the end of what was loaded.
     """
 
     begin: float
@@ -79,6 +78,7 @@ class Period:
     end: float
     notes: list[tuple[Any, ...]]
     whole: bool
+    last: bool
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Windows:
 
     starts: I64
     begins: I64
-    program: Program
+    rows: I64
 
 
 @dataclass(slots=True)
@@ -103,15 +103,15 @@ class Stream:
         Sums over the operations before each one, see `_columns`.
     head : int
         Operations done in the beginning.
-    found : list of (start, seconds)
-        Windows measured.
+    found : list of (start, seconds, period)
+        Windows measured, and the period that the middle of each lies in.
     """
 
     program: Program
     work: F64
     known: F64
     head: int = 0
-    found: list[tuple[int, float]] = field(default_factory=list)
+    found: list[tuple[int, float, int]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.program)
@@ -125,8 +125,11 @@ class Plan:
     ----------
     precision : float
         Half the 95 % interval to reach, as a share of the duration.
-    operations : int
-        To simulate at most in windows, warming up included; at least the first set of windows is.
+    operations, most : int
+        To simulate in windows, warming up included, at most where the interval is narrower than `wide`, and
+        at most in any case; at least the first set of windows is.
+    wide : float
+        Share of the duration.
     whole : int
         Programs up to this length are run whole.
     times, visits : float
@@ -135,6 +138,8 @@ class Plan:
 
     precision: float = 0.02
     operations: int = 40_000
+    most: int = 120_000
+    wide: float = 0.05
     whole: int = 20_000
     times: float = 1.0
     visits: float = 1.0
@@ -159,6 +164,10 @@ class SampledRun(Run):
         The beginning of the issue, with its txgs [s].
     rest : Estimate
         What follows.
+    covered : float
+        Share of what follows that lies in windows.
+    crowded : bool
+        Whether more windows would cover most of it: then all of it is better run anew, as a whole.
     complete : bool
         Whether all operations were simulated, so that nothing is estimated.
     """
@@ -169,13 +178,15 @@ class SampledRun(Run):
         super().__init__(replace(setup, plane=NotingPlane), progress)
         self.plan = plan
         self.visited_s = self.head_s = 0.0
+        self.visit_ends: list[float] = []
         self.periods: list[Period] = []
         self.streams: list[Stream] = []
         self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
-        self.length = 0
+        self.length = self.slice_operations = 0
         self.simulated = 0
         self._parts = PARTS // 2
-        self.head = 0
+        self.covered = 0.0
+        self.crowded = self._nothing_left = False
         self.complete = False
 
     @property
@@ -194,19 +205,19 @@ class SampledRun(Run):
         if self.plan.visits == 1.0:
             return self.visited_s
         active = sum(end - begin for name, begin, end in self.phases if name == "visit")
-        return self.plan.visits * active * (1.0 + self._mean_end() / self.txg.slice_s)
+        # The first txg of a scan writes more, and comes once.
+        end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
+        return self.plan.visits * active * (1.0 + min(end, self._mean_end()) / self.txg.slice_s)
 
     @property
     def issue_s(self) -> float:
         """Estimated duration of the issue with its txgs [s]."""
-        return self.head_s + self.rest.total * (1.0 + self._txgs[0]) + self._last_txg()
+        return self.head_s + self.rest.total + self._last_txg()
 
     @property
     def half_width_s(self) -> float:
-        """Half the 95 % interval of the duration [s]: of the windows, and of the ends of txgs."""
-        share, error = self._txgs
-        of_windows = (1.0 + share) * self.rest.half_width
-        return math.hypot(of_windows, error * self.rest.total)
+        """Half the 95 % interval of the duration [s]."""
+        return self.rest.half_width
 
     def share(self) -> float:
         """Return the share of the windows that are done."""
@@ -236,7 +247,9 @@ class SampledRun(Run):
             at += min(self.plane.positions()[0], len(piece))
             self._note_visit()
             self._sample("visit", begin)
+            drained = self.elapsed
             yield from self.control.sync()
+            self.visit_ends.append(self.elapsed - drained)
             if at >= len(visits):
                 break
         self.visited_s = self.elapsed
@@ -250,20 +263,25 @@ class SampledRun(Run):
             Stream(program, *self._columns(program, limit))
             for program, limit in zip(programs, limits, strict=True)
         ]
+        if self.sorted:
+            # What the plane needs it has by now.
+            self.items = self.queue = cast("Any", None)
         yield from self._head()
         while not self._enough():
-            wanted = 2 * self._parts
-            chosen = [self._choose(number, wanted) for number in range(len(self.streams))]
-            loaded = sum(len(each.program) for each in chosen)
-            left = sum(len(stream) - stream.head for stream in self.streams)
-            if self.simulated + loaded > MOST_SHARE * left and self.plan.times == 1.0:
-                yield from self._all_of_it()
+            self.crowded = self._crowded(2 * self._parts)
+            if self.crowded:
                 return
-            self._parts = wanted
-            yield from self._measure(chosen)
-            self._estimate()
-            if self.simulated + 2 * loaded > self.plan.operations or wanted >= MOST_PARTS:
+            self._parts *= 2
+            before = self.simulated
+            yield from self._measure([self._choose(number) for number in range(len(self.streams))])
+            if 2 * self.simulated - before > self.most() or self._parts >= MOST_PARTS:
                 return
+
+    def _crowded(self, parts: int) -> bool:
+        """Tell whether windows in so many parts would cover most of what there is."""
+        each = self.length + 2 * self._warm(self._longest)
+        stream = self.streams[self._longest]
+        return parts * each > MOST_SHARE * (len(stream) - stream.head)
 
     def _columns(self, program: Program, limit: Window) -> tuple[F64, F64]:
         """Return what each operation counts in the window, and what is known of it, summed up before each.
@@ -301,34 +319,52 @@ class SampledRun(Run):
         self._sample("issue", start)
         done = self.control.finished(len(self.streams))
         yield from self.control.sync()
-        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first))
+        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first, done))
 
     def _head(self) -> Steps:
-        """Run the beginning, until the streams are done that are much shorter than the longest."""
+        """Run the beginning, until the streams are done that are much shorter than the longest.
+
+        Where windows would cover most of what follows, all of it is the beginning.
+        """
         self._load([stream.program for stream in self.streams])
         begin = self.elapsed
         self._longest = int(np.argmax([len(stream) for stream in self.streams]))
-        longest = len(self.streams[self._longest])
-        short = [number for number, stream in enumerate(self.streams) if len(stream) < MAIN * longest]
-        slices = np.inf if longest <= self.plan.whole and self.plan.times == 1.0 else HEAD_SLICES
+        short = [number for number in range(len(self.streams)) if not self._is_main(number)]
+        whole = len(self.streams[self._longest]) <= self.plan.whole
         while True:
             yield from self._period()
-            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
-            if self.control.finished(len(self.streams)) or (over and len(self.periods) >= slices):
+            if self.control.finished(len(self.streams)):
                 break
-        self.complete = self.control.finished(len(self.streams))
-        self.head, self.head_s = len(self.periods), self.elapsed - begin
-        for stream, position, first in zip(self.streams, self.plane.positions(), self._firsts, strict=False):
-            stream.head = position - first
-        self.length = self._window_length()
+            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
+            if over and len(self.periods) >= HEAD_SLICES and not whole:
+                positions = self.plane.positions()
+                for stream, position, first in zip(self.streams, positions, self._firsts, strict=False):
+                    stream.head = position - first
+                self.length = self._window_length()
+                whole = self._crowded(PARTS)
+                if not whole:
+                    break
+        self.head_s = self.elapsed - begin
+        if self.control.finished(len(self.streams)):
+            self._all_done()
+
+    def _all_done(self) -> None:
+        """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
+        if self.plan.times == 1.0:
+            self.complete = True
+            return
+        self.head_s = 0.0
+        for stream in self.streams:
+            stream.head = 0
+        self._one_by_one(0)
 
     def _window_length(self) -> int:
         """Return how many operations a window has: what a slice does, unless that is more than may be run."""
         notes = self.periods[-1].notes
-        slice_operations = int(notes[-1][1][self._longest] - notes[0][1][self._longest])
+        self.slice_operations = int(notes[-1][1][self._longest] - notes[0][1][self._longest])
         warm = self._warm(self._longest)
         most = self.plan.operations // PARTS - 2 * warm + WARM_BLOCKS
-        return max(LEAST_WINDOW, warm // 2, min(slice_operations, most))
+        return max(LEAST_WINDOW, warm // 2, min(self.slice_operations, most))
 
     def _warm(self, number: int) -> int:
         """Return how many operations go before a window: what is in flight, and some more."""
@@ -340,30 +376,48 @@ class SampledRun(Run):
         self._firsts = np.cumsum([0, *[len(program) for program in programs]])[:-1].tolist()
         self.plane.load_streams(programs, self.limits)
 
-    def _all_of_it(self) -> Steps:
-        """Run what is left, as the real scan does."""
-        self._load([_part(stream.program, stream.head, len(stream)) for stream in self.streams])
-        begin = self.elapsed
-        while True:
-            yield from self._period()
-            if self.control.finished(len(self.streams)):
-                break
-        self.head_s += self.elapsed - begin
-        self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
-        self.complete = True
+    def _left(self, streams: Sequence[Stream] | None = None) -> int:
+        return sum(len(stream) - stream.head for stream in streams or self.streams)
+
+    def _one_by_one(self, first: int) -> None:
+        """Take all that was run behind the beginning as windows without anything between them."""
+        left = min(len(each) - each.head for n, each in enumerate(self.streams) if self._is_main(n))
+        self.length = max(1, min(self.length or left, left // PARTS))
+        chosen = []
+        for stream in self.streams:
+            stream.found = []
+            begins = self.length * np.arange((len(stream) - stream.head) // self.length)
+            chosen.append(Windows(stream.head + begins, begins, np.arange(stream.head, len(stream))))
+        self._take(chosen, first)
+        self._nothing_left = True
 
     def _enough(self) -> bool:
-        if self.complete:
+        if self.complete or self._nothing_left:
             return True
         return self.known and self.half_width_s <= self.plan.precision * self.time_s
 
-    def _choose(self, number: int, parts: int) -> Windows:
+    def most(self) -> int:
+        """Return how many operations may be simulated: more where the interval is wide."""
+        wide = self.half_width_s > self.plan.wide * self.time_s
+        return self.plan.most if wide else self.plan.operations
+
+    def _some_more(self, stream: Stream, end: int) -> I64:
+        """Return enough operations to fill the slice in which the last window ends."""
+        more = np.arange(end, min(len(stream), end + self.slice_operations))
+        before = np.arange(max(0, end - (self.slice_operations - len(more))), end)
+        return np.concatenate((more, before))
+
+    def _is_main(self, number: int) -> bool:
+        return len(self.streams[number]) >= MAIN * len(self.streams[self._longest])
+
+    def _choose(self, number: int) -> Windows:
         """Return windows of a stream, in the same parts of each; none of one that is over."""
+        parts = self._parts
         stream = self.streams[number]
-        if len(stream) < MAIN * len(self.streams[self._longest]):
+        if not self._is_main(number):
             nothing = np.zeros(0, np.int64)
-            return Windows(nothing, nothing, _part(stream.program, 0, 0))
-        taken = np.array([start for start, _ in stream.found], np.int64)
+            return Windows(nothing, nothing, nothing)
+        taken = np.array([start for start, *_ in stream.found], np.int64)
         starts = window_starts(stream.head, len(stream), parts, self.length, taken, self.setup.seed + parts)
         warm = self._warm(number)
         pieces, begins, at = [], [], 0
@@ -374,62 +428,68 @@ class SampledRun(Run):
             pieces.append(np.arange(start - before, end))
             begins.append(at + before)
             at += before + end - start
+        pieces.append(self._some_more(stream, end))
         rows = np.concatenate(pieces)
         self._skip_metadata(stream.program, pieces)
-        program = Program(stream.program.code[rows], stream.program.item[rows])
-        return Windows(starts, np.array(begins, np.int64), program)
+        return Windows(starts, np.array(begins, np.int64), rows)
 
     def _measure(self, chosen: list[Windows]) -> Steps:
-        """Simulate windows and note how long each takes."""
-        self._load([each.program for each in chosen])
+        """Simulate windows and note how long each takes; the last txg is a whole one."""
+        self._load([_taken(s.program, each.rows) for s, each in zip(self.streams, chosen, strict=True)])
         first = len(self.periods)
+        ends = [
+            int(each.begins[-1]) + self.length if len(each.begins) and self._is_main(number) else 0
+            for number, each in enumerate(chosen)
+        ]
         while True:
             yield from self._period()
-            if self.control.finished(len(self.streams)):
+            done = np.array(self.plane.positions()[: len(chosen)]) - self._firsts
+            if self.control.finished(len(self.streams)) or (
+                self.periods[-1].whole and bool((done >= ends).all())
+            ):
                 break
-        for number, windows in enumerate(chosen):
-            if len(windows.starts):
-                self._found(number, windows, self.periods[first:])
-            self.simulated += len(windows.program)
+        self.simulated += int(done.sum())
+        self._take(chosen, first)
 
-    def _found(self, number: int, windows: Windows, periods: list[Period]) -> None:
-        stream = self.streams[number]
-        work, _ = self._columns(windows.program, self.limits[number])
-        clock, done = self._course(number, work, periods)
-        edges = np.interp(np.stack([work[windows.begins], work[windows.begins + self.length]]), done, clock)
-        seconds = edges[1] - edges[0]
-        stream.found += list(zip(windows.starts.tolist(), seconds.tolist(), strict=True))
+    def _take(self, chosen: list[Windows], first: int) -> None:
+        """Note how long the windows loaded last took, in the periods since `first`, and estimate."""
+        for number, windows in enumerate(chosen):
+            if len(windows.starts) and self._is_main(number):
+                self._found(number, windows, first)
+        self._estimate()
+
+    def _found(self, number: int, windows: Windows, first: int) -> None:
+        stream, periods = self.streams[number], self.periods[first:]
+        work = np.concatenate(([0.0], np.cumsum(np.diff(stream.work)[windows.rows])))
+        clock, done, ends = self._course(number, work, periods)
+        begins = np.interp(work[windows.begins], done, clock)
+        seconds = np.interp(work[windows.begins + self.length], done, clock) - begins
+        period = first + np.searchsorted(ends, begins + seconds / 2.0)
+        stream.found += list(zip(windows.starts.tolist(), seconds.tolist(), period.tolist(), strict=True))
         stream.found.sort()
 
-    def _course(self, number: int, work: F64, periods: list[Period]) -> tuple[F64, F64]:
-        """Return moments and the work done by then, the ends of txgs left out."""
-        clock, done, start = [np.zeros(1)], [np.zeros(1)], 0.0
+    def _course(self, number: int, work: F64, periods: list[Period]) -> tuple[F64, F64, F64]:
+        """Return moments, the work done by then, and the ends of txgs, on a clock that does not stand still.
+
+        A txg's own writes, the destaging of write caches with them, are spread over its slice and its drain:
+        what the drain leaves to the end of the txg differs, the sum of both hardly does.
+        """
+        clock, done, ends, start = [np.zeros(1)], [np.zeros(1)], [], 0.0
         for period in periods:
             active = period.drained - period.begin
+            # The last slice may be short; its txg's end is a whole one, which `_last_txg` counts.
+            spared = self._mean_end() * max(0.0, 1.0 - active / self._mean_slice()) if period.last else 0.0
+            stretch = max(1.0, (period.end - period.begin - spared) / max(active, 1e-9))
             moments = np.array([moment for moment, *_ in period.notes]) - period.begin
             place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
             flight = np.array([each[2][number] for each in period.notes])
-            clock.append(start + moments)
+            clock.append(start + stretch * moments)
             done.append(work[place] - flight)
-            start += active
+            start += stretch * active
+            ends.append(start)
         course = np.maximum.accumulate(np.concatenate(done))
         course, rows = np.unique(course, return_index=True)
-        return np.concatenate(clock)[rows], course
-
-    @property
-    def _txgs(self) -> tuple[float, float]:
-        """Return the end of a txg over its slice, drain included, and half the 95 % interval of that."""
-        full = [each for each in self.periods[self.head :] if each.whole]
-        if len(full) < 2 or self.complete:
-            full = [each for each in self.periods if each.whole] or self.periods
-        ends = np.array([each.end - each.drained for each in full])
-        mean = sum(each.drained - each.begin for each in full) / max(1, len(full))
-        if len(full) < 2:
-            return (float(ends.mean()) / mean if len(full) and mean > 0.0 else 0.0), 0.0
-        txgs = self.rest.total / mean
-        unseen = max(0.0, 1.0 - len(full) / max(1.0, txgs))
-        error = float(ends.std(ddof=1)) * math.sqrt(unseen / len(full))
-        return float(ends.mean()) / mean, student(len(full) - 1) * error / mean
+        return np.concatenate(clock)[rows], course, np.array(ends)
 
     def _last_txg(self) -> float:
         """Return what the end of the last txg has more than its share of the scan: half of it on average."""
@@ -439,30 +499,38 @@ class SampledRun(Run):
 
     def _mean_end(self) -> float:
         """Return how long a txg takes to end [s]."""
-        full = [each for each in self.periods if each.whole] or self.periods
+        full = self._full()
         return sum(each.end - each.drained for each in full) / len(full)
+
+    def _mean_slice(self) -> float:
+        """Return how long a slice takes, drain included [s]."""
+        full = self._full()
+        return sum(each.drained - each.begin for each in full) / len(full)
+
+    def _full(self) -> list[Period]:
+        return [each for each in self.periods if each.whole] or self.periods
 
     def _estimate(self) -> None:
         """Estimate what follows the beginning; of several streams, all windows tell of the longest."""
         main = [stream for stream in self.streams if stream.found]
-        seconds = np.array([each for stream in main for _, each in stream.found])
-        known = np.concatenate(
-            [
-                stream.known[[start + self.length for start, _ in stream.found]]
-                - stream.known[[start for start, _ in stream.found]]
-                for stream in main
-            ]
-        )
+        seconds = np.array([each for stream in main for _, each, _ in stream.found])
+        periods = np.array([each for stream in main for _, _, each in stream.found])
+        known = []
+        for stream in main:
+            starts = np.array([start for start, _, _ in stream.found])
+            known.append(stream.known[starts + self.length] - stream.known[starts])
         left = [self.plan.times * len(stream) - stream.head for stream in main]
-        covered = 0.0 if self.plan.times > 1.0 else len(seconds) * self.length / sum(left)
+        self.covered = min(1.0, len(seconds) * self.length / self._left(main))
+        covered = 0.0 if self.plan.times > 1.0 else self.covered
         self.rest = max(
             (
                 whole_from_windows(
                     seconds,
-                    known,
+                    np.concatenate(known),
                     self.plan.times * stream.known[-1] - stream.known[stream.head],
                     count / self.length,
                     covered,
+                    periods,
                 )
                 for stream, count in zip(main, left, strict=True)
             ),
@@ -527,5 +595,5 @@ class SampledRun(Run):
         ]
 
 
-def _part(program: Program, first: int, last: int) -> Program:
-    return Program(program.code[first:last], program.item[first:last])
+def _taken(program: Program, rows: I64) -> Program:
+    return Program(program.code[rows], program.item[rows])

@@ -90,7 +90,12 @@ def window_starts(first: int, last: int, count: int, length: int, taken: I64, se
 
 
 def whole_from_windows(
-    seconds: Sequence[float] | F64, columns: F64, whole: F64, units: float, sampled: float
+    seconds: Sequence[float] | F64,
+    columns: F64,
+    whole: F64,
+    units: float,
+    sampled: float,
+    groups: Sequence[int] | I64 | None = None,
 ) -> Estimate:
     """Return the duration of a whole from that of its windows.
 
@@ -106,6 +111,9 @@ def whole_from_windows(
         Whole over one window.
     sampled : float
         Share of the whole that lies in the windows.
+    groups : sequence of int, shape (n,), optional
+        Windows of one group share what happened to all of them, so that they count as one; by default each
+        is a group of its own.
 
     Notes
     -----
@@ -122,10 +130,23 @@ def whole_from_windows(
     rest = taken - known @ cost
     pulled = known[:, used] @ np.linalg.pinv(known[:, used]) if used else np.zeros((count, count))
     rest_alone = rest / (1.0 - np.minimum(np.diag(pulled), MOST_LEVERAGE))
-    variance = float((np.diff(rest_alone) ** 2).sum()) / (2.0 * max(1, count - 1))
-    error = units * math.sqrt(max(0.0, 1.0 - sampled) * variance / count)
+    shared = _by_group(rest_alone, np.arange(count) if groups is None else np.asarray(groups))
+    if len(shared) < 2:
+        shared = rest_alone
+    variance = float((np.diff(shared) ** 2).sum()) / (2.0 * max(1, len(shared) - 1))
+    error = units * math.sqrt(max(0.0, 1.0 - sampled) * variance / len(shared))
     total = units * float(cost.sum() + rest.mean())
-    return Estimate(total, error, max(1, count - max(1, len(used))), cost / scale)
+    freedom = min(count - max(1, len(used)), len(shared) - 1)
+    return Estimate(total, error, max(1, freedom), cost / scale)
+
+
+def _by_group(values: F64, groups: I64) -> F64:
+    """Return the mean of each group, groups by the mean place of their members."""
+    number = np.unique(groups, return_inverse=True)[1]
+    sizes = np.bincount(number)
+    place = np.bincount(number, weights=np.arange(len(values))) / sizes
+    means: F64 = (np.bincount(number, weights=values) / sizes)[np.argsort(place, kind="stable")]
+    return means
 
 
 def _costs(known: F64, seconds: F64) -> tuple[F64, list[int]]:

@@ -94,7 +94,9 @@ def _prior(name: str, key: str, unit: str) -> float:
     """Return a number of the prior of a history; 0 where it has none of that name."""
     path = catalogue.find("histories", name)
     data = catalogue.load_toml(path)
-    return float(catalogue.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+    return (
+        float(catalogue.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+    )
 
 
 def data_bytes(resolved: ResolvedScenario) -> float:

@@ -148,6 +148,7 @@ def reading_of(row: Row) -> Reading:
     fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     data = space_of(row, layout, operation)
     largest = largest_vdev(row, layout) if operation == "scrub" and "alloc" in data else None
+    size: int | None
     if largest is not None:
         layout, size, share = largest
         data = {"alloc": round(data["alloc"] * share)}

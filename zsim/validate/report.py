@@ -32,10 +32,11 @@ MANY = 60
 """From so many claims on the terminal shows cases and failures in place of every claim."""
 FITTED_TITLE = "Fitted numbers"
 FITTED_WORDS = (
-    "Every number of the models that was fitted, and the measurements it was fitted on. Without a script it"
-    " was solved by hand from the few figures in its source, and its gain was not measured apart. One default"
-    " has seen the field reports: the share of pools whose write caches are on (0.75) was assumed with their"
-    " rates in view."
+    "Every number of the models and cases that was fitted, and the measurements it was fitted on. Without a"
+    " script it was solved by hand from the few figures in its source, and its gain was not measured apart."
+    " Numbers nobody states and no source gives are assumed, not fitted; how the field reports like them is"
+    " what validation/fit_assumptions.py shows: decided on one half of the experiments, measured on the"
+    " other."
 )
 
 
