@@ -130,7 +130,8 @@ def test_the_seek_curve_passes_through_the_published_figures():
     ("key", "value"),
     [("inner_rate", 500), ("rotation", 0), ("rotation", -1), ("seek_track", 12), ("seek_average", 40),
      ("seek_full", 8), ("physical_sector", 256), ("zones", 1000), ("seek_knee", 1.5), ("outer_rate", 0),
-     ("capacity", 0), ("write_cache", 1e6)],
+     ("capacity", 0), ("write_cache", 1e6), ("outer_rate", 1e6), ("queue_depth", 2.5), ("read_ahead", 1e12),
+     ("rotation", 1e9), ("read_overhead", 1e5)],
 )  # fmt: skip
 def test_an_absurd_number_is_refused_with_the_name_of_its_field(key, value):
     with pytest.raises(InputError) as caught:

@@ -37,6 +37,24 @@ UNITS: dict[str, tuple[str, float]] = {
 }  # fmt: skip
 """Unit of each number of a drive file, and its value in SI."""
 
+WHOLE = frozenset((
+    "zones", "queue_depth", "parallel_commands", "logical_sector", "physical_sector", "cached_writes",
+    "cached_extents",
+))  # fmt: skip
+"""Numbers that count something."""
+LIMITS: dict[str, tuple[float, float]] = {
+    "capacity": (1e9, 1e16), "rotation": (1000, 50_000), "outer_rate": (0.1, 10_000),
+    "inner_rate": (0.1, 10_000), "seek_track": (0, 1000), "seek_average": (0.01, 1000),
+    "seek_full": (0.01, 1000), "write_settle": (0, 1000), "read_overhead": (0, 1000),
+    "write_overhead": (0, 1000), "queue_depth": (1, 65_536), "queue_max_age": (1e-3, 1e6),
+    "cache": (0, 1e6), "read_ahead": (0, 1e6), "interface_rate": (1, 1e6), "logical_sector": (512, 1 << 16),
+    "physical_sector": (512, 1 << 16), "cached_writes": (1, 1e9), "cached_extents": (1, 1e6),
+    "band": (1, 65_536), "idle_before_cleaning": (1e-3, 1e6), "read_rate": (1, 1e6), "write_rate": (1, 1e6),
+    "read_latency": (0.01, 1e6), "write_latency": (0.01, 1e6), "parallel_commands": (1, 4096),
+    "write_rate_after_cache": (0.1, 1e6),
+}  # fmt: skip
+"""What is allowed at least and at most, in the units of `UNITS`: beyond these a number is a slip."""
+
 SHARED = ("capacity", "queue_depth", "interface_rate", "logical_sector", "physical_sector")
 MECHANICAL = (
     *SHARED, "rotation", "outer_rate", "inner_rate", "zones", "seek_track", "seek_average", "seek_full",
@@ -132,6 +150,7 @@ def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
     policy = catalogue.text_of(data, "queue_policy", path, ("fcfs", "c-look", "sptf"))
     quantities = _quantities(data, "parameters", path)
     _check_presence(quantities, kind, recording, path)
+    _check_limits(quantities, path)
     _check_order(quantities, path)
     drive = DriveModel(
         name=path.stem,
@@ -200,6 +219,17 @@ def _check_presence(quantities: Mapping[str, DriveQuantity], kind: str, recordin
             raise _refused(path, f"parameters.{key}", each.value, "it is above zero")
 
 
+def _check_limits(quantities: Mapping[str, DriveQuantity], path: Path) -> None:
+    """Refuse slips of the keyboard: a number no drive can have, a part of something that is counted."""
+    for key, each in quantities.items():
+        least, most = LIMITS.get(key, (0.0, math.inf))
+        if not least <= each.value <= most:
+            unit = "" if each.unit == "1" else f" {each.unit}"
+            raise _refused(path, f"parameters.{key}", each.value, f"it is {least:,g} to {most:,g}{unit}")
+        if key in WHOLE and not float(each.value).is_integer():
+            raise _refused(path, f"parameters.{key}", each.value, "it is a whole number")
+
+
 def _check_order(quantities: Mapping[str, DriveQuantity], path: Path) -> None:
     """Refuse what no drive can have: an inner rate above the outer, a seek curve that falls, odd sectors."""
     values = {key: each.si for key, each in quantities.items()}
@@ -210,6 +240,8 @@ def _check_order(quantities: Mapping[str, DriveQuantity], path: Path) -> None:
         ("logical_sector", "physical_sector", "the logical sector is not larger than the physical one"),
         ("write_cache", "cache", "the part for writes is not larger than the cache"),
         ("write_rate_after_cache", "write_rate", "writing is not faster after the cache is full"),
+        ("persistent_cache", "capacity", "a part of the drive is not larger than the whole"),
+        ("slc_cache", "capacity", "a part of the drive is not larger than the whole"),
     )
     for low, high, rule in rules:
         if low in values and high in values and values[low] > values[high]:
