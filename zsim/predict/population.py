@@ -141,7 +141,9 @@ def pool_miniature(
     They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.reduce_recipe`.
     """
     stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
-    slabs = SORTED_SLABS if resolved.release.order == "sorted" else LEGACY_SLABS
+    # Those of a dRAID are to hold several groups, whose rows are 16 MiB high.
+    many = resolved.release.order == "sorted" and resolved.layout.vdevs[0].kind != "draid"
+    slabs = SORTED_SLABS if many else LEGACY_SLABS
     size = _Size(blocks or BLOCKS, slabs, heaps)
     aged, note = _nearest(resolved, history_of(resolved, member), stated, size)
     return aged.miniature, note
