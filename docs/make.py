@@ -27,7 +27,7 @@ from zsim.predict.drawing import render
 from zsim.predict.prediction import Prediction
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
-from zsim.validate import report, words
+from zsim.validate import overview, report, words
 from zsim.validate.api import Validation, validate
 from zsim.validate.drawing import figure as validate_figure
 
@@ -80,11 +80,14 @@ def validation() -> Validation:
 
 
 def accuracy() -> str:
-    """Return the table of the durations observed and predicted, and the count of all claims."""
-    outcome = validation()
-    times = [claim for claim in outcome.claims if claim.claim == "time"]
-    table = markdown(words.claims_grid(times))
-    return f"\n{words.headline(outcome.summary)} The durations among them:\n\n{table}\n"
+    """Return what zsim was held against and how it came out, and the published cases one by one."""
+    claims, summary = validation().claims, validation().summary
+    told = [claim for claim in claims if claim.kind in ("seed", "published")]
+    return (
+        f"\n{words.headline(summary)} What fails stands first in the report.\n\n"
+        f"{markdown(overview.glance_grid(claims))}\nThe published studies and reports, one by one:\n\n"
+        f"{markdown(words.without(overview.cases_grid(told), 'info'))}\n"
+    )
 
 
 def validation_page() -> str:

@@ -11,17 +11,22 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite.binding import parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.core import sigutils, typing
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags, compile_extra
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -30,6 +35,8 @@ KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
 
 IS_COMPILING = not numba.config.DISABLE_JIT
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+
+_ONE_AT_A_TIME = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,9 +65,9 @@ def cache_directory() -> Path:
     return base / "zsim" / f"kernels-{kernel_source_hash()}"
 
 
-def kernels_are_cached() -> bool:
-    """Tell whether some kernel of the present sources was compiled before on this machine."""
-    return any(cache_directory().rglob("*.nbc"))
+def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
+    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
+    return any(cache_directory().rglob(f"{kernel}-*.nbc"))
 
 
 def _without_linear_algebra() -> None:
@@ -91,11 +98,51 @@ def njit(function: F) -> F:
     its callers: see `_Part`.  There every integer is taken as 64 bits: one compilation serves literals and
     all widths, where numba would make one for each combination.
     """
-    compiled: Any = numba.njit(cache=True, pipeline_class=_WholeCompiler, **OPTIONS)(function)
-    if hasattr(compiled, "get_call_template"):  # absent when numba is switched off
+    return cast("F", _Kernel(function)) if IS_COMPILING else function
+
+
+class _Kernel:
+    """A function that may be compiled; numba hears of it when it is called, or compiled code calls it.
+
+    Few of the kernels are called from Python, and numba takes half a millisecond to take note of each.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+
+        self._compiled: Any = None
+
+    @property
+    def compiled(self) -> Any:
+        """What numba makes of it."""
+        with _ONE_AT_A_TIME:
+            if self._compiled is None:
+                self._compiled = self._taken_note_of()
+        return self._compiled
+
+    def _taken_note_of(self) -> Any:
+        compiled: Any = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(self.py_func)
+        compiled._cache = _Cache(self.py_func)
         parts = _Parts(compiled)
         compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
-    return cast("F", compiled)
+        return compiled
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return (self._compiled or self.compiled)(*arguments, **named)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.compiled._numba_type_
+
+
+class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Kernels on disk, read without what numba loads for compiling: 0.2 s of every run."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def compile_for(function: Any, signature: str) -> None:
@@ -110,7 +157,7 @@ def compile_for(function: Any, signature: str) -> None:
     """
     # The types alone: the cache is searched by the very object that a call looks for.
     arguments, _ = sigutils.normalize_signature(signature)
-    function.compile(arguments)
+    function.compiled.compile(arguments)
 
 
 class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
@@ -142,6 +189,14 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
                 waiting += library._linking_libraries if isinstance(library, _Part) else ()
         self._linking_libraries: list[Any] = list(needed)
         super().finalize()
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept on disk: no code to be linked, only which functions there are."""
+        self._ensure_finalized()
+        names = [each.name for each in self._final_module.functions if not each.is_declaration]
+        stubs = "\n".join(f'define void @"{name}"() {{\n  ret void\n}}' for name in names)
+        module = parse_assembly(f'target triple = "{self._final_module.triple}"\n{stubs}')
+        return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
 
 
 class _WholeCompiler(Compiler):  # type: ignore[misc,unused-ignore]
@@ -215,12 +270,17 @@ def entry_point(function: Callable[..., Any], signature: str) -> int:
     signature : str
         As numba writes it, for example ``void(int64, int64)``.
     """
-    return int(_callback(function, signature).address)
+    with _ONE_AT_A_TIME:
+        return int(_callback(function, signature).address)
 
 
 @functools.cache
 def _callback(function: Callable[..., Any], signature: str) -> Any:
-    return numba.cfunc(signature, cache=True, pipeline_class=_WholeCompiler, **OPTIONS)(function)
+    arguments = sigutils.normalize_signature(signature)
+    compiled: Any = CFunc(function, arguments, {}, dict(OPTIONS), pipeline_class=_WholeCompiler)
+    compiled._cache = _Cache(function)
+    compiled.compile()
+    return compiled
 
 
 def array_at(dtype: Any) -> Any:

@@ -18,7 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from zsim.drives.generations import LATEST, first_year, outer_rate
+
 HERE = Path(__file__).parent
+
+# When and from which size on surveyed rates are held against the law of capacity and time: drives are
+# described in the year after they appear, and smaller ones were sold for too long to know their platters.
+AGE_OF_SURVEYED, LEAST_OF_SURVEYED = 1, 1e12
 
 # Drives of which no rate, nor the platters to derive one from, is known: left out rather than invented.
 LEFT_OUT = {"146z10", "15k450", "c15k600", "st3600057ss", "850evo", "s3500"}
@@ -46,6 +52,10 @@ REFERENCES = {
     "outer rate / rpm = c * (capacity per platter)^p (linear density grows as the root of areal density)",
     "capacity_law": "Fit over the surveyed 3.5-inch drives with a sourced outer rate: "
     "outer rate / rpm = c * capacity^p",
+    "generations": "The density law over the platters of drives of the capacity that are in use "
+    "(models/platters/hard-disks.toml); uncertainty: against the stated outer rates of the survey",
+    "sustained": "Writes beyond the fast region, which a resilver soon fills: 169 to 480 MB/s of SATA drives "
+    "(870 QVO, 870 EVO), 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective",
     "zone_ratio": "Inner/outer where stated: ES.3 0.474, 7K500 0.478, WD40EFAX 0.444, T7K250 0.51; "
     "reviews of 2007-2010 imply 0.52-0.60",
     "zone_count": "Hitachi Deskstar 7K500 and T7K250 specifications: 30 zones",
@@ -123,6 +133,25 @@ class Survey:
         x, y = np.array(points).T
         slope, intercept = np.polyfit(x, y, 1)
         return float(slope), float(intercept), float(np.std(y - slope * x - intercept, ddof=2))
+
+    def density_rate(self, rpm: float) -> float:
+        """Return the outer rate of a drive with platters of 1 TB [MB/s]."""
+        slope, intercept, _ = self.density_law
+        return rpm / 7200 * math.exp(intercept + slope * math.log(1000))
+
+    def generation_error(self) -> float:
+        """Return how far stated outer rates are from those by capacity and time, as a root mean square."""
+        errors = []
+        for drive in self.drives:
+            stated = drive["values"].get("rate_outer_mbs")
+            if stated is None or is_flash(drive) or "10k" in drive["class"]:
+                continue
+            size = drive["values"]["capacity_bytes"]["v"]
+            if size < LEAST_OF_SURVEYED:
+                continue
+            law = self.density_rate(rpm_of(drive)), self.density_law[0]
+            errors.append(math.log(stated["v"] / outer_rate(size, first_year(size) + AGE_OF_SURVEYED, *law)))
+        return float(np.sqrt(np.mean(np.square(errors))))
 
     def stated(self, drive: dict[str, Any], key: str, unit: str, scale: float = 1.0) -> dict[str, Any] | None:
         """Return a sourced value of the survey as a quantity, or None."""
@@ -416,10 +445,11 @@ def generic(survey: Survey) -> dict[str, dict[str, Any]]:
         model["parameters"]["rotation"] = quantity(rpm, "rpm", "assumed", "definition")
         model["note"] = (
             f"Typical {rpm} rpm 3.5-inch {recording} drive; a scenario may scale it to any capacity: "
-            "the outer rate then follows the capacity law."
+            "the outer rate then follows the platters of its time."
         )
         models[name] = model
-    for name, kind in (("generic-sata-ssd", "ssd sata"), ("generic-nvme-ssd", "ssd nvme")):
+    solid = (("generic-sata-ssd", "ssd sata", 285), ("generic-nvme-ssd", "ssd nvme", 600))
+    for name, kind, sustained in solid:
         entry = {
             "id": name,
             "class": kind,
@@ -427,6 +457,8 @@ def generic(survey: Survey) -> dict[str, dict[str, Any]]:
             "values": {"capacity_bytes": {"v": idema_bytes(1000), "src": ["definition"]}},
         }
         models[name] = generic_model(survey, entry, flash)
+        write = quantity(sustained, "MB/s", "derived", "sustained", 0.45, "geometric mean of the range")
+        models[name]["parameters"]["write_rate"] = write
         models[name]["note"] = "Typical solid-state drive without a write cliff; scalable to any capacity."
     return models
 
@@ -437,9 +469,25 @@ def generic_model(survey: Survey, entry: dict[str, Any], build: Any) -> dict[str
     model: dict[str, Any] = build(survey, entry)
     model["parameters"]["capacity"]["kind"] = "assumed"
     if "outer_rate" in model["parameters"]:
-        slope, _, _ = survey.capacity_law
-        model["parameters"]["rate_exponent"] = quantity(round(slope, 3), "1", "fitted", "capacity_law")
+        model["parameters"] |= rates_by_time(survey, entry)
     return {"vendor": "generic", "model": entry["id"], "class": entry["class"], "aliases": [], **model}
+
+
+def rates_by_time(survey: Survey, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the rates of a generic disk: by the platters of drives of its capacity in use today."""
+    density, exponent = round(survey.density_rate(rpm_of(entry)), 1), round(survey.density_law[0], 3)
+    rate = outer_rate(entry["values"]["capacity_bytes"]["v"], LATEST, density, exponent)
+    sure = round(survey.density_law[2], 2)
+    return {
+        "outer_rate": quantity(
+            round(rate, 1), "MB/s", "fitted", "generations", round(survey.generation_error(), 2)
+        ),
+        "inner_rate": quantity(
+            round(0.48 * rate, 1), "MB/s", "derived", "zone_ratio", 0.08, "0.48 of the outer rate"
+        ),
+        "density_rate": quantity(density, "MB/s", "fitted", "density_law", sure, "with platters of 1 TB"),
+        "density_exponent": quantity(exponent, "1", "fitted", "density_law", sure),
+    }
 
 
 def idema_bytes(gigabytes: int) -> int:

@@ -67,9 +67,11 @@ def counted(function: str) -> Measurement:
     return Measurement(best[1].wall_s, best[1].cpu_s, best[1].memory_bytes, best[0])
 
 
-def engine(**stated: object) -> None:
+def engine(plane: str = "CompiledPlane", blocks: int = 150_000, **stated: object) -> None:
     """Print how many child I/Os a second of processor time one run makes, control plane included."""
     from zsim.drives.catalogue import load_drive
+    from zsim.engine.compiled import CompiledPlane
+    from zsim.engine.reference import ReferencePlane
     from zsim.engine.run import Run, RunSetup
     from zsim.predict.ensemble import Member
     from zsim.predict.hardware import plane_model
@@ -89,10 +91,11 @@ def engine(**stated: object) -> None:
             release=resolved.release,
             memory=resolved.memory,
             seed=resolved.seed,
+            plane={"CompiledPlane": CompiledPlane, "ReferencePlane": ReferencePlane}[plane],
         )
 
-    Run(setup(2_000)).execute()
-    run = Run(setup(150_000))
+    Run(setup(min(blocks, 2_000))).execute()
+    run = Run(setup(blocks))
     begin = time.process_time()
     children = run.execute().children
     print(json.dumps({"rate": children / (time.process_time() - begin)}))
@@ -113,6 +116,16 @@ def legacy() -> None:
     engine(write_cache=True, release="openzfs-0.7")
 
 
+def flash() -> None:
+    """Print the rate of solid-state drives."""
+    engine(drive="generic-sata-ssd")
+
+
+def simpy_reference() -> None:
+    """Print the rate of the reference engine, one SimPy event an I/O."""
+    engine(plane="ReferencePlane", blocks=4_000, write_cache=False)
+
+
 def population() -> None:
     """Print how many blocks a second are laid out."""
     from zsim.drives.catalogue import load_drive
@@ -129,6 +142,7 @@ def population() -> None:
     print(json.dumps({"rate": blocks / (time.process_time() - begin)}))
 
 
+EXACT = ("predict", "--exact", "--layout", "raidz2x6", "--fill", "0.5", "--drive-size", "100GB")
 PREDICT = ("predict", "--fill", "0.62")
 MEASUREMENTS: dict[str, Callable[[], Measurement]] = {
     "help": partial(command, "--help"),
@@ -139,6 +153,9 @@ MEASUREMENTS: dict[str, Callable[[], Measurement]] = {
     "engine, no caches": partial(counted, "plain"),
     "engine, write caches": partial(counted, "cached"),
     "engine, legacy scan": partial(counted, "legacy"),
+    "engine, solid-state drives": partial(counted, "flash"),
+    "reference engine (SimPy)": partial(counted, "simpy_reference"),
     "population": partial(counted, "population"),
+    "exact, 100 GB drives": partial(command, *EXACT),
 }
 """Name to what measures it; each leaves nothing behind."""

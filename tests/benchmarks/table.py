@@ -13,13 +13,16 @@ TARGETS = {
     "engine, no caches": "5 million child I/Os/s",
     "engine, write caches": "5 million child I/Os/s",
     "engine, legacy scan": "5 million child I/Os/s",
+    "engine, solid-state drives": "",
+    "reference engine (SimPy)": "",
     "population": "",
+    "exact, 100 GB drives": "300 MB",
 }
 
 
 def row(name: str, found: Measurement) -> str:
     """Return a line of the table."""
-    rate = "" if found.rate is None else f"{found.rate / 1e6:.2f} million/s"
+    rate = "" if found.rate is None else f"{found.rate / 1e6:.3g} million/s"
     memory = f"{found.memory_bytes / 1e6:.0f} MB"
     return f"| {name} | {found.wall_s:.2f} s | {found.cpu_s:.2f} s | {memory} | {rate} | {TARGETS[name]} |"
 

@@ -212,7 +212,7 @@ def scan_rules(values: dict[str, Any], queue: QueueRules, rebuild: bool) -> Scan
 
 @st.composite
 def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
-    """A top-level vdev: children may be missing, replaced, or replaced while the old disk lives."""
+    """A top-level vdev: children may be missing, replaced (while the old disk lives, too), or overwritten."""
     kind = draw(choice("raidz", "mirror", "draid"))
     parity = 0 if kind == "mirror" else draw(st.integers(1, 3))
     data = draw(st.integers(1, 4))
@@ -223,16 +223,21 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
         "draid": parity + data + spares + draw(st.integers(0, 3)),
     }[kind]
     fates = ["gone", "dead", "live"] + (["spared", "rebuilt"] if spares else [])
+    fates += ["overwritten"] if kind == "raidz" else []
     lost = draw(st.lists(choice(*fates), max_size=children - 1 if kind == "mirror" else parity))
     if scrub and not draw(st.booleans()):
         lost = []
     fate = draw(st.permutations([*lost, *["good"] * (children - len(lost))]))
     read, write, following = [], [], first_leaf
     for each in fate:
-        read.append(following if each in {"good", "live"} else TO_SPARE if each == "rebuilt" else -1)
+        here = each in {"good", "live", "overwritten"}
+        read.append(following if here else TO_SPARE if each == "rebuilt" else -1)
+        if each == "overwritten":
+            write.append(following)
         following += read[-1] >= 0
-        write.append(following if each in {"dead", "live"} else TO_SPARE if each == "spared" else -1)
-        following += write[-1] >= 0
+        if each != "overwritten":
+            write.append(following if each in {"dead", "live"} else TO_SPARE if each == "spared" else -1)
+            following += write[-1] >= 0
     return VdevModel(
         kind=kind,
         parity=parity,
@@ -245,7 +250,7 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
 
 
 def leaf_count(vdev: VdevModel) -> int:
-    return sum(leaf >= 0 for leaf in (*vdev.read_leaf, *vdev.write_leaf))
+    return len({leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0})
 
 
 @st.composite
@@ -262,10 +267,10 @@ def models(draw: Draw) -> PlaneModel:
         LeafModel(drive=draw(st.sampled_from(kinds)), link=draw(st.integers(-1, len(links) - 1)))
         for _ in range(sum(map(leaf_count, vdevs)))
     )
-    clients, more = (ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(2))
+    clients = [ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(draw(choice(1, 2)))]
     return PlaneModel(
-        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan, clients=clients,
-        more_clients=(more,) if draw(st.booleans()) else (),
+        leaves=leaves, vdevs=tuple(vdevs), links=tuple(links), queue=queue, scan=scan,
+        clients=tuple(group for group in clients if group.count > 0),
     )  # fmt: skip
 
 

@@ -93,10 +93,16 @@ def run(setup: RunSetup, engine: Any) -> RunResult:
     return Run(replace(setup, plane=engine)).execute()
 
 
+def same_bits(left: Any, right: Any) -> bool:
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same_bits(left[name], right[name]) for name in left)
+    return np.array_equal(left, right) if isinstance(left, np.ndarray) else bool(left == right)
+
+
 def assert_same(one: RunResult, two: RunResult) -> None:
     for field in fields(RunResult):
         left, right = getattr(one, field.name), getattr(two, field.name)
-        same = np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right
+        same = same_bits(left, right)
         assert same, f"{field.name}: {left} != {right}"
 
 

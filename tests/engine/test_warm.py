@@ -17,13 +17,14 @@ from .strategies import Scenario, scenarios
 CALLED = ("advance", "submit_group", "flush_caches", "start_clients")
 
 
-@pytest.mark.skipif(not hasattr(kernel.advance, "overloads"), reason="numba is switched off")
+@pytest.mark.skipif(not hasattr(kernel.advance, "compiled"), reason="numba is switched off")
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_calls_find_what_was_compiled_ahead(scenario: Scenario) -> None:
     warm.compile_kernels()
     play(build(CompiledPlane, scenario), scenario)
-    assert {name: len(getattr(kernel, name).overloads) for name in CALLED} == dict.fromkeys(CALLED, 1)
+    found = {name: len(getattr(kernel, name).compiled.overloads) for name in CALLED}
+    assert found == dict.fromkeys(CALLED, 1)
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append(command)
         return start([sys.executable, "-c", "raise SystemExit(3)"], **options)
 
+    monkeypatch.setattr(warm, "_begun", [])
     monkeypatch.setattr(warm, "IS_COMPILING", True)
     monkeypatch.setattr(warm.os, "cpu_count", lambda: 2)
     monkeypatch.setattr(warm, "kernels_are_cached", lambda: False)
@@ -49,7 +51,7 @@ def test_one_process_is_started_and_waited_for(started: list[list[str]]) -> None
     assert started == [[sys.executable, "-c", warm.PROGRAM]]
     warm.finish_compiling()
     warm.finish_compiling()
-    assert not warm._begun
+    assert [process.returncode for process in warm._begun] == [3]
 
 
 @pytest.mark.parametrize("reason", ["cached", "one core", "frozen", "no interpreter", "a child itself"])

@@ -14,7 +14,7 @@ from zsim.observe.traces.trace import Request, trace_of
 
 SIMPLE = DriveParameters(
     capacity_bytes=10**9, revolution_s=0.0083, zone_rates=(100e6,), seek_short_a_s=0.005, seek_long_c_s=0.005,
-    read_pass_under_bytes=10**6,
+    read_pass_under_bytes=10**6, read_segments=1,
 )  # fmt: skip
 
 
@@ -68,3 +68,37 @@ def test_both_outputs_hold_every_request(tmp_path):
     )
     with pytest.raises(InputError, match=r"\.csv or \.parquet"):
         done.save(tmp_path / "out.txt")
+
+
+def written(offsets, size):
+    return trace_of([Request(0.0, "d", True, int(offset), size) for offset in offsets], "x")
+
+
+def test_a_shingled_drive_collapses_after_about_20_gb_of_random_writes():
+    drive, size = load_drive("st8000as0002").parameters(), 1 << 20
+    places = np.random.default_rng(1).integers(0, drive.capacity_bytes // size, 24_000) * size
+    done = replay(written(places, size), drive, depth=1)
+    stretches = done.stretches(24)
+    rates = {round(stretch["written_bytes"] / 1e9): stretch["writes"] for stretch in stretches}
+    assert sum(rates.values()) == 24_000
+    before = [each for each in stretches if each["written_bytes"] < 18e9]
+    after = [each for each in stretches if each["written_bytes"] > 22e9]
+    assert min(each["bytes_per_s"] for each in before) > 10 * max(each["bytes_per_s"] for each in after)
+    assert all(1.0 / each["service_s"] < 10.0 for each in after)
+    assert done.run.cleaning > 0.9 * sum(each["service_s"] * each["writes"] for each in after)
+
+
+def test_a_solid_state_drive_falls_off_its_cliff():
+    drive, size = load_drive("870-qvo-4tb").parameters(), 8 << 20
+    done = replay(written(np.arange(14_000) * size, size), drive, depth=4)
+    stretches = done.stretches(20)
+    ratio = drive.flash_write_rate / drive.slc_rate_after
+    assert stretches[0]["bytes_per_s"] / stretches[-1]["bytes_per_s"] == pytest.approx(ratio, rel=0.05)
+    cliff = next(
+        each["written_bytes"] for each in stretches if each["service_s"] > 1.5 * stretches[0]["service_s"]
+    )
+    assert cliff == pytest.approx(drive.slc_cache_bytes, rel=0.12)
+
+
+def test_a_trace_of_reads_has_no_stretches_of_writes():
+    assert replay(sequential(), SIMPLE).stretches() == []

@@ -86,3 +86,36 @@ def test_what_only_samples_can_do_is_refused() -> None:
     one = resolved()
     with pytest.raises(NotSimulatedYet):
         ExactRun(replace(one, engine="reference"), lambda share, words: None, blocks=8_000)
+
+
+@pytest.mark.parametrize("release", ["freebsd-9.1", "openzfs-0.7", "openzfs-2.3"])
+def test_a_second_replacement_takes_longer_in_tiles_too(release: str) -> None:
+    _, alone = exact(resolved(release=release, layout="raidz2x5", drive_size="10GB"), 8_000)
+    run, both = exact(resolved(release=release, layout="raidz2x5", drive_size="10GB", second_at=0.5), 8_000)
+    assert not run.tiling.single
+    assert both.time_s > 1.2 * alone.time_s
+    # The last leaf is the second new drive: it holds as much as the first.
+    first, second = both.run.leaves["scan_write_bytes"][-2:].tolist()
+    assert second == pytest.approx(first, rel=0.5)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_clients_that_write_reach_the_log_in_tiles(release: str) -> None:
+    run, result = exact(resolved(release=release, load=["sync-write,rate=50,size=8K"]), 8_000)
+    assert not run.tiling.single
+    assert run.setup.log_bytes > 8 << 10
+    answered = sum(count for count, _ in result.run.clients)
+    assert answered / result.time_s == pytest.approx(50.0, rel=0.3)
+
+
+def test_a_shingled_drive_is_run_in_full() -> None:
+    # The new drive's persistent cache of 20 GB fills up in the order of birth.
+    stated = {"release": "openzfs-0.7", "drive_size": "60GB", "new_drive_size": "60GB"}
+    _, shingled = exact(resolved(**stated, new_drive="generic-5400rpm-smr"), 8_000)
+    assert float(shingled.run.leaves["cleaning"].sum()) > 0.0
+
+
+def test_tiles_of_which_nothing_is_left_are_asked_for_no_more() -> None:
+    run, result = exact(resolved(release="openzfs-2.3", drive_size="60GB"), 8_000)
+    assert run.tiling.count > 20
+    assert result.run.issued_bytes > 0

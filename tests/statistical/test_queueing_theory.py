@@ -109,7 +109,7 @@ def plane(
     """Return a data plane on which nothing but clients is at work."""
     vdevs = vdev if isinstance(vdev, tuple) else (vdev,)
     model = PlaneModel(
-        leaves=tuple(LeafModel(drive=each) for each in leaves), vdevs=vdevs, queue=WIDE, clients=clients
+        leaves=tuple(LeafModel(drive=each) for each in leaves), vdevs=vdevs, queue=WIDE, clients=(clients,)
     )
     table = equal() if table is None else table
     items = scan_items(table, seed=1, wanted=np.ones(len(table), bool))

@@ -30,6 +30,7 @@ def prediction(seconds: float) -> dict[str, Any]:
     return {
         "resilver_s": {"p10": 0.8 * seconds, "p50": seconds, "p90": 1.2 * seconds},
         "written_bytes": 1000,
+        "phases": [{"name": "repair", "duration_s": 0.5 * seconds}, {"name": "repair", "duration_s": 1.0}],
         "leaves": [
             {"role": "target", "name": "new", "count": 1, "iops": 170.0},
             {"role": "source", "name": "old", "count": 2, "iops": 100.0},
@@ -88,6 +89,39 @@ def test_range_widens_the_tolerance_by_its_half(tmp_path: Path) -> None:
     assert made.observed == 190.0
     assert made.tolerance == pytest.approx(0.05 + 20 / 190)
     assert made.verdict == "pass"
+
+
+def test_rates_as_zpool_prints_them_and_tolerances_in_percent(tmp_path: Path) -> None:
+    text = """
+    [[claims]]
+    name = "zpool"
+    quantity = "written_bytes"
+    observed = "100M/s"
+    unit = "B/s"
+    tolerance = "30%"
+    [[claims]]
+    name = "drive"
+    quantity = "written_bytes"
+    observed = "100MB/s"
+    unit = "B/s"
+    """
+    made = claims(tmp_path, text)
+    assert made["zpool"].observed == 100 * 2**20
+    assert made["drive"].observed == 100e6
+    assert made["zpool"].tolerance == 0.3
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words"),
+    [
+        ("leaves[taget].iops", "its drives are source, target"),
+        ("phases[visit].duration_s", "its phases are repair"),
+        ("progress@3h.scanned_bytes", "it ends after 2 h 30 min"),
+    ],
+)
+def test_what_a_prediction_lacks_is_said_with_what_it_has(tmp_path: Path, quantity: str, words: str) -> None:
+    made = claims(tmp_path, f'[[claims]]\nname = "a"\nobserved = 1\nquantity = "{quantity}"\n')["a"]
+    assert words in made.reason
 
 
 def test_ratio_and_order_between_scenarios(tmp_path: Path) -> None:
@@ -186,6 +220,8 @@ def test_mistakes_are_named(tmp_path: Path, text: str, match: str) -> None:
         ("progress@1h.scanned_bytes", 50.0),
         ("progress@3h.scanned_bytes", None),
         ("leaves[spare].iops", None),
+        ("phases[repair].duration_s", 51.0),
+        ("phases[metadata scan].duration_s", None),
         ("bottleneck.utilisation", None),
         ("resilver_s", None),
     ],

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from zsim.scenario.catalogue import models_directory
+from zsim.scenario.catalogue import models_directory, validation_directory
 from zsim.validate import report
-from zsim.validate.fitted import FOLDERS, fitted_grid, fitted_numbers
+from zsim.validate.fitted import fitted_grid, fitted_numbers
 from zsim.validate.scores import summarise
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_fitted_number_is_listed_with_its_source() -> None:
-    texts = [path.read_text() for folder in FOLDERS for path in (models_directory() / folder).glob("*.toml")]
+    texts = [path.read_text() for path in models_directory().glob("**/*.toml")]
+    texts += [path.read_text() for path in validation_directory().glob("**/*.toml")]
     written = sum(len(re.findall(r'^[^#\n]*kind = "fitted"', text, re.MULTILINE)) for text in texts)
     listed = fitted_numbers()
     assert sum(len(each.values) for each in listed) == written > 0

@@ -225,8 +225,11 @@ def test_what_cannot_be_modelled_fails_as_time_and_informs_else(tmp_path: Path) 
 
 
 def test_impossible_rows_say_why(tmp_path: Path) -> None:
-    made = claim(tmp_path, fake, resilvered_bytes=2 * TB, duration_s=4000)
-    assert "500 MB/s a drive" in made.reason
+    stated = {"drive_model": "HUS724040ALE640", "rpm": 7200, "resilvered_bytes": 2 * TB}
+    made = claim(tmp_path, fake, duration_s=4000, **stated)
+    assert "2000 GB a drive in that time are 500 MB/s" in made.reason
+    assert made.verdict != "info"
+    assert claim(tmp_path, fake, duration_s=20_000, **stated).reason == ""
 
 
 def test_unreadable_lines_fail_alone(tmp_path: Path) -> None:
@@ -265,3 +268,19 @@ def test_eta_of_zpool_status(text: str, seconds: float | None) -> None:
 )
 def test_what_counts_as_stated(changes: dict[str, Any], stated: bool) -> None:
     assert observed_rules.reading_of(row(**changes)).stated is stated
+
+
+def test_a_scrub_of_unequal_vdevs_is_that_of_the_largest() -> None:
+    named = "mirror-0: 2x MD04ACA400 (4 TB); mirror-1: 2x DT01ACA200 (2 TB)"
+    changes = {
+        "vdev": "mirror2",
+        "n_vdevs": 2,
+        "drive_model": named,
+        "drive_bytes": None,
+        "alloc_bytes": 3 * TB,
+    }
+    found = fields(kind="scrub", **changes)
+    assert (found["layout"], found["alloc"], found["drive_size"]) == ("mirror2", 2 * TB, 4 * TB)
+    assert fields(**changes)["layout"] == "2*mirror2"
+    same = {**changes, "drive_model": named.replace("(2 TB)", "(4 TB)")}
+    assert fields(kind="scrub", **same)["layout"] == "2*mirror2"

@@ -12,6 +12,7 @@ from zsim.errors import InputError
 
 if TYPE_CHECKING:
     from zsim.drives.model import DriveModel
+    from zsim.drives.parameters import DriveParameters
     from zsim.observe.drive_fit import Fit
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
@@ -102,7 +103,10 @@ def run_drives_list(as_json: bool) -> None:
 def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> None:
     """Print one drive: parameters, sources, derived figures, observations beside the model."""
     drive = _sized(name, drive_size)
-    derived = derived_figures(drive)
+    from zsim.cli.predict import announced_compilation
+
+    with announced_compilation("alone._run_requests"):
+        derived = derived_figures(drive)
     if as_json:
         print_json(
             {
@@ -135,7 +139,7 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
         Text("\nWhat follows", style="bold"),
         *(Text(line) for line in derived_lines(drive, derived)),
     ]
-    show(Group(*parts, *_observed_parts(drive)))
+    show(Group(*parts, *_observed_parts(drive, derived)))
 
 
 def run_drives_plot(name: str, output: str | None) -> None:
@@ -239,7 +243,27 @@ def derived_figures(drive: DriveModel) -> dict[str, Any]:
         },
         "rate_by_place": [{"at": float(a), "bytes_per_s": float(b)} for a, b in zip(x, rates, strict=True)],
         "seconds_to_read_all": seconds_to_read_all(parameters),
+        "writes": _writes(parameters),
     }
+
+
+def _writes(parameters: DriveParameters) -> dict[str, float]:
+    """Return what becomes of writes once the cache of a shingled or a solid-state drive is full."""
+    from zsim.engine.alone import shingled_writes
+
+    if parameters.smr_band_bytes > 0:
+        before, room, after = shingled_writes(parameters)
+        return {"random_4k_per_s": before, "room_for": room, "random_4k_per_s_after": after}
+    if parameters.kind == "flash" and parameters.slc_cache_bytes > 0:
+        fast, slow = parameters.flash_write_rate, parameters.slc_rate_after
+        cache, rest = parameters.slc_cache_bytes, parameters.capacity_bytes - parameters.slc_cache_bytes
+        return {
+            "bytes_per_s": fast,
+            "room_bytes": cache,
+            "bytes_per_s_after": slow,
+            "seconds_to_fill": cache / fast + rest / slow,
+        }
+    return {}
 
 
 def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
@@ -256,10 +280,29 @@ def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
         figures = ", ".join(f"{format_rate(p['bytes_per_s'])} at {p['at']:.0%}" for p in places[::3])
         lines.append(f"sequential rate by place: {figures}")
     lines.append(f"reading all of it: {format_duration(derived['seconds_to_read_all'])}")
-    return lines
+    return [*lines, *_write_lines(derived["writes"])]
 
 
-def _observed_parts(drive: DriveModel) -> list[Any]:
+def _write_lines(writes: dict[str, float]) -> list[str]:
+    """Return in words what becomes of writes once a cache is full."""
+    from zsim.units import format_duration, format_rate
+
+    if "room_for" in writes:
+        before, after = writes["random_4k_per_s"], writes["random_4k_per_s_after"]
+        return [
+            f"random 4K writes per second: {before:,.0f} for the first {writes['room_for']:,}, "
+            f"which fill the persistent cache, {after:,.1f} after"
+        ]
+    if "room_bytes" in writes:
+        fast, slow = (format_rate(writes[key]) for key in ("bytes_per_s", "bytes_per_s_after"))
+        return [
+            f"writes: {fast} for the first {writes['room_bytes'] / 1e9:,.0f} GB, {slow} after; "
+            f"filling all of it: {format_duration(writes['seconds_to_fill'])}"
+        ]
+    return []
+
+
+def _observed_parts(drive: DriveModel, derived: dict[str, Any]) -> list[Any]:
     """Return what was measured of the drive beside what the model gives."""
     if not drive.observed:
         return []
@@ -267,8 +310,9 @@ def _observed_parts(drive: DriveModel) -> list[Any]:
 
     from zsim.predict.words import Grid, rich_table
 
+    modelled = _modelled(drive, derived)
     rows = tuple(
-        (key, f"{_plain(q.value)} {q.unit}", _modelled(drive, key), q.kind, q.source)
+        (key, f"{_plain(q.value)} {q.unit}", modelled.get(key, ""), q.kind, q.source)
         for key, q in drive.observed.items()
     )
     head = ("figure", "observed", "model", "kind", "source")
@@ -278,20 +322,25 @@ def _observed_parts(drive: DriveModel) -> list[Any]:
     ]
 
 
-def _modelled(drive: DriveModel, key: str) -> str:
-    """Return the model's own figure for an observation, empty where there is none."""
-    from zsim.drives.derived import random_service, seconds_to_read_all
+def _modelled(drive: DriveModel, derived: dict[str, Any]) -> dict[str, str]:
+    """Return the model's own figures by the observation that each stands beside."""
+    from zsim.drives.derived import random_service
 
-    parameters = drive.parameters()
-    if drive.kind == "flash":
-        return ""
-    if key == "mean_rate":
-        return f"{drive.capacity_bytes / seconds_to_read_all(parameters) / 1e6:.1f} MB/s"
-    if key == "access_time":
-        return f"{random_service(parameters, 4096) * 1e3:.1f} ms"
-    if key == "self_test":
-        return f"{seconds_to_read_all(parameters) / 60:.0f} min"
-    return ""
+    parameters, writes, whole = drive.parameters(), derived["writes"], derived["seconds_to_read_all"]
+    found = {
+        "mean_rate": f"{drive.capacity_bytes / whole / 1e6:.1f} MB/s",
+        "self_test": f"{whole / 60:.0f} min",
+        "random_read_iops": f"{derived['random_read_iops_by_depth']['4096']['32']:,.0f} 1/s at 32",
+    }
+    if drive.kind == "mechanical":
+        found["access_time"] = f"{random_service(parameters, 4096) * 1e3:.1f} ms"
+    else:
+        found["write_outer_rate"] = f"{parameters.flash_write_rate / 1e6:,.0f} MB/s"
+    if "room_for" in writes:
+        found["random_write_iops"] = f"{writes['random_4k_per_s_after']:,.1f} 1/s"
+    if "seconds_to_fill" in writes:
+        found["write_mean_rate"] = f"{drive.capacity_bytes / writes['seconds_to_fill'] / 1e6:,.0f} MB/s"
+    return found
 
 
 def _sized(name: str, drive_size: str | None) -> DriveModel:

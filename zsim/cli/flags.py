@@ -65,7 +65,11 @@ FLAGS = (
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
     Flag("replace", "K", "Number of drives replaced at once in one vdev."),
     Flag("second_at", "SHARE", "Another drive of the vdev is replaced when this much is done: 80%."),
-    Flag("old_drive", "STATE", "The drive that is replaced: missing or online."),
+    Flag(
+        "old_drive",
+        "STATE",
+        "The drive that is replaced: missing or online; in a scrub of RAID-Z overwritten.",
+    ),
     Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
     Flag("enclosure", "NAME", "Shared link in front of all drives that no --ports names."),
     Flag("begins", "MOMENT", "When it begins, for a load with hours: 'fri 13:41'."),

@@ -104,11 +104,11 @@ def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
 
 
 @contextlib.contextmanager
-def announced_compilation() -> Iterator[None]:
+def announced_compilation(kernel: str = "kernel.advance") -> Iterator[None]:
     """Say on stderr that the kernels are being compiled, if they are: not before bad input had its chance."""
     from zsim.jit import kernels_are_cached
 
-    if kernels_are_cached():
+    if kernels_are_cached(kernel):
         yield
         return
     timer = threading.Timer(NOTICE_AFTER_S, notice, (NOTICE,))

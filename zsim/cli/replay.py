@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from zsim.cli.common import notice, print_json, show, whole_number
 
 if TYPE_CHECKING:
     from zsim.observe.replay import Replay
+
+# Writes whose mean service differs by this factor between stretches of a trace are shown stretch by stretch.
+NOTABLE = 2.0
 
 
 @click.command("replay")
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
     "--format", "form", metavar="NAME", help="fio, blkparse, msr or disksim; by default recognised."
 )
 @click.option("--device", metavar="NAME", help="The device of the trace to replay, where it has several.")
+@click.option(
+    "--write-cache/--no-write-cache",
+    "write_cache",
+    default=True,
+    show_default=True,
+    help="Whether the drive's write cache is on.",
+)
 @click.option("--depth", metavar="N", help="Keep N requests outstanding in place of the trace's times.")
 @click.option("-o", "--output", metavar="FILE", help="Write every request: FILE.csv or FILE.parquet.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
@@ -31,6 +41,7 @@ def command(
     drive_size: str | None,
     form: str | None,
     device: str | None,
+    write_cache: bool,
     depth: str | None,
     output: str | None,
     as_json: bool,
@@ -40,7 +51,7 @@ def command(
     TRACE is a trace of fio (write_iolog, version 2 or 3), blkparse, the MSR Cambridge collection or DiskSim;
     .gz and .zst are unpacked.
     """
-    run_replay(trace, drive, drive_size, form, device, depth, output, as_json)
+    run_replay(trace, drive, drive_size, form, device, depth, output, as_json, write_cache)
 
 
 def run_replay(
@@ -52,8 +63,12 @@ def run_replay(
     depth: str | None = None,
     output: str | None = None,
     as_json: bool = False,
+    write_cache: bool = True,
 ) -> None:
     """Replay a trace and print what became of it."""
+    from dataclasses import replace
+
+    from zsim.cli.predict import announced_compilation
     from zsim.drives.catalogue import load_drive
     from zsim.files import check_writable
     from zsim.observe.replay import check_output, replay
@@ -67,7 +82,12 @@ def run_replay(
     if output is not None:
         check_output(output)
         check_writable(output)
-    done = replay(read_trace(trace, form).of_device(device), model.parameters(), depth=outstanding)
+    parameters = model.parameters()
+    if not write_cache:
+        parameters = replace(parameters, write_cache_bytes=0)
+    requests = read_trace(trace, form).of_device(device)
+    with announced_compilation("alone._run_requests"):
+        done = replay(requests, parameters, depth=outstanding)
     if output is not None:
         done.save(output)
     if as_json:
@@ -100,4 +120,36 @@ def show_replay(done: Replay, drive: str) -> None:
         f"{figures['sequential_share']:.1%} of the requests go on where the one before ended.",
     )
     grid = rich_table(Grid(("", *names), rows, frozenset(range(1, 7))))
-    show(Group(*(Text(line) for line in lines), grid))
+    show(Group(*(Text(line) for line in lines), grid, *_as_it_went(figures)))
+
+
+def _as_it_went(figures: dict[str, Any]) -> list[Any]:
+    """Return how the writes slowed down as more was written; nothing where they did not."""
+    from rich.text import Text
+
+    from zsim.predict.words import Grid, rich_table
+    from zsim.units import format_duration, format_rate
+
+    stretches = figures["writes_by_amount"]
+    services = [stretch["service_s"] for stretch in stretches]
+    if len(services) < 2 or max(services) < NOTABLE * min(services):
+        return []
+    rows = tuple(
+        (
+            f"{stretch['written_bytes'] / 1e9:.3g} GB",
+            f"{stretch['writes']:,}",
+            format_duration(stretch["service_s"]),
+            f"{1.0 / stretch['service_s']:,.1f}",
+            format_rate(stretch["bytes_per_s"]),
+        )
+        for stretch in stretches
+    )
+    head = ("written so far", "writes", "service", "a second", "rate")
+    found: list[Any] = [
+        Text("\nWrites, as more is written", style="bold"),
+        rich_table(Grid(head, rows, frozenset(range(5)))),
+    ]
+    if figures["cleaning_s"] > 0.0:
+        share = figures["cleaning_s"] / figures["elapsed_s"]
+        found.append(Text(f"The drive rewrites shingled bands {share:.0%} of the time."))
+    return found

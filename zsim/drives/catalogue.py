@@ -25,7 +25,8 @@ UNITS: dict[str, tuple[str, float]] = {
     "write_overhead": ("ms", 1e-3), "queue_depth": ("commands", 1), "queue_max_age": ("s", 1),
     "cache": ("MiB", 2**20), "write_cache": ("MiB", 2**20), "read_ahead": ("KiB", 1024),
     "interface_rate": ("MB/s", 1e6), "logical_sector": ("B", 1),
-    "physical_sector": ("B", 1), "rate_exponent": ("1", 1), "persistent_cache": ("GB", 1e9),
+    "physical_sector": ("B", 1), "density_exponent": ("1", 1), "density_rate": ("MB/s", 1e6),
+    "persistent_cache": ("GB", 1e9),
     "cached_writes": ("writes", 1), "cached_extents": ("extents", 1),
     "band": ("MiB", 2**20), "idle_before_cleaning": ("s", 1), "read_rate": ("MB/s", 1e6),
     "write_rate": ("MB/s", 1e6), "read_latency": ("us", 1e-6), "write_latency": ("us", 1e-6),
@@ -192,7 +193,7 @@ def _check_presence(quantities: Mapping[str, DriveQuantity], kind: str, recordin
         )
     may_be_zero = {
         "write_settle", "read_overhead", "write_overhead", "write_cache", "read_ahead",
-        "cache", "seek_track", "rate_exponent",
+        "cache", "seek_track", "density_exponent",
     }  # fmt: skip
     for key, each in quantities.items():
         if each.value <= 0 and key not in may_be_zero:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zsim.drives.generations import LATEST, outer_rate
 from zsim.drives.parameters import DriveParameters, QueuePolicy
 from zsim.errors import InputError
 
@@ -198,13 +199,15 @@ class DriveModel:
             drive_overhead=self._between("overhead"),
         )
 
-    def with_capacity(self, capacity_bytes: int) -> DriveModel:
-        """Return a generic drive scaled to a capacity; its rates follow the capacity law of the survey.
+    def with_capacity(self, capacity_bytes: int, year: int = LATEST) -> DriveModel:
+        """Return a generic drive scaled to a capacity; a disk's rates follow the platters of its time.
 
         Parameters
         ----------
         capacity_bytes : int
             [bytes]
+        year : int
+            In which it is in use: see `zsim.drives.generations`.
 
         Raises
         ------
@@ -213,15 +216,15 @@ class DriveModel:
         """
         if capacity_bytes <= 0:
             raise InputError("drive capacity", capacity_bytes, "it is a positive number of bytes", "")
-        if capacity_bytes == self.capacity_bytes:
+        if capacity_bytes == self.capacity_bytes and year == LATEST:
             return self
         if not self.is_generic:
             reason = f"{self.name} has {self.capacity_bytes} bytes"
             raise InputError("drive capacity", capacity_bytes, reason, "name a generic drive to scale one")
-        scale = capacity_bytes / self.capacity_bytes
-        factors = {"capacity": scale}
-        if "rate_exponent" in self.quantities:
-            rate = scale ** self.quantities["rate_exponent"].value
+        factors = {"capacity": capacity_bytes / self.capacity_bytes}
+        if "density_exponent" in self.quantities:
+            law = self._si("density_rate"), self._si("density_exponent")
+            rate = outer_rate(capacity_bytes, year, *law) / self._si("outer_rate")
             factors |= {"outer_rate": rate, "inner_rate": rate}
         scaled = {key: _scaled(each, factors.get(key, 1.0)) for key, each in self.quantities.items()}
         return replace(self, quantities=scaled)
@@ -429,5 +432,5 @@ def _scaled(quantity: DriveQuantity, factor: float) -> DriveQuantity:
     if quantity.unit == "B":
         value = round(value)
     return replace(
-        quantity, value=value, si=quantity.si * factor, kind="derived", note="scaled to the capacity"
+        quantity, value=value, si=quantity.si * factor, kind="derived", note="scaled to capacity and time"
     )

@@ -70,6 +70,17 @@ def shingles_at_first(drive: DriveParameters) -> State:
 
 
 @njit
+def reach_of_shingled(drive: Any, head: int, offset: int) -> float:
+    """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place [s].
+
+    A write that goes on where the last one ended comes before all others, so that streams stay whole.
+    """
+    if offset == head:
+        return 0.0
+    return float(seek_time(drive, abs(offset - head), True) + drive.revolution / 2.0)
+
+
+@njit
 def rate_of_band(drive: Any, rates: Any, band: int, band_size: int) -> float:
     """Return the media rate at the beginning of a band [bytes/s]."""
     return float(rates[zone_of(drive, band * band_size)])

@@ -33,6 +33,8 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 # Commands that drives and their write caches hold at once; what is more waits in the host.
 MOST_COMMANDS = 16384
 NO_REQUEST = -1
+# A write that takes longer waited for a band to be rewritten [s].
+WAITS_FOR_BAND = 0.1
 
 
 class Run(NamedTuple):
@@ -128,8 +130,8 @@ def run_drives(
     requests[:, 0], requests[:, 1], requests[:, 2], requests[:, 3] = places, offsets, lengths, writes
     following, cursors = _by_drive(places, len(leaves))
     _run_requests(
-        memory.table, depth if closed else 0, flush, requests, following, cursors, arrival, start, completion,
-        service,
+        memory.table, pool, depth if closed else 0, flush, requests, following, cursors, arrival, start,
+        completion, service,
     )  # fmt: skip
     return Run(arrival, start, completion, service, float(memory.leaves["cleaning"].sum()))
 
@@ -161,7 +163,8 @@ def _memory(leaves: Sequence[LeafModel], links: Sequence[LinkModel], commands: i
         clients=0,
         client_items=0,
         records=0,
-        queue=2 * commands,
+        queue=1,
+        held=2 * commands,
         permutations=0,
         commands=commands,
         shingles=shingle_words(leaves),
@@ -176,7 +179,7 @@ def _send(table: Any, requests: Any, request: int, at: float) -> None:
     general, commands = general_of(table)[0], commands_of(table)
     number = general.free_command
     command = commands[number]
-    general.free_command = command.next
+    general.free_command = number + 1 + command.next
     command.first_child = request
     command.leaf, command.offset = requests[request, 0], requests[request, 1]
     command.length, command.write = requests[request, 2], requests[request, 3]
@@ -213,6 +216,7 @@ def _complete(
 @njit
 def _run_requests(
     state: Any,
+    pool: int,
     depth: int,
     flush: bool,
     requests: Any,
@@ -223,7 +227,10 @@ def _run_requests(
     completion: Any,
     service: Any,
 ) -> None:
-    """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says."""
+    """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says.
+
+    There are `pool` commands.
+    """
     table = bare(state)
     general, commands, times = general_of(table)[0], commands_of(table), event_times_of(table)
     services = table[N_LEAVES] * table[N_SERVERS]
@@ -235,7 +242,7 @@ def _run_requests(
                 cursors[drive] = following[cursors[drive]]
     while True:
         slot = _next_device_slot(table)
-        if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command >= 0:
+        if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command < pool:
             general.now = max(general.now, arrival[issued])
             _send(table, requests, issued, general.now)
             issued += 1
@@ -251,7 +258,7 @@ def _run_requests(
         seen, forgotten = device_event(table, slot)
         request = commands[seen].first_child if seen >= 0 else NO_REQUEST
         if forgotten >= 0:
-            commands[forgotten].next = general.free_command
+            commands[forgotten].next = general.free_command - forgotten - 1
             general.free_command = forgotten
         if flush and request != NO_REQUEST and requests[request, 3] != 0:
             flushing, request = request, NO_REQUEST
@@ -260,6 +267,38 @@ def _run_requests(
             flushing, request = NO_REQUEST, flushing
         if request != NO_REQUEST:
             _complete(table, requests, following, cursors, depth, request, arrival, completion)
+
+
+def scattered_writes(drive: DriveParameters, size: int, count: int) -> NDArray[np.float64]:
+    """Return what each of so many random writes takes a drive, in the order in which it takes them [s]."""
+    offsets = random_places(drive, size, count)
+    run = run_alone(drive, offsets, np.full(count, size), np.ones(count, dtype=np.bool_))
+    return run.service[np.argsort(run.start, kind="stable")]
+
+
+def shingled_writes(drive: DriveParameters, size: int = 4096) -> tuple[float, int, float]:
+    """Return random writes per second while the persistent cache has room, how many those are, and after it.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+        A shingled one.
+    size : int
+        Of a write [bytes].
+
+    Returns
+    -------
+    before : float
+        [1/s]
+    room : int
+        Writes until the first one waits for a band.
+    after : float
+        [1/s]
+    """
+    holds = min(drive.smr_cached_writes, drive.smr_cache_bytes // size)
+    service = scattered_writes(drive, size, int(1.02 * holds) + 10_000)
+    room = int(np.argmax(service > WAITS_FOR_BAND)) or len(service)
+    return float(1.0 / service[:room].mean()), room, float(1.0 / service[-10_000:].mean())
 
 
 def random_places(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,17 @@ CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, 
 CLIENT_SEED_STEP = 7919
 BUDGET = 2_000_000
 MAX_SLOTS = 1 << 16
+GROUP_ENTRIES = 256
+"""Room in a leaf queue for what comes from a group, and as much for the clients."""
+COMMANDS_HELD = 4096
 ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
+
+
+class Room(NamedTuple):
+    """How many items a plane holds, and how many further copies of them."""
+
+    items: int
+    copies: int
 
 
 class CompiledPlane:
@@ -49,6 +59,8 @@ class CompiledPlane:
         Scan streams that can run at once (one a top-level vdev in the sorted scan).
     slots : int
         Scan blocks that can be in flight at once.
+    leaf_slots : int, optional
+        So many of them at most on one top-level vdev; by default all.
     client_items : ndarray of int64
         Items that clients read.
     log_items : ndarray of int64
@@ -57,6 +69,8 @@ class CompiledPlane:
         Finished commands to keep; 0: none.
     program_length : int
         Longest program that will be loaded.
+    room : Room, optional
+        For items that are put in place of these.
     """
 
     def __init__(
@@ -66,17 +80,25 @@ class CompiledPlane:
         *,
         streams: int = 1,
         slots: int = 64,
+        leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,
         program_length: int | None = None,
+        room: Room | None = None,
     ) -> None:
         self.model = model
+        room = room or Room(max(1, len(items)), max(1, len(items.copy_vdev)))
         readable = np.zeros(0, np.int64) if client_items is None else client_items
         log = np.zeros(0, np.int64) if log_items is None else log_items
         asked = len(readable) + len(log)
+        slots = min(slots, MAX_SLOTS)
+        self._per_leaf = 2 * model.client_count + _per_leaf(
+            items, room, slots if leaf_slots is None else min(slots, leaf_slots), slots
+        )
         self.memory = Memory(
-            **_sizes(model, items, streams, min(slots, MAX_SLOTS), asked, records, program_length)
+            **_sizes(model, items, room, streams, slots, asked, records, program_length),
+            queue=2 * self._per_leaf,
         )
         finish_compiling()
         self.memory.table[ENQUEUE] = enqueue_address()
@@ -151,7 +173,7 @@ class CompiledPlane:
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             rows = self.memory.clients[first : first + group.count]
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable
@@ -213,6 +235,7 @@ class CompiledPlane:
 
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream; streams without one are finished."""
+        self.memory.make_room(sum(map(len, programs)))
         start = 0
         streams = self.memory.streams
         streams["position"] = streams["end"] = 0
@@ -265,7 +288,17 @@ class CompiledPlane:
 
     def submit_group(self, rows: NDArray[np.int64]) -> None:
         """Queue plain I/Os: leaf, class, write, child offset, length."""
+        most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
+        if most > GROUP_ENTRIES:
+            self._make_room(most)
         kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+
+    def _make_room(self, entries: int) -> None:
+        """Widen the leaf queues if so many more entries of a group may not fit one."""
+        bounds = self.memory.bounds[: 2 * len(self.model.leaves)]
+        needed = 2 * (self._per_leaf + entries + int((bounds[:, 1] - bounds[:, 0]).max()))
+        if needed > self.memory.queue.shape[2]:
+            self.memory.widen_queues(needed)
 
     def flush(self) -> None:
         """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
@@ -294,9 +327,36 @@ def _permutation_cells(vdev: VdevModel) -> int:
     return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
+def _read_ahead(items: ScanItems, room: Room) -> int:
+    """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
+    here = np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0)
+    return int(here) * -(-room.items // max(1, len(items)))
+
+
+def _further_copies(items: ScanItems, slots: int) -> int:
+    """Return how many further copies may be under way: those of the blocks that have most."""
+    return int(np.sort(items.copy_count)[::-1][:slots].sum())
+
+
+def _per_leaf(items: ScanItems, room: Room, leaf_slots: int, slots: int) -> int:
+    """Return how many entries a leaf queue may hold.
+
+    Of each block on its top-level vdev the reads and a write a copy, of blocks elsewhere their further
+    copies, of each metadata block that is read ahead a piece at most.
+    """
+    copies = int(items.copy_count.max(initial=0)) + 1
+    return (
+        leaf_slots * (copies + 1)
+        + _further_copies(items, slots)
+        + _read_ahead(items, room)
+        + 2 * GROUP_ENTRIES
+    )
+
+
 def _sizes(
     model: PlaneModel,
     items: ScanItems,
+    room: Room,
     streams: int,
     slots: int,
     client_items: int,
@@ -305,14 +365,8 @@ def _sizes(
 ) -> dict[str, int]:
     leaves = len(model.leaves)
     widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
-    copies = int(items.copy_count.max(initial=0)) + 1
     cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
-    # Nothing but their number limits the metadata blocks that are read ahead; a leaf has one piece of each
-    # at most.
-    metadata = int(np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0))
-    # Of each block the reads and a write a copy; those with most copies may all be under way at once.
-    further = int(np.sort(items.copy_count)[::-1][:slots].sum())
-    per_leaf = slots * (copies + 1) + 512 + cached + metadata
+    metadata, further = _read_ahead(items, room), _further_copies(items, slots)
     return {
         "leaves": leaves,
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
@@ -321,15 +375,15 @@ def _sizes(
         "streams": streams,
         "client_items": client_items,
         "records": records,
-        "queue": 2 * per_leaf,
+        "held": COMMANDS_HELD + cached,
         "program": program_length or 3 * len(items) + 1,
-        "items": len(items),
-        "copies": max(1, len(items.copy_vdev)),
+        "items": room.items,
+        "copies": room.copies,
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
         "children": (2 * slots + further + metadata) * widest + 64 * 1024,
-        "commands": leaves * (4096 + cached) + 1024,
+        "commands": leaves * (COMMANDS_HELD + cached) + 1024,
         "shingles": shingle_words(model.leaves),
     }

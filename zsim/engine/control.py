@@ -17,7 +17,7 @@ from zsim.engine.txg import SyncWrites, TxgRules
 from zsim.engine.window import Window
 from zsim.scan.program import Program
 
-HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL, FULL, EPOCH = range(9)
+HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL, EPOCH = range(8)
 FINISHED = 5
 Steps = Generator[simpy.Event, Any, Any]
 

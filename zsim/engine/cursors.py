@@ -1,7 +1,8 @@
-"""Where the writes of a txg go in a pool that was imported lately.
+"""Where writes go: the MOS blocks of a txg, a writer's data, the intent log.
 
-An allocator takes the metaslab with the best weight as its primary one and the next as its secondary one; its
-cursor in a metaslab starts at the beginning after an import, so the first free block there comes first.
+In a pool that was imported lately, an allocator takes the metaslab with the best weight as its primary one
+and the next as its secondary one; its cursor in a metaslab starts at the beginning after an import, so the
+first free block there comes first.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
+from zsim.engine.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.draid import ROW_HEIGHT
@@ -22,6 +24,8 @@ METASLABS_PER_ALLOCATOR = 3
 ALLOCATORS = 4
 END_LABELS = 512 << 10
 DRAID_RESERVE = 32 << 20
+# Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
+ALLOCATION_REGION = 16 << 20
 
 
 def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
@@ -102,3 +106,47 @@ def imported_cursors(blocks: BlockTable, model: PlaneModel, shifts: Sequence[int
         ]
         for ranks in allocator_ranks(fewest)
     ]
+
+
+def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
+    """Return where the youngest MOS blocks have their copies, by allocator: the next ones go nearby.
+
+    Blocks whose first copies lie together came from one allocator; the one with the objset's root comes
+    first, and a block all by itself tells nothing.
+    """
+    mos = np.flatnonzero(blocks.objset == 0)
+    if len(mos) == 0:
+        return [[(0, 0)]]
+    youngest = mos[blocks.birth[mos] == blocks.birth[mos].max()]
+    groups: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
+    for row in youngest:
+        count = int(blocks.dva_count[row])
+        places = [
+            (int(blocks.dva_vdev[row, copy]), int(blocks.dva_offset[row, copy])) for copy in range(count)
+        ]
+        groups.setdefault((places[0][0], places[0][1] // ALLOCATION_REGION), []).append(places)
+    main, *others = groups.values()
+    return [main[0], *(group[0] for group in others if len(group) > 1)]
+
+
+def data_cursor(blocks: BlockTable) -> tuple[int, int]:
+    """Return where the next data of a writer go: behind the youngest data block."""
+    data = np.flatnonzero(~blocks.is_metadata)
+    if len(data) == 0:
+        return 0, 0
+    youngest = data[np.argmax(blocks.birth[data])]
+    return int(blocks.dva_vdev[youngest, 0]), int(
+        blocks.dva_offset[youngest, 0] + blocks.dva_asize[youngest, 0]
+    )
+
+
+def log_places(model: PlaneModel) -> list[tuple[VdevModel, int]]:
+    """Return where the intent log lies on each top-level vdev.
+
+    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
+    """
+    places = []
+    for vdev in model.vdevs:
+        unit = max(1, asize_of(vdev, 1 << vdev.ashift))
+        places.append((vdev, vdev_asize(model, vdev) // 2 // unit * unit))
+    return places

@@ -26,16 +26,16 @@ from zsim.drives.mechanics import (
     zone_of,
 )
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
-from zsim.drives.smr import HEAD, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, reach_of_shingled, smr_idle, smr_parts
 from zsim.engine.memory import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
+    HELD_CAPACITY,
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
-    QUEUE_CAPACITY,
     acknowledge_of,
     begin_of_held,
     commands_of,
@@ -73,6 +73,8 @@ def cache_slot(table: Any, leaf: int) -> int:
 @njit
 def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
     """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
+    if drive.band > 0 and command.write != 0:
+        return reach_of_shingled(drive, head, command.offset)
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if command.write else drive.read_overhead
@@ -97,10 +99,10 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     waits = drive.destage != 0 and state.flushing == 0 and _somebody_waits(table, leaf, count)
     if drive.queue_policy == POLICY_FCFS:
         return _first_awaited(table, leaf) if waits else 0
-    # The oldest command that somebody waits for; those answered from the cache may be let lie.
+    # The oldest command that somebody waits for; those answered from the cache may be let lie, but for FLUSH.
     for place in range(count):
         command = commands[held[place]]
-        if command.cache == CACHE_NONE or drive.cache_ages != 0:
+        if command.cache == CACHE_NONE or drive.cache_ages != 0 or state.flushing != 0:
             if at - command.arrived > drive.queue_max_age:
                 return place
             break
@@ -381,7 +383,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 def hold(table: Any, leaf: int, number: int) -> None:
     """Put a command behind those that a drive holds."""
     state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
-    if begin[0] + state.held == table[QUEUE_CAPACITY]:
+    if begin[0] + state.held == table[HELD_CAPACITY]:
         first = begin[0]
         begin[0] = 0
         held = held_of(table, leaf)

@@ -98,7 +98,7 @@ def writes_done(table: Any, slot_number: int) -> None:
     general.last_scan = general.now
     if general.inflight_blocks == 0:
         general.idle_since = general.now
-    slot.next = general.free_slot
+    slot.next = general.free_slot - slot_number - 1
     general.free_slot = slot_number
     general.free_slots += 1
 
@@ -115,7 +115,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
     general.inflight_blocks += 1
     slot_number = general.free_slot
     slot = slots_of(table)[slot_number]
-    general.free_slot = slot.next
+    general.free_slot = slot_number + 1 + slot.next
     general.free_slots -= 1
     slot.item, slot.stream, slot.epoch = item_number, stream_number, general.epoch
     stream.inflight += 1 if stream.counts_blocks else item.psize
@@ -330,7 +330,7 @@ def count_command(table: Any, number: int) -> None:
 def forget_command(table: Any, number: int) -> None:
     """Return a command to the pool."""
     general = general_of(table)[0]
-    commands_of(table)[number].next = general.free_command
+    commands_of(table)[number].next = general.free_command - number - 1
     general.free_command = number
 
 
@@ -357,7 +357,7 @@ def finish_command(table: Any, number: int) -> None:
         kind, owner, following = child.kind, child.owner, child.next
         if kind == OWNER_SCAN_COPY:
             pass_on(table, owner, leaf, child.offset, child.length)
-        child.next = general.free_child
+        child.next = general.free_child - chain - 1
         general.free_child = chain
         if kind != OWNER_SCAN_COPY:
             child_done(table, kind, owner)

@@ -58,7 +58,7 @@ def issue_one(table: Any, leaf: int, pending_limit: int) -> bool:
     commands = commands_of(table)
     number = general.free_command
     command = commands[number]
-    general.free_command = command.next
+    general.free_command = number + 1 + command.next
     _fill_command(table, leaf, row, first, last, number)
     command.length = end - command.offset
     command.klass = klass
@@ -130,7 +130,7 @@ def enqueue_here(
     general, state = general_of(table)[0], leaves_of(table)[leaf]
     number = general.free_child
     child = children_of(table)[number]
-    general.free_child = child.next
+    general.free_child = number + 1 + child.next
     general.sequence += 1
     general.children_queued += 1
     child.offset, child.length = offset + general.label_bytes, length

@@ -34,6 +34,8 @@ from zsim.vdevs.raidz import raidz_map, raidz_piece
 
 MIRROR_SHIFT = 21
 MIRROR_SWITCH_S = 0.01
+# What is done with a block of RAID-Z or dRAID: repairs of a copy that was read, or was not.
+SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
 Plan = tuple[int, int, int, int, int, int, int]
 
 
@@ -150,6 +152,96 @@ def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
 
 
 @njit
+def queue_parts(
+    table: Any, vdev: Any, offset: int, psize: int, what: int, klass: int, kind: int, owner: int, flags: int
+) -> int:
+    """Queue the child I/Os of a block on RAID-Z or dRAID, part by part; return how many.
+
+    What is done is one of the codes above; what the children count for is `kind`, `owner` and `flags`.
+    """
+    queued, at, left = 0, offset, psize
+    while left > 0:
+        part = part_size(vdev, at, left)
+        plan = map_part(vdev, at, part)
+        if what == SCAN_READ:
+            queued += _read_columns(table, vdev, plan, klass, owner)
+        elif what == PLAIN_READ:
+            queued += _read_data(table, vdev, plan, klass, kind, owner, flags)
+        elif what == PLAIN_WRITE:
+            queued += _write_columns(table, vdev, plan, klass, kind, owner, flags)
+        else:
+            queued += _repair_columns(table, vdev, plan, klass, owner, what == REPAIR_READ)
+        left -= part
+        if left > 0:
+            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+    return queued
+
+
+@njit
+def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int) -> int:
+    """Queue the reads of all columns that can be read, for the scan."""
+    child_leaf, queued = child_leaf_of(table), 0
+    for column in range(plan[0] - 1, -1, -1):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaf = source_leaf(table, vdev, child, place)
+        if leaf >= 0:
+            queued += 1
+            other = child_leaf[2 * (vdev.first_child + child) + 1]
+            kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
+            enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
+    return queued
+
+
+@njit
+def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int, was_read: bool) -> int:
+    child_leaf, queued = child_leaf_of(table), 0
+    everywhere = vdev.kind != KIND_RAIDZ and not was_read
+    for column in range(plan[0]):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaf = repair_leaf(table, vdev, child, place)
+        source = child_leaf[2 * (vdev.first_child + child)]
+        if leaf >= 0 and not (was_read and source >= 0 and source != leaf):
+            queued += 1
+            enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+        if everywhere and source >= 0:
+            queued += 1
+            enqueue(table, source, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+    return queued
+
+
+@njit
+def _read_data(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
+    """Queue the reads of the data columns, of all if one of them is missing."""
+    queued, missing = 0, 0
+    whole = vdev.kind != KIND_RAIDZ and any_missing(table, vdev, plan)
+    for column in range(plan[0] - 1, -1, -1):
+        if column < vdev.parity and missing == 0:
+            break
+        child, place, size = piece_of(table, vdev, plan, column, whole)
+        leaf = source_leaf(table, vdev, child, place)
+        if leaf < 0:
+            missing += 1
+        elif size > 0:
+            queued += 1
+            enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
+    return queued
+
+
+@njit
+def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
+    queued = 0
+    for column in range(plan[0]):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaves = (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place))
+        for number in range(1 if leaves[0] == leaves[1] else 2):
+            leaf = leaves[number]
+            if leaf >= 0 and size > 0:
+                queued += 1
+                enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
+    return queued
+
+
+@njit
 def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
     """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
 
@@ -158,46 +250,33 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
     vdev_mirror.c:vdev_mirror_io_start.
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
-    before = slot.reads
     if vdev.kind == KIND_MIRROR:
-        read_mirror(table, slot_number, vdev_number, offset, psize)
-        return int(slot.reads - before)
-    child_leaf, klass = child_leaf_of(table), general_of(table)[0].scan_class
-    at, left = offset, psize
-    while left > 0:
-        part = part_size(vdev, at, left)
-        plan = map_part(vdev, at, part)
-        for column in range(plan[0] - 1, -1, -1):
-            child, place, size = piece_of(table, vdev, plan, column, True)
-            leaf = source_leaf(table, vdev, child, place)
-            if leaf >= 0:
-                slot.reads += 1
-                live = child_leaf[2 * (vdev.first_child + child) + 1] >= 0
-                kind = OWNER_SCAN_COPY if live else OWNER_SCAN_READ
-                enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
-        left -= part
-        if left > 0:
-            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
-    return int(slot.reads - before)
+        queued = read_mirror(table, slot_number, vdev_number, offset, psize)
+    else:
+        klass = general_of(table)[0].scan_class
+        queued = queue_parts(
+            table, vdev, offset, psize, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
+        )
+    slot.reads += queued
+    return int(queued)
 
 
 @njit
-def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> None:
-    """Queue the reads of a scan block of a mirror: one side in a resilver, all in a scrub."""
-    general, slot = general_of(table)[0], slots_of(table)[slot_number]
+def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
+    """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
+    general = general_of(table)[0]
     vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
-    klass = general.scan_class
+    klass, queued = general.scan_class, 0
     if general.scrub == 0:
-        slot.reads += 1
         leaf = mirror_choice(table, vdev, offset)
         enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
-        return
+        return 1
     for child in range(vdev.first_child, vdev.first_child + vdev.children):
-        if child_leaf[2 * child] >= 0:
-            slot.reads += 1
-            enqueue(
-                table, child_leaf[2 * child], klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN
-            )
+        leaf = child_leaf[2 * child]
+        if leaf >= 0:
+            queued += 1
+            enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+    return queued
 
 
 @njit
@@ -206,7 +285,8 @@ def repair_copy(
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
-    A column that was read from a live old disk was passed on by its `replacing` vdev already.  In a dRAID a
+    A column that was read from a live old disk was passed on by its `replacing` vdev already; one that a
+    disk holds wrongly is written back to that disk (vdev_raidz.c:vdev_raidz_io_done).  In a dRAID a
     copy that was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
     (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
     """
@@ -219,24 +299,10 @@ def repair_copy(
                 leaf = child_leaf[2 * child + 1]
                 enqueue(table, leaf, klass, 1, offset, psize, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
         return
-    everywhere = vdev.kind != KIND_RAIDZ and not was_read
-    at, left = offset, psize
-    while left > 0:
-        part = part_size(vdev, at, left)
-        plan = map_part(vdev, at, part)
-        for column in range(plan[0]):
-            child, place, size = piece_of(table, vdev, plan, column, True)
-            leaf = repair_leaf(table, vdev, child, place)
-            source = child_leaf[2 * (vdev.first_child + child)]
-            if leaf >= 0 and not (was_read and source >= 0):
-                slot.writes += 1
-                enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
-            if everywhere and source >= 0:
-                slot.writes += 1
-                enqueue(table, source, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
-        left -= part
-        if left > 0:
-            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+    what = REPAIR_READ if was_read else REPAIR_WHOLE
+    slot.writes += queue_parts(
+        table, vdev, offset, psize, what, klass, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR
+    )
 
 
 @njit
@@ -263,49 +329,18 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
         leaf = mirror_choice(table, vdev, item.offset)
         enqueue(table, leaf, klass, 0, item.offset, item.psize, kind, owner, flags)
         return 1
-    reads, at, left = 0, item.offset, item.psize
-    while left > 0:
-        part, missing = part_size(vdev, at, left), 0
-        plan = map_part(vdev, at, part)
-        whole = vdev.kind != KIND_RAIDZ and any_missing(table, vdev, plan)
-        for column in range(plan[0] - 1, -1, -1):
-            if column < vdev.parity and missing == 0:
-                break
-            child, place, size = piece_of(table, vdev, plan, column, whole)
-            leaf = source_leaf(table, vdev, child, place)
-            if leaf < 0:
-                missing += 1
-            elif size > 0:
-                reads += 1
-                enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
-        left -= part
-        if left > 0:
-            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
-    return reads
+    return queue_parts(table, vdev, item.offset, item.psize, PLAIN_READ, klass, kind, owner, flags)
 
 
 @njit
 def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
     item = items_of(table)[item_number & table[ITEM_MASK]]
-    vdev, child_leaf = vdevs_of(table)[item.vdev], child_leaf_of(table)
-    writes, at, left = 0, item.offset, item.psize
-    if vdev.kind == KIND_MIRROR:
-        for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
-            if child_leaf[place] >= 0:
-                writes += 1
-                enqueue(table, child_leaf[place], klass, 1, at, left, kind, owner, flags)
-        return writes
-    while left > 0:
-        part = part_size(vdev, at, left)
-        plan = map_part(vdev, at, part)
-        for column in range(plan[0]):
-            child, place, size = piece_of(table, vdev, plan, column, True)
-            for leaf in (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place)):
-                if leaf >= 0 and size > 0:
-                    writes += 1
-                    enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
-        left -= part
-        if left > 0:
-            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+    vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
+    if vdev.kind != KIND_MIRROR:
+        return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)
+    for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
+        if child_leaf[place] >= 0:
+            writes += 1
+            enqueue(table, child_leaf[place], klass, 1, item.offset, item.psize, kind, owner, flags)
     return writes

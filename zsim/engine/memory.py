@@ -29,9 +29,8 @@ BUCKETS = 256
     EXIT_STALLED,
     EXIT_RECORD,
     EXIT_REFILL,
-    EXIT_FULL,
     EXIT_EPOCH,
-) = range(9)
+) = range(8)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
 OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
@@ -87,7 +86,6 @@ GENERAL_DTYPE = np.dtype(
         ("idle_total", "f8"),
         ("client_reads", "i8"),
         ("client_latency", "f8"),
-        ("window_wait", "f8"),
         # Leaf-queue rules.
         ("single_queue", "i8"),
         ("time_buckets", "i8"),
@@ -333,9 +331,9 @@ RECORD_DTYPE = np.dtype(
     N_LINKS,
     N_CLIENTS,
     N_STREAMS,
-    N_CLIENT_ITEMS,
     N_RECORDS,
     QUEUE_CAPACITY,
+    HELD_CAPACITY,
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
@@ -436,13 +434,13 @@ def begin_of_held(table: Any, leaf: int) -> Any:
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
-    return _int32_at(table[HELD] + 4 * (table[QUEUE_CAPACITY] * leaf + begin))
+    return _int32_at(table[HELD] + 4 * (table[HELD_CAPACITY] * leaf + begin))
 
 
 @njit
 def acknowledge_of(table: Any, leaf: int) -> Any:
     """Return the cached writes of a drive that are not yet answered."""
-    return _int32_at(table[ACKNOWLEDGE] + 4 * table[QUEUE_CAPACITY] * leaf)
+    return _int32_at(table[ACKNOWLEDGE] + 4 * table[HELD_CAPACITY] * leaf)
 
 
 def power_of_two(count: int) -> int:
@@ -456,14 +454,13 @@ class Memory:
     Parameters
     ----------
     sizes : dict of str to int
-        ``leaves, servers, links, clients, streams, client_items, records, queue, program, items, copies,
-        vdevs, vdev_children, permutations, slots, children, commands, shingles``; ring sizes are rounded up
-        to powers of two.
+        ``leaves, servers, links, clients, streams, client_items, records, queue, held, program, items,
+        copies, vdevs, vdev_children, permutations, slots, children, commands, shingles``; numbers
+        of operations, items and copies may run on beyond their sizes, if these are powers of two.
     """
 
     def __init__(self, **sizes: int) -> None:
         leaves, queue = sizes["leaves"], sizes["queue"]
-        rings = {name: power_of_two(sizes[name]) for name in ("program", "items", "copies")}
         slots = leaves * sizes["servers"] + sizes["links"] + leaves + sizes["clients"] + sizes["streams"]
         self.general = np.zeros(1, GENERAL_DTYPE)
         self.limits = np.zeros((2, CLASSES), np.int64)
@@ -477,45 +474,62 @@ class Memory:
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = np.zeros(sizes["children"], CHILD_DTYPE)
         self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
-        self.held = np.zeros((leaves, queue), np.int32)
+        self.held = np.zeros((leaves, sizes["held"]), np.int32)
         self.event_time = np.full(slots, np.inf)
         self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)
-        self.acknowledge = np.zeros((leaves, queue), np.int32)
+        self.acknowledge = np.zeros((leaves, sizes["held"]), np.int32)
         self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
         self.vdevs = np.zeros(sizes["vdevs"], VDEV_DTYPE)
         self.child_leaf = np.full((sizes["vdev_children"], 2), -1, np.int32)
         self.permutations = np.zeros(max(1, sizes["permutations"]), np.int64)
         self.slots = np.zeros(sizes["slots"], SLOT_DTYPE)
         self.streams = np.zeros(sizes["streams"], STREAM_DTYPE)
-        self.program = np.zeros(rings["program"], OPERATION_DTYPE)
-        self.items = np.zeros(rings["items"], ITEM_DTYPE)
-        self.copies = np.zeros(rings["copies"], COPY_DTYPE)
-        self.heap = np.zeros(rings["items"], np.int64)
+        self.program = np.zeros(sizes["program"], OPERATION_DTYPE)
+        self.items = np.zeros(sizes["items"], ITEM_DTYPE)
+        self.copies = np.zeros(sizes["copies"], COPY_DTYPE)
+        self.heap = np.zeros(sizes["items"], np.int64)
         self.clients = np.zeros(max(1, sizes["clients"]), CLIENT_DTYPE)
         self.client_items = np.zeros(max(1, sizes["client_items"]), np.int64)
         self.records = np.zeros(max(1, sizes["records"]), RECORD_DTYPE)
         self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
-        self.table = self._table(sizes, rings)
-        self._link_free_lists()
+        self.table = self._table(sizes)
+        self._begin()
 
-    def _table(self, sizes: dict[str, int], rings: dict[str, int]) -> NDArray[np.int64]:
+    def _table(self, sizes: dict[str, int]) -> NDArray[np.int64]:
         arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
         table = np.zeros(TABLE_LENGTH, np.int64)
         table[: len(arrays)] = [array.ctypes.data for array in arrays]
-        names = ("leaves", "servers", "links", "clients", "streams", "client_items", "records", "queue")
+        hardware = ("leaves", "servers", "links", "clients", "streams")
+        names = (*hardware, "records", "queue", "held")
         table[N_LEAVES : N_LEAVES + len(names)] = [sizes[name] for name in names]
         masks = ("program", "items", "copies")
-        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [rings[name] - 1 for name in masks]
+        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [power_of_two(sizes[name]) - 1 for name in masks]
         return table
 
-    def _link_free_lists(self) -> None:
-        self.children["next"] = np.arange(1, len(self.children) + 1)
-        self.commands["next"] = np.arange(1, len(self.commands) + 1)
-        self.slots["next"] = np.arange(1, len(self.slots) + 1)
-        for array in (self.children, self.commands, self.slots):
-            array["next"][-1] = -1
+    def widen_queues(self, capacity: int) -> None:
+        """Make room for so many entries in every leaf queue (never while the kernel runs)."""
+        before, self.queue = self.queue, np.zeros((len(self.queue), 2, capacity), np.int64)
+        for row, old in enumerate(before):
+            low, high = self.bounds[row]
+            start = capacity // 4
+            self.queue[row, :, start : start + high - low] = old[:, low:high]
+            self.bounds[row] = start, start + high - low
+        self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
+
+    def make_room(self, operations: int) -> None:
+        """Make room for programs of so many operations, in place of those loaded."""
+        if operations > len(self.program):
+            self.program = np.zeros(operations, OPERATION_DTYPE)
+            self.table[PROGRAM], self.table[PROGRAM_MASK] = (
+                self.program.ctypes.data,
+                power_of_two(operations) - 1,
+            )
+
+    def _begin(self) -> None:
+        # Free children, commands and slots are lists by difference: zero means the one behind, so that
+        # memory that is never used is never touched.
         self.general["free_slots"] = len(self.slots)
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from zsim.drives.parameters import DriveParameters
 
 LABEL_BYTES = 4 * 1024 * 1024
-MirrorRule = str
 NOT_REPAIRED, TO_SPARE = -1, -2
 
 
@@ -204,17 +203,11 @@ class PlaneModel:
     links: tuple[LinkModel, ...] = ()
     queue: QueueRules = field(default_factory=QueueRules)
     scan: ScanRules = field(default_factory=ScanRules)
-    clients: ClientModel = field(default_factory=ClientModel)
+    clients: tuple[ClientModel, ...] = ()
     writer: WriterModel = field(default_factory=WriterModel)
-    more_clients: tuple[ClientModel, ...] = ()
     label_bytes: int = LABEL_BYTES
-
-    @property
-    def client_groups(self) -> tuple[ClientModel, ...]:
-        """Every kind of foreground clients that there are."""
-        return tuple(group for group in (self.clients, *self.more_clients) if group.count > 0)
 
     @property
     def client_count(self) -> int:
         """Foreground clients of all kinds."""
-        return sum(group.count for group in self.client_groups)
+        return sum(group.count for group in self.clients)

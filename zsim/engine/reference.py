@@ -80,6 +80,7 @@ class ReferencePlane:
         *,
         streams: int = 1,
         slots: int = 64,
+        leaf_slots: int | None = None,
         client_items: NDArray[np.int64] | None = None,
         log_items: NDArray[np.int64] | None = None,
         records: int = 0,
@@ -146,7 +147,7 @@ class ReferencePlane:
     def _build_users(self, readable: list[Item], log: list[Item], streams: int) -> None:
         slot = self._next_slot
         self.clients = []
-        for group in self.model.client_groups:
+        for group in self.model.clients:
             items = log if group.kind == "sync-write" else readable
             for number in range(group.count):
                 seed = group.seed + CLIENT_SEED_STEP * number

@@ -25,7 +25,7 @@ from zsim.drives.mechanics import (
 )
 from zsim.drives.parameters import DriveParameters
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
-from zsim.drives.smr import HEAD, shingles_at_first, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
 from zsim.engine.model import LinkModel
@@ -207,8 +207,9 @@ class Drive:
         cached_wait = drive.destage == "idle" and has_room and awaited
         if drive.queue_policy == "fcfs":
             return awaited[0] if cached_wait else 0
-        # Commands that somebody waits for age; those answered from the cache may be let lie.
-        ages = (n for n in reach if self.held[n].cache == CACHE_NONE or drive.cached_writes_age)
+        # Commands that somebody waits for age; those answered from the cache may be let lie, but for FLUSH.
+        all_age = drive.cached_writes_age or self.state.flushing
+        ages = (n for n in reach if all_age or self.held[n].cache == CACHE_NONE)
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest
@@ -221,6 +222,8 @@ class Drive:
 
     def _positioning_time(self, command: Command) -> float:
         """Return how long the drive needs to reach a command it holds [s]."""
+        if self.parameters.smr_band_bytes > 0 and command.write:
+            return reach_of_shingled(self.record, self.state.head, command.offset)
         rate = self.rates[zone_of(self.record, command.offset)]
         overhead = 0.0 if self.parameters.overhead_overlaps else self._full_overhead(command)
         at, head = self.clock.now + overhead, self.state.head

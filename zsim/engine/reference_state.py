@@ -173,7 +173,6 @@ class Shared:
     idle_total: float = 0.0
     client_reads: int = 0
     client_latency: float = 0.0
-    window_wait: float = 0.0
     # Leaf-queue rules.
     single_queue: int = 0
     time_buckets: int = 0

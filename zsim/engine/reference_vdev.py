@@ -11,7 +11,7 @@ from zsim.engine.memory import (
     MIRROR_BY_OFFSET,
     MIRROR_BY_PENDING,
 )
-from zsim.engine.model import TO_SPARE, VdevModel
+from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference_queue import LeafQueue
 from zsim.engine.reference_state import Child, Shared
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
@@ -124,7 +124,7 @@ class Parity(TopLevel):
         readable = [piece for part in parts for piece in part[::-1] if self._is_readable(piece)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
-            is_copied = self.model.write_leaf[piece[0]] >= 0
+            is_copied = self.model.write_leaf[piece[0]] not in (NOT_REPAIRED, TO_SPARE, self._source(piece))
             self._scan_read(block, piece, block.read_for_copy_done if is_copied else block.read_done)
         return len(readable)
 
@@ -154,7 +154,7 @@ class Parity(TopLevel):
             (leaf, piece[1], piece[2])
             for part in self._parts(offset, psize, whole=True)
             for piece in part
-            for leaf in (self._source(piece), self._missing_leaf(piece))
+            for leaf in dict.fromkeys((self._source(piece), self._missing_leaf(piece)))
             if leaf >= 0 and piece[2] > 0
         ]
         return self._writes(pieces, klass, flags, done)
@@ -171,7 +171,7 @@ class Parity(TopLevel):
 
     def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
         leaf = self.model.write_leaf[piece[0]]
-        is_passed_on = was_read and self._is_readable(piece)
+        is_passed_on = was_read and self._is_readable(piece) and leaf != self._source(piece)
         return [leaf] if leaf >= 0 and not is_passed_on else []
 
     def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import CompiledPlane
 from zsim.engine.control import ScanControl, Steps
-from zsim.engine.cursors import imported_cursors
+from zsim.engine.cursors import data_cursor, imported_cursors, log_places, mos_cursors, vdev_asize
+from zsim.engine.ledger import ByPhase, PhaseLedger
 from zsim.engine.memory_limit import MemoryLimit
-from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
+from zsim.engine.model import NOT_REPAIRED, VdevModel
 from zsim.engine.rebuild import Rebuild
+from zsim.engine.result import RunResult, Sample
 from zsim.engine.rules import (
     ASYNC_WRITE,
     pool_window,
@@ -24,17 +25,20 @@ from zsim.engine.rules import (
     vdev_window,
     waits_for_metaslabs,
 )
-from zsim.engine.txg import SyncWrites, TxgRules, asize_of
-from zsim.engine.window import Window
-from zsim.errors import InputError, NotSimulatedYet
+from zsim.engine.setup import (
+    RunSetup,
+    SecondReplacement,
+    damaged_vdev,
+    plain_prefetch,
+    refuse_missing,
+    wanted_blocks,
+)
+from zsim.engine.txg import SyncWrites, asize_of
+from zsim.engine.window import MIN_SLOTS, slots_for
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import (
     OP_ISSUE,
-    DamagedVdev,
     Program,
-    ScanItems,
-    needs_io,
-    rewritten_by_start,
     scan_items,
     traversal_program,
     with_entries,
@@ -42,164 +46,13 @@ from zsim.scan.program import (
 from zsim.scan.rebuild import Chunks, rebuild_chunks, with_chunks
 from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
 from zsim.scenario.capacity import metaslab_shift
-from zsim.scenario.releases import Operation, ReleaseProfile
 
-SMALL_SHARE = 8
 FOREVER = np.inf
 TXGS_TO_FINISH = 3
 # The txg of an attach, and TXG_CONCURRENT_STATES after it.
 TXGS_OF_ATTACH = 4
-# Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
-ALLOCATION_REGION = 16 << 20
-MIN_SLOTS, MAX_SLOTS = 64, 60_000
 # The log goes round in so many blocks a top-level vdev.
 LOG_BLOCKS = 1024
-PlaneFactory = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondReplacement:
-    """Another drive replaced while the first resilver runs.
-
-    A drive attached before the scan has issued anything is repaired in the same pass, which is run a second
-    time for it all the same unless both were there before it began (seen in runs of 2.3.9).  Attached
-    later, it makes the resilver start again (to 0.7; from 2.3 if less than zfs_resilver_defer_percent is
-    done) or gets a pass of its own.
-
-    Attributes
-    ----------
-    child : int
-        Leaf that is replaced.
-    leaf : int
-        Leaf that is written.
-    at : float
-        When, after the first visit [s].
-    together : bool
-        Whether both are attached before the scan starts.
-    """
-
-    child: int
-    leaf: int
-    at: float
-    together: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSetup:
-    """What a run needs.
-
-    Attributes
-    ----------
-    model : PlaneModel
-    blocks : BlockTable
-    release : ReleaseProfile
-        With tunables applied.
-    operation : {"resilver", "scrub", "rebuild"}
-        A rebuild ends before the scrub that follows it.
-    memory : int
-        Main memory of the host [bytes].
-    cursors : tuple of (vdev, offset)
-        Where the pool's next MOS block goes, for each copy; found from the youngest MOS block if empty.
-    txg : TxgRules, optional
-        Instead of the release's.
-    seed : int
-    records : int
-        Whether to keep the finished commands (any number but 0: all of them).
-    second : SecondReplacement, optional
-    clock_s : float
-        What the host's clock shows when the scan starts [s]: ticks, the 0.5 s buckets of the leaf queues
-        and the platters' angles are counted from its zero.  The times of the result begin with the scan.
-    metaslab_shift : int, optional
-        Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
-    imported : bool
-        Whether the pool was imported just before: then each of several allocators starts at the beginning
-        of its best metaslabs, not where the youngest MOS blocks are.
-    log_bytes : int
-        Size of a block of the intent log, for clients that write synchronously [bytes].
-    plane : callable
-        Makes the data plane.
-    """
-
-    model: PlaneModel
-    blocks: BlockTable
-    release: ReleaseProfile
-    operation: Operation = "resilver"
-    memory: int = 16 << 30
-    cursors: tuple[tuple[int, int], ...] = ()
-    txg: TxgRules | None = None
-    seed: int = 0
-    records: int = 0
-    second: SecondReplacement | None = None
-    clock_s: float = 0.0
-    metaslab_shift: int | None = None
-    imported: bool = False
-    log_bytes: int = 4096
-    plane: PlaneFactory = CompiledPlane
-
-
-@dataclass(slots=True)
-class Sample:
-    """Progress at one moment.
-
-    Attributes
-    ----------
-    time : float
-        [s]
-    visited_bytes, issued_bytes : int
-        asize of the blocks visited, and psize of those issued [bytes].
-    phase : {"visit", "issue"}
-    """
-
-    time: float
-    visited_bytes: int
-    issued_bytes: int
-    phase: str
-
-
-@dataclass(slots=True)
-class RunResult:
-    """What a run showed.
-
-    Attributes
-    ----------
-    end : float
-        Time from the first visit to the end of the last txg [s].
-    first_scan_s : float
-        When the first scan I/O was queued [s].
-    span : float
-        From the first scan I/O to the end of the last [s].
-    visit : float
-        Duration of the metadata phase (legacy: of the traversal) [s].
-    phases : list of (str, float, float)
-        Name, begin and end of each slice [s].
-    leaves : ndarray of LEAF_DTYPE
-        Counters; `span_leaves` holds those within the scan's span.
-    progress : list of Sample
-    curve : list of (float, int)
-        Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
-    clients : list of (int, float)
-        Of each foreground client: requests answered, and the sum of their latencies [s].
-    """
-
-    end: float
-    first_scan_s: float
-    span: float
-    visit: float
-    idle: float
-    txgs: int
-    children: int
-    events: int
-    client_reads: int
-    client_latency_s: float
-    leaves: NDArray[Any]
-    records: NDArray[Any]
-    issued_blocks: int
-    issued_bytes: int
-    link_busy: tuple[float, ...] = ()
-    phases: list[tuple[str, float, float]] = field(default_factory=list)
-    progress: list[Sample] = field(default_factory=list)
-    curve: list[tuple[float, int]] = field(default_factory=list)
-    clients: list[tuple[int, float]] = field(default_factory=list)
 
 
 class Run:
@@ -207,7 +60,7 @@ class Run:
 
     def __init__(self, setup: RunSetup, progress: Callable[[float, float], None] | None = None) -> None:
         self.setup = setup
-        _refuse_missing(setup)
+        refuse_missing(setup)
         blocks = setup.blocks
         self.wanted = wanted_blocks(setup)
         self.items = scan_items(blocks, seed=setup.seed, wanted=self.wanted)
@@ -232,6 +85,7 @@ class Run:
         self.control = ScanControl(self.environment, self.plane, self.txg, writes, self._came_back)
         self.on_progress = progress
         self.phases: list[tuple[str, float, float]] = []
+        self.ledger = PhaseLedger()
         self.progress: list[Sample] = []
         self.curve: list[tuple[float, int]] = []
         self.issued_before = 0
@@ -244,7 +98,7 @@ class Run:
             return [list(setup.cursors)]
         found: list[list[tuple[int, int]]] = []
         if setup.imported and setup.release.allocators != "one":
-            shifts = [self._metaslab_shift(number) for number in range(len(setup.model.vdevs))]
+            shifts = [self._metaslab_shift(vdev) for vdev in setup.model.vdevs]
             found = imported_cursors(setup.blocks, setup.model, shifts)
         return found or mos_cursors(setup.blocks)
 
@@ -390,11 +244,20 @@ class Run:
             self.items,
             streams=max(1, len(setup.model.vdevs)),
             slots=min(slots_for(windows, setup.blocks.psize), len(self.items) + MIN_SLOTS),
+            leaf_slots=self._most_on_one_vdev(),
             client_items=self._client_items(),
             log_items=self.log_items,
             records=setup.records,
             program_length=longest,
         )
+
+    def _most_on_one_vdev(self) -> int:
+        """Return how many blocks of one top-level vdev may be in flight at once."""
+        psize, vdev = self.items.psize, self.items.vdev
+        windows = self.windows or [self.pool_window] * len(self.setup.model.vdevs)
+        if self.queue is not None:
+            psize, vdev = psize[self.queue.item], vdev[self.queue.item]
+        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(windows))
 
     def _client_items(self) -> NDArray[np.int64]:
         if self.setup.model.client_count == 0:
@@ -404,7 +267,7 @@ class Run:
     def _log_items(self) -> NDArray[np.int64]:
         """Make items of the intent log: its blocks lie one behind the other, on each top-level vdev."""
         setup = self.setup
-        if not any(group.kind == "sync-write" for group in setup.model.client_groups):
+        if not any(group.kind == "sync-write" for group in setup.model.clients):
             return np.zeros(0, np.int64)
         first = len(self.items)
         for number, (vdev, offset) in enumerate(log_places(setup.model)):
@@ -437,6 +300,7 @@ class Run:
     def _sample(self, phase: str, begin: float) -> None:
         now = self.elapsed
         self.phases.append((phase, begin, now))
+        self.ledger.book(phase, self.plane.leaves)
         streams = max(1, len(self.windows))
         issued = sum(int(self.plane.stream(number, "issued_bytes")) for number in range(streams))
         self.progress.append(Sample(now, 0, issued, phase))
@@ -449,7 +313,7 @@ class Run:
             setup.blocks,
             number,
             damaged_vdev(setup.model.vdevs[number]),
-            metaslab_bytes=1 << self._metaslab_shift(number),
+            metaslab_bytes=1 << self._metaslab_shift(setup.model.vdevs[number]),
             segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
         )
         first = len(self.items)
@@ -461,14 +325,9 @@ class Run:
         edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
         return [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
 
-    def _metaslab_shift(self, number: int) -> int:
-        if self.setup.metaslab_shift:
-            return self.setup.metaslab_shift
-        vdev = self.setup.model.vdevs[number]
-        leaf = max(*vdev.read_leaf, *vdev.write_leaf)
-        children = 1 if vdev.kind == "mirror" else len(vdev.read_leaf) - vdev.spares
-        asize = self.setup.model.leaves[leaf].drive.capacity_bytes * children
-        return metaslab_shift(asize, self.setup.release)
+    def _metaslab_shift(self, vdev: VdevModel) -> int:
+        setup = self.setup
+        return setup.metaslab_shift or metaslab_shift(vdev_asize(setup.model, vdev), setup.release)
 
     def _rebuild_steps(self) -> Steps:
         values = self.setup.release.tunables
@@ -585,6 +444,11 @@ class Run:
             records[name] -= self.start
         return records
 
+    def _booked(self) -> ByPhase:
+        if self.phases:
+            self.ledger.book(self.phases[-1][0], self.plane.leaves)
+        return self.ledger.by_phase()
+
     def _result(self) -> RunResult:
         plane, setup = self.plane, self.setup
         first, last = plane.general("first_scan"), plane.general("last_scan")
@@ -609,94 +473,8 @@ class Run:
             progress=self.progress,
             curve=self.curve,
             clients=plane.client_answers,
+            by_phase=self._booked(),
         )
-
-
-def log_places(model: PlaneModel) -> list[tuple[VdevModel, int]]:
-    """Return where the intent log lies on each top-level vdev.
-
-    From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
-    """
-    places = []
-    for vdev in model.vdevs:
-        leaf = max(*vdev.read_leaf, *vdev.write_leaf)
-        middle = model.leaves[leaf].drive.capacity_bytes // 2
-        data = 1 if vdev.kind == "mirror" else len(vdev.read_leaf) - vdev.spares
-        unit = max(1, asize_of(vdev, 1 << vdev.ashift))
-        places.append((vdev, middle * data // unit * unit))
-    return places
-
-
-def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
-    """Tell which blocks the scan has to read."""
-    stays = ~rewritten_by_start(setup.blocks)
-    if setup.operation == "scrub":
-        return stays
-    vdevs = tuple(damaged_vdev(vdev) for vdev in setup.model.vdevs)
-    return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
-
-
-def data_cursor(blocks: BlockTable) -> tuple[int, int]:
-    """Return where the next data of a writer go: behind the youngest data block."""
-    data = np.flatnonzero(~blocks.is_metadata)
-    if len(data) == 0:
-        return 0, 0
-    youngest = data[np.argmax(blocks.birth[data])]
-    return int(blocks.dva_vdev[youngest, 0]), int(
-        blocks.dva_offset[youngest, 0] + blocks.dva_asize[youngest, 0]
-    )
-
-
-def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
-    """Return what the scan has to know of a top-level vdev."""
-    return DamagedVdev(
-        vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
-    )
-
-
-def plain_prefetch(release: ReleaseProfile) -> bool:
-    """Tell whether a visited block's metadata children are prefetched without a limit (releases to 0.7)."""
-    enabled = release.tunables.get("zfs_no_scrub_prefetch", 0) == 0
-    return release.metadata_prefetch == "unbounded" and enabled
-
-
-def _refuse_missing(setup: RunSetup) -> None:
-    if setup.operation == "rebuild" and any(
-        vdev.kind == "raidz" and vdev.damaged for vdev in setup.model.vdevs
-    ):
-        raise InputError("operation", "rebuild", "a RAID-Z cannot be rebuilt sequentially", "use resilver")
-    if setup.second is not None and setup.operation == "rebuild":
-        raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")
-
-
-def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
-    """Return where the youngest MOS blocks have their copies, by allocator: the next ones go nearby.
-
-    Blocks whose first copies lie together came from one allocator; the one with the objset's root comes
-    first, and a block all by itself tells nothing.
-    """
-    mos = np.flatnonzero(blocks.objset == 0)
-    if len(mos) == 0:
-        return [[(0, 0)]]
-    youngest = mos[blocks.birth[mos] == blocks.birth[mos].max()]
-    groups: dict[tuple[int, int], list[list[tuple[int, int]]]] = {}
-    for row in youngest:
-        count = int(blocks.dva_count[row])
-        places = [
-            (int(blocks.dva_vdev[row, copy]), int(blocks.dva_offset[row, copy])) for copy in range(count)
-        ]
-        groups.setdefault((places[0][0], places[0][1] // ALLOCATION_REGION), []).append(places)
-    main, *others = groups.values()
-    return [main[0], *(group[0] for group in others if len(group) > 1)]
-
-
-def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
-    """Return how many blocks the windows can hold, small blocks taken as an eighth of the mean."""
-    # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many
-    # slots.
-    small = max(512.0, float(np.mean(psize)) / SMALL_SHARE) if len(psize) else 4096.0
-    blocks = max(window.limit if window.counts_blocks else window.limit / small for window in windows)
-    return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))
 
 
 def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.int64]]:
@@ -707,4 +485,15 @@ def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.i
     return Program(walk.code[~issued], walk.item[~issued]), before
 
 
-__all__ = ["Run", "RunResult", "RunSetup", "Sample", "ScanItems"]
+__all__ = [
+    "Run",
+    "RunResult",
+    "RunSetup",
+    "Sample",
+    "SecondReplacement",
+    "damaged_vdev",
+    "mos_cursors",
+    "plain_prefetch",
+    "slots_for",
+    "wanted_blocks",
+]

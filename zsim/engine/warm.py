@@ -45,11 +45,9 @@ def begin_compiling() -> None:
 
 
 def finish_compiling() -> None:
-    """Wait until the second process is done, if there is one."""
-    while _begun:
-        process = _begun[-1]
+    """Wait until the second process is done, if there was one."""
+    for process in _begun:
         process.wait()
-        _begun.remove(process)
 
 
 def _may_start() -> bool:

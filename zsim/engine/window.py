@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+SMALL_SHARE = 8
+MIN_SLOTS, MAX_SLOTS = 64, 60_000
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -19,3 +25,18 @@ class Window:
 
     limit: int
     counts_blocks: bool
+
+    def most_blocks(self, psize: NDArray[np.int64]) -> int:
+        """Return how many of these blocks can be in flight at once: the smallest; the last goes over it."""
+        if self.counts_blocks:
+            return self.limit
+        return int(np.searchsorted(np.cumsum(np.sort(psize)), self.limit)) + 1
+
+
+def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
+    """Return how many blocks the windows can hold, small blocks taken as an eighth of the mean."""
+    # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many
+    # slots.
+    small = max(512.0, float(np.mean(psize)) / SMALL_SHARE) if len(psize) else 4096.0
+    blocks = max(window.limit if window.counts_blocks else window.limit / small for window in windows)
+    return int(min(MAX_SLOTS, max(MIN_SLOTS, blocks + 2)))

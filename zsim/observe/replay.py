@@ -46,7 +46,8 @@ class Replay:
         order = np.argsort(begin, kind="stable")
         reached = np.maximum.accumulate(np.concatenate([[0.0], end[order]]))
         busy = np.maximum(end[order] - np.maximum(begin[order], reached[:-1]), 0.0)
-        return float(busy.sum() / self.run.elapsed)
+        # What the write cache answered may be written after the last request is complete.
+        return float(busy.sum() / max(self.run.elapsed, end.max()))
 
     @property
     def sequential_share(self) -> float:
@@ -68,7 +69,41 @@ class Replay:
             "sequential_share": self.sequential_share,
             "service_s": distribution(self.run.service),
             "response_s": distribution(self.response),
+            "cleaning_s": self.run.cleaning,
+            "writes_by_amount": self.stretches(),
         }
+
+    def stretches(self, count: int = 10) -> list[dict[str, float]]:
+        """Return how the writes went as more and more was written, in so many stretches of equal bytes.
+
+        A shingled drive whose persistent cache is full, and a solid-state drive whose fast region is, show
+        in these: the services get longer from one stretch to the next.
+
+        Returns
+        -------
+        list of dict
+            ``written_bytes`` (up to the end of the stretch), ``writes``, ``service_s`` and ``response_s``
+            (means) and ``bytes_per_s`` (bytes over the time the drive took for them); empty without writes.
+        """
+        order = np.argsort(self.run.start, kind="stable")
+        order = order[self.trace.is_write[order]]
+        written = np.cumsum(self.trace.length[order])
+        if len(order) == 0:
+            return []
+        ends = np.searchsorted(written, written[-1] * np.arange(1, count + 1) / count, side="left") + 1
+        found, first = [], 0
+        for end in np.unique(np.minimum(ends, len(order))):
+            part = order[first:end]
+            service = self.run.service[part]
+            found.append({
+                "written_bytes": int(written[end - 1]),
+                "writes": len(part),
+                "service_s": float(service.mean()),
+                "response_s": float(self.response[part].mean()),
+                "bytes_per_s": float(self.trace.length[part].sum() / max(service.sum(), 1e-12)),
+            })  # fmt: skip
+            first = end
+        return found
 
     def columns(self) -> Mapping[str, NDArray[Any]]:
         """Return what became of every request, in order of arrival."""

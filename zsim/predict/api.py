@@ -28,6 +28,7 @@ from zsim.predict.prediction import (
     Quantiles,
     Uncertainty,
 )
+from zsim.predict.sizes import factors_by_kind
 from zsim.predict.summary import (
     bottleneck,
     breakdown,
@@ -38,6 +39,7 @@ from zsim.predict.summary import (
     sampling_half_width,
     totals,
 )
+from zsim.predict.together import together
 from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from zsim.predict.exact import ExactRun
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 5_000, 48_000, 400_000
+MEMBER_BLOCKS, KIND_BLOCKS, MIDDLE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 48_000, 400_000
 REPEATS = 3
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 6
@@ -95,9 +97,9 @@ def _capacity(name: str) -> int:
 class _Work:
     """The runs of one prediction, and what is known at any moment.
 
-    First the members, on small miniatures; then the world nearest to their median, sampled, for everything
-    that is said of it.  Of the members only the ratio to that one counts: a miniature has shorter runs than
-    the real pool has, so that all of them are longer by about the same factor.
+    First the members, on small miniatures, and one of each kind on a larger one (`zsim.predict.sizes`); then
+    the world nearest to their median, sampled, for everything that is said of it.  Of the members only the
+    ratio to that one counts: what a miniature's size does to them it does to that one too.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -105,6 +107,7 @@ class _Work:
         self.inputs: tuple[Unknown, ...] = unknowns(resolved)
         self.members: tuple[Member, ...] = draw_members(self.inputs, resolved.seed)
         self.raw: list[float] = []
+        self.of_kind: list[float] = []
         self.notes: set[str] = set()
         self.repeats: list[float] = []
         self.correction = 1.0
@@ -120,7 +123,14 @@ class _Work:
     @property
     def times(self) -> list[float]:
         """Durations of the members at the size of the real pool [s]."""
-        return [time * self.correction for time in self.raw]
+        return [time * self.correction for time in self.sized]
+
+    @property
+    def sized(self) -> list[float]:
+        """Durations of the members, each with the factor of its kind [s]."""
+        if len(self.of_kind) < len(self.raw):
+            return self.raw
+        return [time * factor for time, factor in zip(self.raw, self.of_kind, strict=True)]
 
     def run(self) -> None:
         """Run everything."""
@@ -141,17 +151,27 @@ class _Work:
         self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
-        for number, member in enumerate(self.members):
-            self.progress(number / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
-            pool = miniature(world_of(self.resolved, member), member, blocks=MEMBER_BLOCKS)
-            self.raw.append(run_member(self.resolved, member, pool=pool).time_s)
+        for time in together(self._time_of, self.members):
+            self.raw.append(time)
+            self.progress(len(self.raw) / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
+        self.of_kind = factors_by_kind(
+            self.members, self.raw, lambda member: self._duration(member, KIND_BLOCKS)
+        )
+
+    def _time_of(self, member: Member) -> float:
+        return self._duration(member, MEMBER_BLOCKS)
+
+    def _duration(self, member: Member, blocks: int) -> float:
+        pool = miniature(world_of(self.resolved, member), member, blocks=blocks)
+        return run_member(self.resolved, member, pool=pool).time_s
 
     def _middle(self) -> Member:
         """Return the member whose duration is nearest to the median."""
-        if not self.raw:
-            return Member()
-        logs = np.log(self.raw)
-        return self.members[int(np.argmin(np.abs(logs - math.log(quantiles(self.raw)[1]))))]
+        return self.members[self._middle_place()] if self.raw else Member()
+
+    def _middle_place(self) -> int:
+        sized = self.sized
+        return int(np.argmin(np.abs(np.log(sized) - math.log(quantiles(sized)[1]))))
 
     def _run_middle(self) -> None:
         """Simulate the middle world: sampled where it can be, else on a large miniature."""
@@ -182,6 +202,7 @@ class _Work:
         assert self.middle is not None
         assert self.bench is not None
         self.correction = self.middle.time_s / self.bench.result.time_s
+        self._relative_to_kind()
         self.repeats = [self.middle.time_s]
         self.bench = replace(self.bench, detail=self.middle.result(), large_pool=self.large_pool)
 
@@ -197,11 +218,19 @@ class _Work:
         large = self._large(member, blocks)
         self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
         self.repeats = [time * self.correction for time in small]
+        self._relative_to_kind()
+        assert self.bench is not None
         self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
             self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
             self.correction = math.exp(float(np.mean(np.log(self.repeats)) - np.mean(np.log(small))))
+            self._relative_to_kind()
+
+    def _relative_to_kind(self) -> None:
+        """Take the factor of the middle's kind out of the correction: all members have theirs already."""
+        if self.of_kind and len(self.of_kind) == len(self.raw):
+            self.correction /= self.of_kind[self._middle_place()]
 
     def _watch_clients(self, bench: Bench) -> None:
         """Let the clients use the pool before and after the operation, as they do while it runs."""
@@ -248,7 +277,7 @@ class _Work:
             order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
             resilver_s=answer,
             uncertainty=self._uncertainty(answer),
-            phases=phases(result, middle, self.scrub_share),
+            phases=phases(result, middle, self.scrub_share, self.bench.result),
             clients=self.clients,
             bottleneck=bottleneck(result, without, middle),
             leaves=leaf_rows(result),
@@ -368,8 +397,8 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
     if "smr" in (old.recording, new.recording):
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
-            "in a way that its vendor does not publish; the interval is wide, and a raidz of narrow columns "
-            "may take longer still"
+            "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
+            "such resilvers"
         )
     if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
         found.append(

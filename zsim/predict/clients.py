@@ -109,7 +109,7 @@ class Latency:
 
 def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
     """Return what clients wait: alone on the pool as damaged, during a run, and alone once it is repaired."""
-    groups = setup.model.client_groups
+    groups = setup.model.clients
     if not groups:
         return ()
     quiet = replace(setup, operation="resilver" if setup.operation == "rebuild" else setup.operation)
@@ -123,7 +123,7 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
 
 
 def _watched(setup: RunSetup) -> RunResult:
-    asks = sum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.client_groups)
+    asks = sum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.clients)
     seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))
     machine = Run(setup)
     result = machine.watch(seconds)

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from zsim.drives.links import load_enclosure
 from zsim.drives.model import DriveModel, DriveSpread
 from zsim.predict.hardware import HOST, Factors, drive_models, shares_host
-from zsim.predict.worlds import Choice, drive_classes, fills, loads, pick, uses, write_caches
+from zsim.predict.worlds import (
+    Choice,
+    data_bytes,
+    drive_classes,
+    fills,
+    loads,
+    pick,
+    shinglings,
+    uses,
+    write_caches,
+)
 from zsim.scenario.resolve import ResolvedScenario
 
 MEMBERS = 16
@@ -26,9 +36,6 @@ FILE_SPREAD = math.log(2.0)
 # Sustained write rate of an unnamed SSD, fast region full: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO),
 # 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
 SUSTAINED_SPREAD = 0.45
-# Of what a shingled drive's own work costs: 2.3 times a conventional one's time in a mirror, 13 or more in a
-# raidz1 (field reports: jp 2023, ServeTheHome 2020); firmwares differ and are not published.
-SHINGLING_SPREAD = math.log(1.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,8 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     if resolved.assumed("fill"):
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if resolved.assumed("history"):
-        found.append(Unknown("history", "history", "say what is on the pool", choices=uses()))
+        stored = 0.0 if resolved.assumed("fill") else data_bytes(resolved)
+        found.append(Unknown("history", "history", "say what is on the pool", choices=uses(stored)))
     if resolved.assumed("frag") or resolved.assumed("history"):
         found.append(Unknown("churn", "frag", "state FRAG (zpool list) or the pool's history", CHURN_SPREAD))
     if resolved.assumed("recordsize") or resolved.assumed("history"):
@@ -146,7 +154,7 @@ def _of_the_surroundings(resolved: ResolvedScenario, new: DriveModel) -> list[Un
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
     if new.recording == "smr" and resolved.operation != "scrub":
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
-        found.append(Unknown("shingling", "new_drive", words, SHINGLING_SPREAD))
+        found.append(Unknown("shingling", "new_drive", words, choices=shinglings(resolved)))
     if resolved.assumed("load"):
         found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
     return found

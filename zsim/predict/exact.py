@@ -7,14 +7,15 @@ their items and operations stand in rings that are filled on while the scan goes
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.errors import NotSimulatedYet
 from zsim.predict.ensemble import Member
 from zsim.predict.exact_legacy import LegacyTiles
 from zsim.predict.exact_sorted import SortedTiles
-from zsim.predict.hardware import drive_models, plane_model
-from zsim.predict.member import MemberResult, plane_of, world_of
+from zsim.predict.hardware import plane_model
+from zsim.predict.member import MemberResult, second_of, whole_setup, world_of
 from zsim.predict.tiles import Tiling
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -54,21 +55,13 @@ class ExactRun:
         resolved = world_of(resolved, Member())
         self.tiling = Tiling(resolved, blocks, populations)
         self.model = plane_model(resolved, Member().factors, resolved.seed)
-        self.setup = RunSetup(
-            model=self.model,
-            blocks=self.tiling.table(0, first=True),
-            release=resolved.release,
-            operation=resolved.operation,
-            memory=resolved.memory,
-            seed=resolved.seed,
-            plane=plane_of(resolved),
-        )
-        self.run = self._run(resolved)
+        self.resolved = resolved
+        self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
+        self.run = self._run()
+        self._known = 0.0, 0.0
 
-    def _run(self, resolved: ResolvedScenario) -> Run:
-        new = drive_models(resolved)[1]
-        if resolved.operation != "scrub" and new.recording == "smr":
-            raise NotSimulatedYet("new_drive", new.name, "every I/O of a shingled drive", "leave --exact out")
+    def _run(self) -> Run:
+        resolved = self.resolved
         if self.tiling.single:
             return Run(self.setup, self._report)
         if resolved.engine == "reference":
@@ -86,13 +79,23 @@ class ExactRun:
         self.progress(min(1.0, share), "every I/O")
 
     def execute(self) -> MemberResult:
-        """Run to the end."""
-        return member_result(self.run.execute(), self.setup)
+        """Run to the end; for a second replacement first without it, since it is said when by its share."""
+        if self.resolved.second_at is not None:
+            alone = self._finished().end if self.resolved.second_at else 0.0
+            self.setup = replace(self.setup, second=second_of(self.resolved, alone))
+            self.run = self._run()
+        return member_result(self._finished(), self.setup)
+
+    def _finished(self) -> RunResult:
+        result = self.run.execute()
+        self._known = self.run.elapsed, 1.0
+        self.run.release()
+        return result
 
     def estimate(self) -> float | None:
         """Return the duration that the part done so far points to [s], None before there is any."""
-        share = self.run.share()
-        return self.run.elapsed / share if share > 0.0 else None
+        elapsed, share = self._known if self.run.plane is None else (self.run.elapsed, self.run.share())
+        return elapsed / share if share > 0.0 else None
 
 
 def member_result(run: RunResult, setup: RunSetup) -> MemberResult:

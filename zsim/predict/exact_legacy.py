@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import BUDGET, CompiledPlane
+from zsim.engine.compiled import BUDGET, CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED
-from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY
+from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
 from zsim.engine.run import Run, RunSetup, slots_for
 from zsim.engine.window import Window
 from zsim.predict.tiles import Prepared, Preparer, Tiling
@@ -48,6 +47,7 @@ class LegacyTiles(Run):
             self.items,
             slots=slots_for([self.pool_window], setup.blocks.psize),
             client_items=self._client_items()[:CLIENT_ITEMS],
+            log_items=self.log_items,
             program_length=len(self.walk),
         )
 
@@ -65,8 +65,8 @@ class RingPlane(CompiledPlane):
     setup : RunSetup
     items : ScanItems
         Of the first tile, for the sizes.
-    slots, client_items, program_length
-        See `CompiledPlane`; the length is the first tile's.
+    slots, client_items, log_items, program_length
+        See `CompiledPlane`; the length is the first tile's.  Every tile brings the log along.
     """
 
     def __init__(
@@ -77,20 +77,28 @@ class RingPlane(CompiledPlane):
         *,
         slots: int,
         client_items: NDArray[np.int64],
+        log_items: NDArray[np.int64],
         program_length: int,
     ) -> None:
-        rings = _repeated(items, TILES * MARGIN)
-        length = int(TILES * MARGIN * program_length)
+        lengths = (len(items), len(items.copy_vdev), program_length)
+        count, copies, length = (power_of_two(int(TILES * MARGIN * each)) for each in lengths)
         super().__init__(
             setup.model,
-            rings,
+            items,
             streams=max(1, len(setup.model.vdevs)),
             slots=slots,
             client_items=client_items,
+            log_items=log_items,
             program_length=length,
+            room=Room(count, copies),
         )
         self.preparer = Preparer(tiling, setup)
-        self.tiles = tiling.tiles()
+        self.tiling = tiling
+        self._log = item_records(items)[log_items]
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.tiles = self.tiling.tiles()
         self._ends: list[tuple[int, int, int]] = [(0, 0, 0)]
 
     @property
@@ -102,6 +110,7 @@ class RingPlane(CompiledPlane):
         """Begin with the first two tiles; the programs given are not used."""
         nothing = np.zeros(0, np.int64)
         super().load_streams([Program(nothing, nothing)], windows)
+        self._start_over()
         self.feed()
         self.feed()
 
@@ -114,6 +123,7 @@ class RingPlane(CompiledPlane):
         prepared: Prepared = self.preparer.prepared(tile)
         operation, item, copy = self._ends[-1]
         records, vdev, offset = prepared.moved(tile, item, copy)
+        records = np.concatenate((records, self._log))
         memory, walk = self.memory, prepared.walk
         _put(memory.items, item, records)
         _put(memory.copies["vdev"], copy, vdev)
@@ -135,11 +145,14 @@ class RingPlane(CompiledPlane):
                 raise RuntimeError("a tile is much larger than the first one")
 
     def _give_clients(self, prepared: Prepared, first: int) -> None:
-        """Let the clients read from this tile: its items stay longest."""
-        count = len(self.memory.client_items)
-        data = np.flatnonzero(~prepared.blocks.is_metadata)
-        if self.model.clients.count > 0 and len(data) > 0:
-            self.memory.client_items[:] = first + data[np.arange(count) * len(data) // count]
+        """Let the clients read from this tile, and write to its log: its items stay longest."""
+        if self.model.client_count == 0:
+            return
+        log, items = len(self._log), self.memory.client_items
+        readable, data = items[: len(items) - log], np.flatnonzero(~prepared.blocks.is_metadata)
+        items[len(items) - log :] = first + len(prepared.records) + np.arange(log)
+        if len(data) > 0:
+            readable[:] = first + data[np.arange(len(readable)) * len(data) // len(readable)]
 
     def advance(self, until: float, budget: int = BUDGET) -> int:
         """Advance as `CompiledPlane.advance` does, over the ends of the tiles."""
@@ -152,18 +165,6 @@ class RingPlane(CompiledPlane):
                 states[0] = STREAM_READY
             else:
                 return reason
-
-
-def _repeated(items: ScanItems, times: float) -> ScanItems:
-    """Return items over and over, for their number."""
-    columns = {field.name: getattr(items, field.name) for field in fields(items)}
-    return ScanItems(
-        **{
-            name: np.resize(column, int(len(column) * times))
-            for name, column in columns.items()
-            if column is not None
-        }
-    )
 
 
 def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> None:

@@ -163,7 +163,9 @@ class TileQueues:
         self.bytes += sign * float(waiting.prepared.entry_bytes[rows].sum())
 
     def take(self, number: int, rows: I64) -> I64:
-        """Take those of some entries that wait."""
+        """Take those of some entries that wait: none of a tile of which nothing is left."""
+        if number not in self.tiles:
+            return np.zeros(0, np.int64)
         waiting = self.tiles[number]
         found = rows[waiting.waits[rows]]
         waiting.waits[found] = False

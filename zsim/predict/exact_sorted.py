@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled import CompiledPlane
+from zsim.engine.compiled import CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import OP_ISSUE
 from zsim.engine.memory_limit import MemoryLimit
@@ -18,7 +18,7 @@ from zsim.engine.window import Window
 from zsim.errors import NotSimulatedYet
 from zsim.predict.exact_queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.predict.tiles import Preparer, Tile, Tiling, place_records
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.program import Program
 from zsim.scan.sorted import ScanQueue
 
 I64 = NDArray[np.int64]
@@ -71,26 +71,31 @@ class RegionPlane(CompiledPlane):
     sample : PreparedQueue
         A tile, for the sizes.
     slots : int
+    log : ndarray of ITEM_DTYPE
+        Blocks of the intent log, for the clients that write.
     """
 
-    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int) -> None:
+    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[Any]) -> None:
         self.streams = len(setup.model.vdevs)
         self.region = max(LEAST_READY, READY // self.streams)
         self.visit_items = self.streams * self.region
         self.visit_room = int(2 * MARGIN * len(sample.visited_records)) + 64
         self.program_room = int(2 * MARGIN * len(sample.visits)) + 64
         self.client_first = self.visit_items + self.visit_room
-        clients = CLIENT_ITEMS if setup.model.clients.count else 0
-        items = _sized_items(sample.items, self.client_first + clients, MOST_COPIES * self.visit_items)
+        clients = CLIENT_ITEMS if setup.model.client_count else 0
+        log_first = self.client_first + clients
         super().__init__(
             setup.model,
-            items,
+            sample.items,
             streams=self.streams,
             slots=slots,
-            client_items=np.arange(self.client_first, self.client_first + clients),
+            client_items=np.arange(self.client_first, log_first),
+            log_items=np.arange(log_first, log_first + len(log)),
             program_length=self.visit_items + self.program_room,
+            room=Room(log_first + len(log), MOST_COPIES * self.visit_items),
         )
         self._client_records(sample, clients)
+        self.memory.items[log_first : log_first + len(log)] = log
         number = np.arange(self.visit_items)
         self.memory.program["item"][: self.visit_items] = number
         self.memory.program["code"][: self.visit_items] = OP_ISSUE
@@ -289,13 +294,24 @@ class SortedTiles(Run):
             return PreparedQueue(part, turn, starts.__getitem__, self.limit.extents)
 
         self.preparer = Preparer(tiling, setup, make)
+        super().__init__(setup, progress)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Begin a pass over the pool."""
+        setup, tiling = self.setup, self.tiling
+        self.limit = TileLimit(setup.release, setup.memory, tiling.resolved.alloc)
         self.queues = self.limit.queues = TileQueues(tiling.vdevs)
+        self.visits = Visits(self.plane, tiling.tiles(), self.preparer, self.queues)
         self.most_issued = FIRST_AHEAD
         self._order: list[Iterator[tuple[int, I64]]] | None = None
         self._rest: dict[int, tuple[int, I64]] = {}
         self._addressed = False
         self._issued_entries = 0
-        super().__init__(setup, progress)
+        plane: RegionPlane = self.plane
+        plane.at = plane.region * np.arange(plane.streams, dtype=np.int64)
+        plane.end = plane.at.copy()
+        plane.set_general("heap_size", 0)
 
     def _queue(self) -> None:
         return None
@@ -305,16 +321,17 @@ class SortedTiles(Run):
         first = next(tiles)
         sample: PreparedQueue = self.preparer.prepared(first)
         windows = [*self.windows, self.pool_window]
-        plane = RegionPlane(self.setup, sample, slots_for(windows, self.setup.blocks.psize))
-        self.visits = Visits(plane, self.tiling.tiles(), self.preparer, self.queues)
+        log = item_records(self.items)[self.log_items]
         self.mean_entries = len(sample.queue)
-        return plane
+        return RegionPlane(self.setup, sample, slots_for(windows, self.setup.blocks.psize), log)
 
     def share(self) -> float:
         """Return the share of the entries that are issued."""
         return self._issued_entries / max(1.0, self.mean_entries * self.tiling.count)
 
     def _sorted_steps(self) -> Steps:
+        if self.visits.begun > 0:
+            self._start_over()
         self.visit_end = 0.0
         while True:
             begin, scanned = self.elapsed, self.visits.done
@@ -332,12 +349,12 @@ class SortedTiles(Run):
                 return
             self._sample(mode, begin)
             yield from self.control.sync()
-            if self.visits.done and self.queues.count == 0:
+            if (self.visits.done and self.queues.count == 0) or self._is_restarted():
                 return
 
     def _filled_slice(self, load: Callable[[], bool], note: Callable[[], None]) -> Steps:
         """Let the streams run for a slice; should what was loaded not last, load more and go on."""
-        stop = self.plane.now + self.txg.slice_s
+        stop = self.plane.now + self._slice(self.txg.slice_s)
         while True:
             more = load()
             yield from self.control.scan_slice(stop - self.plane.now)
@@ -431,12 +448,3 @@ class SortedTiles(Run):
             if len(found):
                 return number, found
         return None
-
-
-def _sized_items(items: ScanItems, count: int, copies: int) -> ScanItems:
-    """Return items of which there are so many, for the sizes of a plane."""
-    columns: dict[str, Any] = {name: getattr(items, name) for name in ScanItems.__slots__}
-    sized = {name: np.resize(column, count) for name, column in columns.items()}
-    for name in ("copy_vdev", "copy_offset"):
-        sized[name] = np.zeros(copies, np.int64)
-    return ScanItems(**sized)

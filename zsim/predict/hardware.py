@@ -11,15 +11,16 @@ from zsim.drives.parameters import DriveParameters
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
-    ClientModel,
     LeafModel,
     LinkModel,
     PlaneModel,
+    ScanRules,
     VdevModel,
 )
 from zsim.engine.rules import queue_rules, scan_rules
 from zsim.errors import NotSimulatedYet
 from zsim.predict.clients import client_groups, writer
+from zsim.predict.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -55,12 +56,17 @@ class Factors:
 
 def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
     """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
-    return _sized(resolved.drive, resolved.drive_size), _sized(resolved.new_drive, resolved.new_drive_size)
+    year = year_of(resolved.release.name)
+    return (
+        sized(resolved.drive, resolved.drive_size, year),
+        sized(resolved.new_drive, resolved.new_drive_size, year),
+    )
 
 
-def _sized(name: str, capacity: int) -> DriveModel:
+def sized(name: str, capacity: int, year: int) -> DriveModel:
+    """Return a drive of the catalogue, a generic one with a capacity and the platters of its time."""
     model = load_drive(name)
-    return model.with_capacity(capacity) if model.is_generic else model
+    return model.with_capacity(capacity, year) if model.is_generic else model
 
 
 def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
@@ -116,7 +122,7 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         LeafModel(
             drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
             link=link_of.get(leaf, -1),
-            role="source",
+            role="target" if leaf in overwritten(resolved) else "source",
             name=old.name,
         )
         for leaf in range(count)
@@ -132,17 +138,29 @@ def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> Plan
         )
         for leaf in range(count, count + new_drives)
     ]
-    groups = client_groups(resolved, seed)
     return PlaneModel(
         leaves=tuple(leaves),
         vdevs=vdev_models(resolved),
         links=links,
         queue=queue_rules(resolved.release),
-        scan=scan_rules(resolved.release, resolved.operation),
-        clients=groups[0] if groups else ClientModel(),
-        more_clients=groups[1:],
+        scan=_scan_rules(resolved),
+        clients=client_groups(resolved, seed),
         writer=writer(resolved),
     )
+
+
+def overwritten(resolved: ResolvedScenario) -> tuple[int, ...]:
+    """Return the leaves that a scrub repairs in place, because something else was written over them."""
+    return (0,) if resolved.old_drive == "overwritten" else ()
+
+
+def _scan_rules(resolved: ResolvedScenario) -> ScanRules:
+    """Return the rules of the scan; a scrub that finds a drive overwritten repairs like a resilver.
+
+    It has read every column, parity included, so nothing is read again (vdev_raidz.c:vdev_raidz_io_done).
+    """
+    rules = scan_rules(resolved.release, resolved.operation)
+    return replace(rules, scrub=False) if overwritten(resolved) else rules
 
 
 def spares(resolved: ResolvedScenario) -> bool:
@@ -200,7 +218,13 @@ def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int)
     online = resolved.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
     write = tuple(
-        NOT_REPAIRED if child >= replaced else TO_SPARE if spares(resolved) else resolved.leaves + child
+        first + child
+        if first + child in overwritten(resolved)
+        else NOT_REPAIRED
+        if child >= replaced
+        else TO_SPARE
+        if spares(resolved)
+        else resolved.leaves + child
         for child in range(spec.children)
     )
     return VdevModel(

@@ -10,10 +10,11 @@ import numpy as np
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel, WriterModel
 from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
-from zsim.predict.population import SLABS, Miniature, miniature
+from zsim.predict.population import Miniature, miniature
 from zsim.predict.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
@@ -119,6 +120,17 @@ def _gaps(run: RunResult) -> list[float]:
     return [after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]
 
 
+def _mean_gap(run: RunResult, setup: RunSetup) -> float:
+    """Return how long a txg takes to end in the mean [s].
+
+    Where a second replacement is deferred, the wait between the two passes, the longest gap, is no txg end.
+    """
+    gaps = _gaps(run)
+    if setup.second is not None and setup.release.resilver_restart != "restart" and len(gaps) > 1:
+        gaps.remove(max(gaps))
+    return float(np.mean(gaps))
+
+
 def _quiet_sync(setup: RunSetup) -> float | None:
     """Return how long a txg takes to end where nobody writes [s]; None where nobody does anyway."""
     if setup.model.writer.rate <= 0.0:
@@ -129,21 +141,34 @@ def _quiet_sync(setup: RunSetup) -> float | None:
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
     """Return the second replacement, at its share of how long the first alone would take."""
+    return second_of(resolved, _execute(setup).end if resolved.second_at else 0.0)
+
+
+def second_of(resolved: ResolvedScenario, alone_s: float) -> SecondReplacement:
+    """Return the second replacement, at its share of what the first alone takes [s]."""
     child, leaf = resolved.replace, resolved.leaves + resolved.replace
-    alone = _execute(setup).end if resolved.second_at else 0.0
-    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone)
+    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone_s)
 
 
 def setup_of(
     resolved: ResolvedScenario, pool: Miniature, model: PlaneModel, release: ReleaseProfile
 ) -> RunSetup:
     """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
+    return replace(
+        whole_setup(resolved, pool.table, model),
+        release=scaled_limits(release, pool.scale),
+        memory=int(resolved.memory / pool.scale),
+    )
+
+
+def whole_setup(resolved: ResolvedScenario, blocks: BlockTable, model: PlaneModel) -> RunSetup:
+    """Return the run of a pool's blocks as they are."""
     return RunSetup(
         model=model,
-        blocks=pool.table,
-        release=scaled_limits(release, pool.scale),
+        blocks=blocks,
+        release=resolved.release,
         operation=resolved.operation,
-        memory=int(resolved.memory / pool.scale),
+        memory=resolved.memory,
         seed=resolved.seed,
         plane=plane_of(resolved),
         log_bytes=log_bytes(resolved),
@@ -169,16 +194,14 @@ def _by_hours(
             here = replace(resolved, load=loads)
             busy = plane_model(here, member.factors, resolved.seed)
             if model is not None:
-                busy = replace(
-                    model, clients=busy.clients, more_clients=busy.more_clients, writer=busy.writer
-                )
+                busy = replace(model, clients=busy.clients, writer=busy.writer)
             steady = replace(member, load=None)
             known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
         return known[loads]
 
     parts = spans(resolved, lambda loads: under(loads).time_s)
     results = [(under(loads), share) for loads, share, _ in parts]
-    loaded = [result for result, _ in results if result.model.client_groups]
+    loaded = [result for result, _ in results if result.model.clients]
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
     return replace(
         shown,
@@ -222,8 +245,8 @@ def _rebuild_member(
 
 
 def slab_bytes(resolved: ResolvedScenario, pool: Miniature) -> float:
-    """Return what the miniature has in each of its metaslabs, on each drive [bytes]."""
-    return resolved.fill * resolved.drive_size / pool.scale / SLABS
+    """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
+    return resolved.fill * resolved.drive_size / pool.scale / pool.damaged.stretches
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
@@ -298,8 +321,7 @@ def scaled(
     """
     visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
     issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
-    # The median, as the wait between the passes of two replacements is no txg end.
-    sync = float((np.mean if setup.second is None else np.median)(_gaps(run)))
+    sync = _mean_gap(run, setup)
     slice_s = Run.slice_of(setup)
     written = 0.0
     if quiet_sync_s is not None:

@@ -17,11 +17,11 @@ from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
-from zsim.predict.clients import has_hours, log_bytes
+from zsim.predict.clients import has_hours
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, plane_of, run_member, share_correction, world_of
+from zsim.predict.member import MemberResult, run_member, share_correction, whole_setup, world_of
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
@@ -236,16 +236,7 @@ def _short_phases(resolved: ResolvedScenario, pool: Miniature) -> bool:
 
 
 def _setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
-    return RunSetup(
-        model=model,
-        blocks=_in_the_middle(resolved, pool),
-        release=resolved.release,
-        operation=resolved.operation,
-        memory=resolved.memory,
-        seed=resolved.seed,
-        plane=plane_of(resolved),
-        log_bytes=log_bytes(resolved),
-    )
+    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
 
 
 def _is_whole(resolved: ResolvedScenario, pool: Miniature) -> bool:

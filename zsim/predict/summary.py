@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,10 +115,16 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], middle_s: flo
     if kind == "link":
         name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
     else:
-        name, why = NAMES[kind], _where_time_goes(result, number)
+        name, why = _named(result.model, kind, number), _where_time_goes(result, number)
         if share < SATURATED:
             why += "; waited for rather than saturated, as only so many blocks are under way at once"
     return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
+
+
+def _named(model: PlaneModel, kind: str, leaf: int) -> str:
+    """Return the resource in words: a drive that is repaired in place is no new one."""
+    in_place = any(leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs)
+    return "the overwritten drive" if in_place else NAMES[kind]
 
 
 def _where_time_goes(result: MemberResult, leaf: int) -> str:
@@ -164,7 +170,10 @@ def _target(model: PlaneModel) -> int:
 
 
 def phases(
-    result: MemberResult, time_s: float | None = None, scrub_share: float | None = None
+    result: MemberResult,
+    time_s: float | None = None,
+    scrub_share: float | None = None,
+    counted: MemberResult | None = None,
 ) -> tuple[Phase, ...]:
     """Return the phases of the operation, each with its share of the txg ends.
 
@@ -175,19 +184,65 @@ def phases(
         Duration that the phases sum up to; the result's own if not given [s].
     scrub_share : float, optional
         Duration of the scrub that follows, relative to the operation's.
+    counted : MemberResult, optional
+        A whole run of the same world, that says how the I/Os fall to the phases; `result` if not given.
     """
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
     factor = 1.0 if time_s is None else time_s / max(result.time_s, 1e-9)
     repair = "sequential rebuild" if any(name == "rebuild" for name, _, _ in result.run.phases) else "repair"
-    for name, seconds in (("metadata scan", result.visit_s), (repair, result.issue_s)):
+    sums = totals(result)
+    for name, kinds, seconds in (
+        ("metadata scan", ("visit",), result.visit_s),
+        (repair, ("issue", "rebuild"), result.issue_s),
+    ):
         if seconds > 0.0:
             duration = (seconds + result.sync_s * seconds / active) * factor
-            found.append(Phase(name=name, start_s=start, duration_s=duration))
+            shares = _of_phase(counted or result, kinds)
+            found.append(
+                Phase(
+                    name=name,
+                    start_s=start,
+                    duration_s=duration,
+                    read_bytes=int(sums["read_bytes"] * shares.read),
+                    written_bytes=int(sums["written_bytes"] * shares.written),
+                    bound_by=shares.busiest,
+                )
+            )
             start += duration
     if scrub_share is not None:
         found.append(Phase(name=VERIFYING_SCRUB, start_s=start, duration_s=start * scrub_share))
     return tuple(found)
+
+
+class _Shares(NamedTuple):
+    """A phase's part of what was read and written, and in words what was busiest in it."""
+
+    read: float
+    written: float
+    busiest: str
+
+
+def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
+    booked = result.run.by_phase
+    here = [booked[kind] for kind in kinds if kind in booked]
+    if not here:
+        return _Shares(0.0, 0.0, "")
+    done = np.sum(here, axis=0)
+    every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
+    read, written = (done.sum(axis=0) / every)[1:]
+    ends = [*[begin for _, begin, _ in result.run.phases][1:], result.run.end]
+    slices = zip(result.run.phases, ends, strict=True)
+    span = sum(end - begin for (name, begin, _), end in slices if name in kinds)
+    busy = {
+        NAMES[leaf.role]: float(done[number, 0]) / leaf.drive.parallel_commands / max(span, 1e-9)
+        for number, leaf in sorted(enumerate(result.model.leaves), key=lambda each: float(done[each[0], 0]))
+        if leaf.role in NAMES
+    }
+    if not busy:
+        return _Shares(float(read), float(written), "")
+    name, share = max(busy.items(), key=lambda item: item[1])
+    return _Shares(float(read), float(written), f"{name}, busy {100 * min(1.0, share):.0f} %")
 
 
 def totals(result: MemberResult) -> dict[str, int]:

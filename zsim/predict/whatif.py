@@ -14,6 +14,7 @@ from zsim.predict.hardware import on_own_ports, shared_link
 from zsim.predict.member import MemberResult, run_member
 from zsim.predict.population import Miniature
 from zsim.predict.prediction import Advice, Alternative, Quantiles
+from zsim.predict.together import together
 from zsim.scenario.releases import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -132,9 +133,8 @@ def without_each(bench: Bench, middle_s: float) -> dict[str, float]:
     }
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
-    return {
-        kind: middle_s * bench.time(model=changed) / bench.result.time_s for kind, changed in trials.items()
-    }
+    times = together(lambda changed: bench.time(model=changed), trials.values())
+    return {kind: middle_s * each / bench.result.time_s for kind, each in zip(trials, times, strict=True)}
 
 
 def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:

@@ -10,6 +10,7 @@ import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
+from zsim.drives.generations import LATEST
 from zsim.scenario import catalogue
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
@@ -19,10 +20,11 @@ USES = (
     "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
-CACHE_ON = 0.75
+CACHE_ON = 0.9
 """SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
-RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"). Of
-twelve field resilvers whose rate tells, three lose a turn per write.  An assumption all the same."""
+RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
+switch it off by hand.  An assumption, which the field reports do not settle (docs/explanation/residuals.md,
+validation/fit_assumptions.py)."""
 LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
 """Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
 a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""
@@ -31,6 +33,23 @@ DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
 survey), about four in ten turn at 5400 to 5900 rpm."""
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
+SHINGLINGS = ((0.5, 1.0), (1.0, 1.0), (1.15, 1.0), (1.6, 1.0), (3.2, 1.0))
+"""What shingled drives spend on their bands, over the model, and the shares: the factor that each of five
+reported resilvers of mirrors needs (2 TB of 2026 at 41 MB/s; two of 6 TB in the mirror of 2023; ST4000DM004
+at 13.9 MiB/s, OpenZFS issue 13679; ST5000LM000 at 7.9 MiB/s, issue 9800).  The firmwares are not published,
+and reporters write when it is slow."""
+NARROW_SHINGLINGS = ((4.1, 2.5), (5.8, 2.5))
+"""The same of drives that are written to in narrow columns, together as likely as all others: 8 days
+instead of one for an array (techsoncall), more than 9 instead of 16 hours for a WD40EFAX in a raidz1 of four
+(ServeTheHome).  Ars Technica (June 2020) found the same drive to collapse under sequential writes of 32K and
+to keep up with the 512K of mdraid: what its firmware does with them is not known."""
+NARROW_COLUMN = 128 << 10
+YEARS = {
+    "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018, "openzfs-0.8": 2020,
+    "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025, "openzfs-2.4": 2026,
+}  # fmt: skip
+"""When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
+2012 to 2015).  It dates drives of which only class and capacity are known."""
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
@@ -50,16 +69,44 @@ class Choice:
     share: float
 
 
-@functools.cache
-def uses() -> tuple[Choice, ...]:
-    """Return the histories a pool of unknown use may have, with their shares."""
-    return tuple(Choice(name, _share(name)) for name in USES)
+def uses(data_bytes: float = 0.0) -> tuple[Choice, ...]:
+    """Return the histories a pool of unknown use may have, with their shares.
+
+    Parameters
+    ----------
+    data_bytes : float
+        What is stored on it, without parity [bytes].  Uses that seldom come to so much are less likely in
+        proportion.
+    """
+    return tuple(Choice(name, _share(name) * _likely(name, data_bytes)) for name in USES)
+
+
+def _likely(name: str, data_bytes: float) -> float:
+    usual = _prior(name, "usual", "bytes")
+    return 1.0 if usual <= 0.0 or data_bytes <= usual else usual / data_bytes
 
 
 def _share(name: str) -> float:
+    return _prior(name, "share", "1")
+
+
+@functools.cache
+def _prior(name: str, key: str, unit: str) -> float:
+    """Return a number of the prior of a history; 0 where it has none of that name."""
     path = catalogue.find("histories", name)
-    value: Any = catalogue.quantity_of(catalogue.load_toml(path), "prior.share", path, "1").value
-    return float(value)
+    data = catalogue.load_toml(path)
+    return (
+        float(catalogue.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+    )
+
+
+def data_bytes(resolved: ResolvedScenario) -> float:
+    """Return what is stored on a pool, without parity or copies [bytes]."""
+    vdev = resolved.layout.vdevs[0]
+    if vdev.kind == "mirror":
+        return float(resolved.alloc)
+    width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
+    return resolved.alloc * (width - vdev.parity) / width
 
 
 def write_caches() -> tuple[Choice, ...]:
@@ -72,6 +119,13 @@ def loads() -> tuple[Choice, ...]:
     return tuple(Choice(rate, share) for rate, share in LOADS)
 
 
+def shinglings(resolved: ResolvedScenario) -> tuple[Choice, ...]:
+    """Return factors on what a shingled drive spends on rewriting its bands, with their shares."""
+    column = resolved.recordsize // resolved.layout.vdevs[0].data
+    narrow = NARROW_SHINGLINGS if column < NARROW_COLUMN else ()
+    return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
+
+
 def drive_classes() -> tuple[Choice, ...]:
     """Return the generic drives a pool of unnamed drives may have."""
     return tuple(Choice(name, share) for name, share in DRIVE_CLASSES)
@@ -80,6 +134,11 @@ def drive_classes() -> tuple[Choice, ...]:
 def fills() -> tuple[Choice, ...]:
     """Return how full a pool may be."""
     return tuple(Choice(fill, share) for fill, share in FILLS)
+
+
+def year_of(release: str) -> int:
+    """Return the year in which most systems ran a release."""
+    return next((year for name, year in YEARS.items() if release.startswith(name)), LATEST)
 
 
 def pick(choices: tuple[Choice, ...], place: float) -> Any:

@@ -82,11 +82,12 @@ def _check_operation(scenario: Scenario, layout: Layout, release: ReleaseProfile
 
 def _check_replacement(scenario: Scenario, layout: Layout) -> None:
     if scenario.operation == "scrub":
-        for name in ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size"):
-            if getattr(scenario, name) is not None:
-                raise InputError(name, getattr(scenario, name), "a scrub replaces nothing", "leave it out")
+        _check_scrub(scenario, layout)
         return
     vdev = layout.vdevs[0]
+    if scenario.old_drive == "overwritten":
+        allowed = "only a scrub repairs an overwritten drive in place"
+        raise InputError("old_drive", "overwritten", allowed, "take operation scrub, or missing or online")
     count = scenario.replace or 1
     if scenario.second_at is not None:
         _check_second(scenario, vdev, count)
@@ -97,6 +98,18 @@ def _check_replacement(scenario: Scenario, layout: Layout) -> None:
         allowed = f"of {vdev} at most {limit} can be replaced at once"
         hint = "set old_drive to online if the old ones still work" if scenario.old_drive != "online" else ""
         raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
+
+
+def _check_scrub(scenario: Scenario, layout: Layout) -> None:
+    for name in ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size"):
+        value = getattr(scenario, name)
+        if value is not None and value != "overwritten":
+            raise InputError(name, value, "a scrub replaces nothing", "leave it out")
+    if scenario.old_drive == "overwritten" and layout.vdevs[0].kind != "raidz":
+        allowed = (
+            f"the repair of an overwritten drive of {layout.vdevs[0]} is not simulated, that of RAID-Z is"
+        )
+        raise InputError("old_drive", "overwritten", allowed, "take a layout such as raidz2x6")
 
 
 def _check_second(scenario: Scenario, vdev: VdevSpec, count: int) -> None:

@@ -77,8 +77,9 @@ class Scenario(BaseModel):
     )
     operation: Literal["resilver", "scrub", "rebuild"] | None = Field(None, description="what runs")
     replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
-    old_drive: Literal["missing", "online"] | None = Field(
-        None, description="whether the drive that is replaced is gone or still there"
+    old_drive: Literal["missing", "online", "overwritten"] | None = Field(
+        None,
+        description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
     )
     second_at: Fraction | None = Field(
         None,

@@ -103,7 +103,7 @@ class ResolvedScenario:
     release: ReleaseProfile
     operation: Operation
     replace: int
-    old_drive: Literal["missing", "online"]
+    old_drive: Literal["missing", "online", "overwritten"]
     second_at: float | None
     target: Literal["new-drive", "distributed-spare"]
     drive: str
@@ -281,7 +281,7 @@ def _replacement(
     target = _target(scenario, layout, notes)
     operation = _operation(scenario, target, release, notes)
     if operation == "scrub":
-        count, old, new = 0, "online", data["drive"]
+        count, old, new = 0, scenario.old_drive or "online", data["drive"]
     else:
         count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
         old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")

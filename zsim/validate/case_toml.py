@@ -11,33 +11,41 @@
     [scenarios.tuned]               # further ones, each laid over [scenario]
     [[claims]]
     name = "time"
-    observed = "16h55m"             # text with a unit, a number, or [low, high]
+    observed = "16h55m"             # text with a unit ("57.1M/s": as zpool prints it), a number, [low, high]
     unit = "s"
-    tolerance = 0.15                # left out: for information
+    tolerance = 0.15                # or "15%"; left out: for information
     quantity = "resilver_s.p50"     # see zsim.validate.quantities
     scenario = "tuned"              # or ratio = ["tuned", "default"], or order = ["a", "b", "c"] (rising)
-    note = "what to know about it, or what the model does not explain"
+    note = "what to know about it"
+    why = "why the prediction is off, as far as known"
     not_simulated = "why nothing can be predicted yet"
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from zsim.errors import InputError, ZsimError
 from zsim.scenario.catalogue import load_toml
-from zsim.units import parse_bytes, parse_duration, parse_rate
+from zsim.units import parse_bytes, parse_duration, parse_fraction, parse_rate, parse_zfs_rate
 from zsim.validate.frame import TIME, Case, Claim, Options, judge, ordered, refused
 from zsim.validate.predicting import Predictor, attempt, predict_fields
-from zsim.validate.quantities import quantity_of
+from zsim.validate.quantities import quantity_of, what_is_missing
 
 MAIN = "main"
-PARSERS: dict[str, Callable[[str, str], float]] = {"s": parse_duration, "B": parse_bytes, "B/s": parse_rate}
+
+
+def _rate(text: str, field: str) -> float:
+    """Read a rate: as zpool prints it (``101M/s``, powers of 1024), or with its unit (``101MB/s``)."""
+    return (parse_rate if "b" in text.lower() else parse_zfs_rate)(text, field)
+
+
+PARSERS: dict[str, Callable[[str, str], float]] = {"s": parse_duration, "B": parse_bytes, "B/s": _rate}
 
 
 class Record(BaseModel):
@@ -68,7 +76,13 @@ class ClaimEntry(Record):
     ratio: tuple[str, str] | None = None
     order: tuple[str, ...] | None = Field(default=None, min_length=2)
     note: str = ""
+    why: str = ""
     not_simulated: str = ""
+
+    @field_validator("tolerance", mode="before")
+    @classmethod
+    def _share(cls, value: Any) -> Any:
+        return parse_fraction(value, "tolerance") if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _one_shape(self) -> Self:
@@ -193,6 +207,7 @@ def discover(path: Path) -> list[Case]:
             tolerance=main.allowed(),
             unit="1" if main.order else main.unit,
             category=file.category,
+            title=file.title,
         )
     ]
 
@@ -214,7 +229,7 @@ def claims_of(case: Case, file: CaseFile, predictor: Predictor, options: Options
     options : Options
     """
     answers = Answers(file, predictor, options)
-    return [_judged(case, entry, answers) for entry in file.claims]
+    return [replace(_judged(case, entry, answers), why=entry.why) for entry in file.claims]
 
 
 @dataclass(slots=True)
@@ -248,7 +263,7 @@ def _judged(case: Case, entry: ClaimEntry, answers: Answers) -> Claim:
         return _unpredicted(case, entry, str(error))
     numbers = [quantity_of(prediction, entry.quantity) for prediction in predictions]
     if any(number is None for number in numbers):
-        return _unpredicted(case, entry, f"the prediction does not hold {entry.quantity!r}")
+        return _unpredicted(case, entry, what_is_missing(predictions, entry.quantity))
     known = [number for number in numbers if number is not None]
     if entry.order is not None:
         return ordered(case, entry.name, known == sorted(set(known)), _listed(entry, known))

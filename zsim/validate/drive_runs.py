@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 SEED = 1
 SECTOR, BLOCK = 512, 4096
-# A write that takes longer waited for a band [s].
-LONG_WRITE = 0.1
 
 
 def mean_rate(drive: str) -> float:
@@ -183,23 +181,18 @@ def _shingled(drive: str, capacity: int | None = None) -> DriveParameters:
     return (model if capacity is None else model.with_capacity(capacity)).parameters()
 
 
-def _scattered(parameters: DriveParameters, size: int, count: int) -> Run:
-    """Return a run of random writes, one outstanding."""
-    from zsim.engine.alone import random_places, run_alone
-
-    offsets = random_places(parameters, size, count)
-    return run_alone(parameters, offsets, np.full(count, size), np.ones(count, dtype=np.bool_))
-
-
 def smr_random_write_iops(drive: str, size: int) -> float:
     """Return random writes per second of a shingled drive whose persistent cache is full [1/s]."""
-    return float(1.0 / _scattered(_shingled(drive), size, 300_000).service[-10_000:].mean())
+    from zsim.engine.alone import shingled_writes
+
+    return shingled_writes(_shingled(drive), size)[2]
 
 
 def smr_bytes_until_full(drive: str, size: int) -> float:
     """Return what random writes put on a shingled drive before the first one waits for a band [bytes]."""
-    service = _scattered(_shingled(drive), size, 300_000).service
-    return float(np.argmax(service > LONG_WRITE) * size)
+    from zsim.engine.alone import shingled_writes
+
+    return float(shingled_writes(_shingled(drive), size)[1] * size)
 
 
 def smr_ascending_rate(
@@ -226,8 +219,9 @@ def copy_onto_smr(
 
 def scattered_over_source(drive: str, size: int, source_rate: float) -> float:
     """Return how many times longer writes take that reach a shingled drive in no order at all."""
-    service = _scattered(_shingled(drive), size, 500_000).service[-10_000:]
-    return source_rate / float(size / service.mean())
+    from zsim.engine.alone import shingled_writes
+
+    return source_rate / (size * shingled_writes(_shingled(drive), size)[2])
 
 
 # Flash.

@@ -12,9 +12,10 @@ from zsim.predict.words import Grid
 from zsim.scenario import catalogue
 
 FITTED = "fitted"
-FOLDERS = ("drives", "enclosures", "releases", "histories")
-SCRIPTS = {"capacity_law": "models/drives/generate.py"}
+FOLDERS = ("drives", "platters", "enclosures", "releases", "histories")
+SCRIPTS = dict.fromkeys(("capacity_law", "density_law", "generations"), "models/drives/generate.py")
 """Source of a fitted number, and the committed script that makes it; others were solved by hand."""
+CASE_FILES = ("case.toml", "experiments.toml")
 HEAD = ("number", "values", "models", "uncertainty", "fitted on", "script")
 
 
@@ -48,21 +49,32 @@ class Fitted:
 def fitted_numbers(root: Path | None = None) -> tuple[Fitted, ...]:
     """Return the fitted numbers below ``models/``, those with the same name and source together.
 
+    With them come those of the drives that validation cases bring along.
+
     Parameters
     ----------
     root : Path, optional
         The directory of the models; that of zsim if not given.
     """
-    root = root or catalogue.models_directory()
     groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for folder in FOLDERS:
-        for path in sorted((root / folder).glob("*.toml")):
-            data = catalogue.load_toml(path)
-            for name, entry in _quantities(data, ""):
-                key = str(entry.get("source", ""))
-                text = str(data.get("references", {}).get(key, key))
-                groups[f"{folder}: {name}", str(entry.get("unit", "")), text, key].append(entry)
+    for folder, path in model_files(root):
+        data = catalogue.load_toml(path)
+        for name, entry in _quantities(data, ""):
+            key = str(entry.get("source", ""))
+            text = str(data.get("references", {}).get(key, key))
+            groups[f"{folder}: {name}", str(entry.get("unit", "")), text, key].append(entry)
     return tuple(_fitted(*key, entries) for key, entries in sorted(groups.items()))
+
+
+def model_files(root: Path | None = None) -> Iterator[tuple[str, Path]]:
+    """Yield the files that may hold fitted numbers, each with where it belongs."""
+    models = root or catalogue.models_directory()
+    for folder in FOLDERS:
+        yield from ((folder, path) for path in sorted((models / folder).glob("*.toml")))
+    if root is None:
+        for path in sorted(catalogue.validation_directory().glob("*/*.toml")):
+            if path.name not in CASE_FILES:
+                yield f"validation/{path.parent.name}", path
 
 
 def _quantities(table: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

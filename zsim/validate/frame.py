@@ -64,6 +64,8 @@ class Case:
         Which experiment a row belongs to, and its class.
     problem : str
         Why the case cannot be read; empty when it can.
+    title : str
+        What it is, in a few words, where the case says so.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Case:
     experiment: str | None = None
     category: str | None = None
     problem: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,11 @@ class Claim:
     verdict : {"pass", "fail", "info"}
     reason : str
         Why it fails, or what to know about it.
+    why : str
+        Why the prediction is off, as far as known.
     unit : str
         SI unit of the numbers; ``1`` for a pure number.
-    experiment, category : str or None
+    experiment, category, title : str or None
         As in the case.
     details : Mapping
         More numbers by name, for the summary (rules of thumb and the like).
@@ -119,6 +124,8 @@ class Claim:
     experiment: str | None = None
     category: str | None = None
     details: Mapping[str, float | None] = field(default_factory=dict)
+    title: str = ""
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as ``zsim validate --json`` prints it."""
@@ -209,6 +216,7 @@ def judge(
         experiment=case.experiment,
         category=case.category,
         details=details or {},
+        title=case.title,
     )
 
 

@@ -9,6 +9,8 @@ layout
     draid2 (the row says that parity does not matter); no width or no layout: refused.
 vdevs
     ``n_vdevs``; 1 where it is not known.
+    Top-level vdevs of drives of different capacity, each named (``mirror-1: ... (2 TB)``): ZFS fills them in
+    proportion, so a scrub lasts as long as that of the largest, which is simulated alone.
 operation
     ``kind``; sequential is a rebuild; a resilver after a short absence (the row speaks of a dirty time log):
     refused.
@@ -50,6 +52,8 @@ from typing import Any
 from zsim.drives.catalogue import load_drive
 from zsim.drives.model import DriveModel
 from zsim.errors import InputError, NotSimulatedYet
+from zsim.predict.hardware import sized
+from zsim.predict.worlds import year_of
 from zsim.scenario.capacity import pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
@@ -82,6 +86,8 @@ NAMED_BYTES = (
     (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
 )
 """Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit]."""
+NAMED_VDEV = re.compile(r"\b(?:mirror|raidz\d?)-(\d+): ([^;]*)")
+NAMED_CAPACITY = re.compile(r"\(([\d.]+) TB\)")
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
@@ -101,12 +107,15 @@ class Reading:
         Of the rule of thumb [bytes]; None where the row does not tell.
     average_rate : float or None
         Of the drive that the rules give, over its whole surface [bytes/s].
+    fastest_rate : float or None
+        Of its outermost tracks, at the upper end of what is known of its class [bytes/s].
     """
 
     fields: dict[str, Any]
     category: str
     bytes_per_drive: float | None
     average_rate: float | None
+    fastest_rate: float | None
 
     @property
     def stated(self) -> bool:
@@ -141,13 +150,21 @@ def reading_of(row: Row) -> Reading:
         release = "openzfs-2.1"
     fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     data = space_of(row, layout, operation)
-    size = drive_bytes_of(row, layout, release, data)
+    largest = largest_vdev(row, layout) if operation == "scrub" and "alloc" in data else None
+    size: int | None
+    if largest is not None:
+        layout, size, share = largest
+        data = {"alloc": round(data["alloc"] * share)}
+        fields["layout"] = str(layout)
+    else:
+        size = drive_bytes_of(row, layout, release, data)
     fields |= data | drives_of(row, size) | surroundings_of(row, layout, release, data.get("alloc"))
     if operation != "scrub":
         fields |= replacement_of(row, layout)
     if layout.vdevs[0].spares:
         fields["target"] = "distributed-spare"
-    return Reading(fields, category_of(row), bytes_per_drive(row, layout, data, size), average_rate(fields))
+    per_drive = bytes_per_drive(row, layout, data, size)
+    return Reading(fields, category_of(row), per_drive, *rates_of(fields))
 
 
 def operation_of(row: Row) -> str:
@@ -270,6 +287,24 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
     if row.get("fill_fraction"):
         return {"fill": float(row["fill_fraction"])}
     return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+
+
+def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
+    """Return the largest top-level vdev, its drives' capacity and its share of the data; None where alike."""
+    sizes: dict[int, int] = {}
+    for number, words in NAMED_VDEV.findall(text_of(row, "drive_model")):
+        stated = NAMED_CAPACITY.search(words)
+        size = round(float(stated[1]) * 1e12) if stated else bytes_in_name(words)
+        if size is not None:
+            sizes[int(number)] = size
+    if sorted(sizes) != list(range(len(layout.vdevs))) or max(sizes.values()) < CLEARLY_LARGER * min(
+        sizes.values()
+    ):
+        return None
+    width = [vdev.children if vdev.kind == "raidz" else 1 for vdev in layout.vdevs]
+    space = {number: size * width[number] for number, size in sizes.items()}
+    number = max(space, key=lambda each: space[each])
+    return Layout((layout.vdevs[number],)), sizes[number], space[number] / sum(space.values())
 
 
 def used_bytes(row: Row) -> int | None:
@@ -446,17 +481,23 @@ def bytes_per_drive(row: Row, layout: Layout, data: Mapping[str, Any], size: int
     return None if size is None or "fill" not in data else float(size) * float(data["fill"])
 
 
-def average_rate(fields: Mapping[str, Any]) -> float | None:
-    """Return the mean rate of the scenario's (new) drive over its surface [bytes/s]; None if not stated."""
+def rates_of(fields: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return the mean rate of the scenario's (new) drive, and the fastest it may have [bytes/s].
+
+    The fastest is that of the outermost tracks, two standard deviations above what is known of the drive's
+    class.  None where no drive is stated.
+    """
     name, size = fields.get("drive", DEFAULT_DRIVE), fields.get("drive_size")
     if "new_drive" in fields:
         name, size = fields["new_drive"], fields["new_drive_size"]
     model = load_drive(name)
     if size is None and model.is_generic:
-        return None
-    size = model.capacity_bytes if size is None else int(size)
+        return None, None
+    model = sized(name, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
+    margin = math.exp(2.0 * model.spread().outer_rate)
     flash = model.flash()
     if flash is not None:
-        return float(flash.read_rate if fields["operation"] == "scrub" else flash.write_rate)
-    rates = (model.with_capacity(size) if model.is_generic else model).parameters().zone_rates
-    return len(rates) / math.fsum(1.0 / rate for rate in rates)
+        mean = flash.read_rate if fields["operation"] == "scrub" else flash.write_rate
+        return float(mean), float(max(flash.read_rate, flash.write_rate)) * margin
+    rates = model.parameters().zone_rates
+    return len(rates) / math.fsum(1.0 / rate for rate in rates), float(max(rates)) * margin

@@ -5,6 +5,7 @@
     expression = path [ " / " path ]
     path       = key { "." key }            resilver_s.p50, bottleneck.utilisation, written_bytes
                | "leaves[" role "]." key    leaves[target].iops: the mean of the drives of that role
+               | "phases[" name "]." key    phases[metadata scan].duration_s: the sum over phases of that name
                | "progress@" time "." key   progress@1h15m.scanned_bytes: between the points of the progress
 """
 
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from zsim.errors import InputError
-from zsim.units import parse_duration
+from zsim.units import format_duration, parse_duration
 
 _LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
+_PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
 _PROGRESS = re.compile(r"progress@([^.]+)\.(\w+)")
 
 
@@ -58,9 +60,27 @@ def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
     return above / below if below else None
 
 
+def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -> str:
+    """Say why an expression names no number of these predictions, and what they do hold."""
+    words = f"the prediction does not hold {expression!r}"
+    prediction = next((p for p in predictions if quantity_of(p, expression) is None), None)
+    if prediction is None:
+        return words
+    if _LEAVES.search(expression):
+        return f"{words}; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
+    if _PHASES.search(expression):
+        return f"{words}; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
+    if _PROGRESS.search(expression) and prediction.get("progress"):
+        return f"{words}; it ends after {format_duration(prediction['progress'][-1]['time_s'])}"
+    return words
+
+
 def _number(prediction: Mapping[str, Any], path: str) -> float | None:
     if match := _LEAVES.fullmatch(path):
         return _leaf_mean(prediction.get("leaves", ()), match[1], match[2])
+    if match := _PHASES.fullmatch(path):
+        found = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
+        return math.fsum(found) if found else None
     if match := _PROGRESS.fullmatch(path):
         return _interpolated(prediction.get("progress", ()), parse_duration(match[1]), match[2])
     if not re.fullmatch(r"\w+(\.\w+)*", path):

@@ -70,9 +70,18 @@ def claims_grid(claims: Sequence[Claim]) -> Grid:
     return Grid(HEAD, tuple(claim_row(claim) for claim in claims), NUMERIC)
 
 
+def without(grid: Grid, column: str) -> Grid:
+    """Return a table without one of its columns."""
+    place = grid.head.index(column)
+    head, *rows = ((*row[:place], *row[place + 1 :]) for row in (grid.head, *grid.rows))
+    return Grid(head, tuple(rows), frozenset(n - (n > place) for n in grid.numeric if n != place))
+
+
 def reasons(claims: Sequence[Claim]) -> list[str]:
     """Return one sentence for each claim that has something to say."""
-    return [f"{claim.case}, {claim.claim}: {claim.reason}" for claim in claims if claim.reason]
+    return [
+        f"{claim.case}, {claim.claim}: {' '.join(claim.reason.split())}" for claim in claims if claim.reason
+    ]
 
 
 def headline(summary: Mapping[str, Any]) -> str:
@@ -117,22 +126,6 @@ def rule_sentence(name: str, rule: Mapping[str, Any]) -> str:
         f"Rule of thumb '{words}': median error {100 * rule['median_error']:.1f} % on {rule['scored']} rows"
         f" ({beside} on the same)."
     )
-
-
-def kinds_grid(summary: Mapping[str, Any]) -> Grid:
-    """Return the table of errors by kind."""
-    head = ("kind", "claims", "pass", "fail", "info", "median |error|", "worst |error|", "worst case")
-    rows = tuple(
-        (
-            name,
-            *(str(row[key]) for key in ("claims", "pass", "fail", "info")),
-            unsigned_percent(row["median_absolute_error"]),
-            unsigned_percent(row["worst_absolute_error"]),
-            row["worst_case"] or NONE,
-        )
-        for name, row in summary["kinds"].items()
-    )
-    return Grid(head, rows, frozenset(range(1, 7)))
 
 
 def classes_grid(summary: Mapping[str, Any]) -> Grid:

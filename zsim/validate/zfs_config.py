@@ -308,9 +308,7 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         vdevs=vdevs_of(bench),
         queue=queue_rules(release),
         scan=scan,
-        clients=ClientModel(
-            count=int(load.get("fg") or 0), think_s=float(load.get("fgthink") or 0) / 1e3, seed=seed
-        ),
+        clients=_clients(load, seed),
         writer=_writer(load),
     )
     pages = bench.section("tunables").get("physmem", DEFAULT_PAGES)
@@ -327,6 +325,12 @@ def _setup(bench: Bench, blocks: BlockTable, seed: int, records: int) -> RunSetu
         imported=True,
         metaslab_shift=int(bench.config.get("ms_shift") or 0) or None,
     )
+
+
+def _clients(load: Mapping[str, Any], seed: int) -> tuple[ClientModel, ...]:
+    count = int(load.get("fg") or 0)
+    think_s = float(load.get("fgthink") or 0) / 1e3
+    return (ClientModel(count=count, think_s=think_s, seed=seed),) if count > 0 else ()
 
 
 def _writer(load: Mapping[str, Any]) -> WriterModel:

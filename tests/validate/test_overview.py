@@ -1,0 +1,73 @@
+"""A validation at a glance: kinds, cases, and failures with their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from zsim.validate import overview, words
+from zsim.validate.frame import Case, judge, ordered
+
+SEED = Case("b-seed", "seed", "case", Path("s"), title="A pool that was watched")
+RUN = Case("a-run", "zfs-run", "zfs-run", Path("r"), category="legacy")
+CLAIMS = (
+    judge(RUN, "time", 100.0, 104.0, 0.08, unit="s"),
+    judge(RUN, "reads", 10.0, 30.0, None),
+    judge(SEED, "time", 3600.0, 3000.0, 0.1, p10=2800, p90=3900, unit="s", reason="Seen twice."),
+    ordered(SEED, "wide is slower", False, "not reproduced"),
+    judge(SEED, "rate", 10e6, 10.5e6, 0.1, unit="B/s"),
+)
+
+
+def test_glance_counts_each_kind_the_published_ones_first() -> None:
+    grid = overview.glance_grid(CLAIMS)
+    assert [row[0].partition(":")[0] for row in grid.rows] == ["seed", "zfs-run"]
+    assert grid.rows[0][2:] == ("1", "1", "2", "0", "16.7 %", "16.7 %")
+    assert grid.rows[1][2:] == ("1", "1", "0", "1", "4 %", "4 %")
+
+
+def test_failures_say_why() -> None:
+    told = replace(CLAIMS[2], why="Its reads are\nshort.")
+    grid = overview.failures_grid((*CLAIMS[:2], told, *CLAIMS[3:]))
+    assert [row[1] for row in grid.rows] == ["time", "wide is slower"]
+    assert [row[-1] for row in grid.rows] == ["Its reads are short.", "see the residuals"]
+    assert grid.rows[1][2:5] == ("holds", "does not hold", "-")
+
+
+def test_a_case_is_one_row_with_its_duration() -> None:
+    grid = overview.cases_grid(CLAIMS)
+    assert [row[0] for row in grid.rows] == ["b-seed", "a-run"]
+    assert grid.rows[0][1:] == (
+        "A pool that was watched", "1 h", "50 min", "46 min 40 s - 1 h 5 min", "-17 %", "1 of 3", "0",
+    )  # fmt: skip
+    assert grid.rows[1][1] == "legacy"
+
+
+def test_case_names_that_two_kinds_share_stay_apart() -> None:
+    twin = Case("a-run", "observed", "observed", Path("o"))
+    grid = overview.cases_grid((*CLAIMS, judge(twin, "time", 10.0, 20.0, None, unit="s")))
+    assert [row[0] for row in grid.rows] == ["b-seed", "a-run", "a-run"]
+    assert [row[2] for row in grid.rows] == ["1 h", "10 s", "1 min 40 s"]
+
+
+def test_what_was_not_predicted_says_so() -> None:
+    claim = judge(SEED, "time", 10.0, None, 0.1, unit="s", reason="No such drive. Try another.")
+    assert overview.why(claim) == "No such drive"
+
+
+def test_many_small_cases_stand_apart() -> None:
+    told, alike = overview.apart(CLAIMS)
+    assert {claim.kind for claim in told} == {"seed"}
+    assert {claim.kind for claim in alike} == {"zfs-run"}
+
+
+def test_long_reasons_are_cut_at_a_word() -> None:
+    text = overview.first_sentence("word " * 100)
+    assert len(text) <= overview.LONGEST_REASON
+    assert text.endswith("word ...")
+
+
+def test_a_column_left_out() -> None:
+    grid = words.without(overview.cases_grid(CLAIMS), "what")
+    assert grid.head == ("case", "observed", "predicted", "p10 - p90", "error", "passed", "info")
+    assert grid.numeric == frozenset(range(1, 7))
