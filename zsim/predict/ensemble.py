@@ -33,8 +33,8 @@ NORMAL = NormalDist()
 CHURN_SPREAD = math.log(2.0)
 # Of the record size of a pool whose datasets are not described.
 FILE_SPREAD = math.log(2.0)
-# Sustained write rate of an unnamed solid-state drive: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO), 300 to
-# 1200 MB/s of NVMe ones (970 EVO), their fast regions full: TechPowerUp, KitGuru, PC Perspective.
+# Sustained write rate of an unnamed SSD, fast region full: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO),
+# 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
 SUSTAINED_SPREAD = 0.45
 
 

@@ -264,8 +264,7 @@ def progress_curve(
     """Return the progress over time with what ``zpool status`` would show.
 
     Sources: facts of `zpool status` by release: to 0.7 the share examined, from 0.8 the share issued; the
-    time to
-    go is what is left over the mean rate since the pass began.
+    time to go is what is left over the mean rate since the pass began.
     """
     samples = result.run.progress
     if not samples:
