@@ -15,8 +15,8 @@ def test_bookings_add_up() -> None:
     for phase, read in (("visit", 10), ("issue", 30), ("visit", 40), ("issue", 100)):
         leaves["read_bytes"] = read
         ledger.book(phase, leaves)
-    assert ledger.phases["visit"][:, 1].tolist() == [20.0, 20.0]
-    assert ledger.phases["issue"][:, 1].tolist() == [80.0, 80.0]
+    assert ledger.done["visit"][:, 1].tolist() == [20.0, 20.0]
+    assert ledger.done["issue"][:, 1].tolist() == [80.0, 80.0]
 
 
 @pytest.mark.parametrize("release", ["openzfs-2.3", "zol-0.7"])

@@ -188,8 +188,8 @@ def test_space_weight_packs_data_at_the_front(fill: float) -> None:
 
 def test_fresh_metaslabs_are_left_half_full_before_2_3_1_and_filled_since() -> None:
     fresh = {}
-    for release in ("2.3.0", "2.3.1"):
-        recipe = small_recipe(VdevSpec.mirror(2), release, (Fill(0.3),), txg_bytes=MIB, metadata_every=1000)
+    for release, fill in (("2.3.0", 0.3), ("2.3.1", 0.5)):
+        recipe = small_recipe(VdevSpec.mirror(2), release, (Fill(fill),), txg_bytes=MIB, metadata_every=100)
         fresh[release] = slab_fill(build_population(recipe, 3), recipe.vdevs)
     assert ((fresh["2.3.0"] > 0.05) & (fresh["2.3.0"] < 0.6)).sum() >= 5
     assert (fresh["2.3.1"] > 0.85).sum() >= 3
@@ -225,7 +225,8 @@ def test_snapshots_hold_what_is_overwritten() -> None:
     held = build_population(small_recipe(steps=(Fill(0.3), Snapshot(), Overwrite(0.3))), 1)
     freed = build_population(small_recipe(steps=(Fill(0.3), Snapshot(), Overwrite(0.3), KeepSnapshots(0))), 1)
     data = [int(np.count_nonzero(~table.is_metadata)) for table in (plain, held, freed)]
-    assert data[1] == pytest.approx(1.3 * data[0], rel=0.03)
+    # Of 0.3 of the records written at random, some are written more than once.
+    assert data[1] == pytest.approx((2.0 - np.exp(-0.3)) * data[0], rel=0.03)
     assert data[2] == pytest.approx(data[0], rel=0.01)
     objsets = np.unique(held.objset)
     assert len(objsets) == 3

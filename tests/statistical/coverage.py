@@ -25,7 +25,7 @@ from zsim.predict.ensemble import Member
 from zsim.predict.exact import ExactRun
 from zsim.predict.middle import middle_world
 from zsim.predict.population import miniature
-from zsim.predict.sampled import Plan
+from zsim.predict.windows import Plan
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 

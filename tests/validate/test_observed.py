@@ -225,8 +225,11 @@ def test_what_cannot_be_modelled_fails_as_time_and_informs_else(tmp_path: Path) 
 
 
 def test_impossible_rows_say_why(tmp_path: Path) -> None:
-    made = claim(tmp_path, fake, resilvered_bytes=2 * TB, duration_s=4000)
-    assert "500 MB/s a drive" in made.reason
+    stated = {"drive_model": "HUS724040ALE640", "rpm": 7200, "resilvered_bytes": 2 * TB}
+    made = claim(tmp_path, fake, duration_s=4000, **stated)
+    assert "2000 GB a drive in that time are 500 MB/s" in made.reason
+    assert made.verdict != "info"
+    assert claim(tmp_path, fake, duration_s=20_000, **stated).reason == ""
 
 
 def test_unreadable_lines_fail_alone(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+
+from zsim.engine.ledger import ByPhase
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class RunResult:
         Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
     clients : list of (int, float)
         Of each foreground client: requests answered, and the sum of their latencies [s].
-    by_phase : dict of str to ndarray of float, shape (leaves, 3)
+    by_phase : dict of str to tuple of (float, float, float), one a leaf
         Busy time [s], bytes read and bytes written, see `zsim.engine.ledger`.
     """
 
@@ -74,4 +75,4 @@ class RunResult:
     progress: list[Sample] = field(default_factory=list)
     curve: list[tuple[float, int]] = field(default_factory=list)
     clients: list[tuple[int, float]] = field(default_factory=list)
-    by_phase: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    by_phase: ByPhase = field(default_factory=dict)

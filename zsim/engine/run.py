@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.control import ScanControl, Steps
 from zsim.engine.cursors import data_cursor, imported_cursors, log_places, mos_cursors, vdev_asize
-from zsim.engine.ledger import PhaseLedger
+from zsim.engine.ledger import ByPhase, PhaseLedger
 from zsim.engine.memory_limit import MemoryLimit
 from zsim.engine.model import NOT_REPAIRED, VdevModel
 from zsim.engine.rebuild import Rebuild
@@ -444,10 +444,10 @@ class Run:
             records[name] -= self.start
         return records
 
-    def _booked(self) -> dict[str, NDArray[np.float64]]:
+    def _booked(self) -> ByPhase:
         if self.phases:
             self.ledger.book(self.phases[-1][0], self.plane.leaves)
-        return self.ledger.phases
+        return self.ledger.by_phase()
 
     def _result(self) -> RunResult:
         plane, setup = self.plane, self.setup

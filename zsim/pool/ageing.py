@@ -18,6 +18,7 @@ from zsim.scenario.releases import ReleaseProfile
 MAX_ROUNDS = 30
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
+FILL_TOLERANCE, FILL_TRIES = 0.01, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ def aged_pool(
     slabs: int = MAX_SLABS,
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
+    heaps: int = 0,
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -71,7 +73,7 @@ def aged_pool(
         FRAG to reach [fraction]: ageing stops at the first state that has it.
     max_blocks, seed, vdev
         See `zsim.pool.miniature.build_miniature`.
-    slabs, files, most_vdevs : int
+    slabs, files, most_vdevs, heaps
         See `zsim.pool.miniature.reduce_recipe`.
 
     Raises
@@ -88,16 +90,22 @@ def aged_pool(
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
     reduced, numbers = reduce_recipe(
-        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs
+        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
     )
-    pool = Pool(reduced, seed)
-    pool.run(*history.first_steps(fill))
-    if frag is None:
-        pool.run(*history.round_steps(fill) * rounds)
-        done = float(rounds)
-    else:
-        done = _age_to(pool, history, fill, frag, release)
-    pool.run(Fill(fill))
+    first = fill
+    for _ in range(FILL_TRIES):
+        pool = Pool(reduced, seed)
+        pool.run(*history.first_steps(first))
+        if frag is None:
+            pool.run(*history.round_steps(fill) * rounds)
+            done = float(rounds)
+        else:
+            done = _age_to(pool, history, fill, frag, release)
+        pool.run(Fill(fill))
+        if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
+            break
+        # What the snapshots hold is known now; as much less has to be there from the first.
+        first *= fill / pool.fill
     return AgedPool(miniature_of(recipe, pool, numbers), done, pool.fill, _frag(pool, release))
 
 
@@ -146,4 +154,4 @@ def _refuse(history: History, fill: float, frag: float, low: float, high: float)
 def _frag(pool: Pool, release: ReleaseProfile) -> float:
     if release.fragmentation_table == "none":
         return float("nan")
-    return pool_fragmentation(pool.segments, pool.untouched, pool.recipe.vdevs, release)
+    return pool_fragmentation(pool.segments, pool.untouched, pool.recipe.vdevs, release, pool.free_bytes)

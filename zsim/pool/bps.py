@@ -252,5 +252,5 @@ def _bench_steps(pool: Mapping[str, Any]) -> tuple[Step, ...]:
         for number in range(int(pool["rounds"])):
             if number < int(pool.get("snaps", 0)):
                 steps.append(Snapshot())
-            steps += [Overwrite(float(pool["owfrac"])), Remove(float(pool["freefrac"])), fill]
+            steps += [Overwrite(float(pool["owfrac"]), by_file=True), Remove(float(pool["freefrac"])), fill]
     return tuple(steps)

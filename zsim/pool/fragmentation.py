@@ -81,6 +81,7 @@ def pool_fragmentation(
     untouched: NDArray[np.bool_],
     vdevs: tuple[TopLevel, ...],
     release: ReleaseProfile,
+    free: NDArray[np.int64] | None = None,
 ) -> float:
     """Return FRAG of a pool [fraction].
 
@@ -94,12 +95,14 @@ def pool_fragmentation(
         The pool: its top-level vdevs are weighted by size.
     release : ReleaseProfile
         To 2.3 the mean over a vdev's metaslabs is plain, in 2.4 weighted by free space.
+    free : ndarray of int64, shape (metaslabs,), optional
+        Free space of each [bytes]; taken from the lower bounds of the histogram if not given.
 
     Notes
     -----
     OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation.
     """
-    free = histogram @ np.exp2(np.arange(histogram.shape[1]))
+    space = histogram @ np.exp2(np.arange(histogram.shape[1])) if free is None else free
     by_space = release.fragmentation_mean == "free-space"
     total = weight = 0.0
     first = 0
@@ -107,7 +110,7 @@ def pool_fragmentation(
         part = slice(first, first + vdev.slab_count)
         first += vdev.slab_count
         each = np.where(untouched[part], 0.0, slab_fragmentation(histogram[part], release, vdev))
-        shares = np.maximum(free[part], 1.0) if by_space else np.ones(vdev.slab_count)
+        shares = np.maximum(space[part], 1.0) if by_space else np.ones(vdev.slab_count)
         size = float(vdev.slab_count * vdev.slab_bytes)
         total += size * float(np.average(each, weights=shares))
         weight += size
@@ -116,13 +119,14 @@ def pool_fragmentation(
 
 def fragmentation(table: BlockTable, vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> float:
     """Return FRAG of the pool that holds a population [fraction]; see `pool_fragmentation`."""
-    histograms = []
+    histograms, free = [], []
     for number, vdev in enumerate(vdevs):
         slab, length = free_segments(table, number, vdev)
         exponent = np.frexp(length.astype(np.float64))[1] - 1
         flat = np.bincount(slab * BUCKETS + exponent, minlength=vdev.slab_count * BUCKETS)
+        free.append(np.bincount(slab, length, vdev.slab_count).astype(np.int64))
         histograms.append(flat.reshape(vdev.slab_count, BUCKETS))
     histogram = np.concatenate(histograms).astype(np.int64)
     whole = np.concatenate([np.full(vdev.slab_count, vdev.slab_bytes.bit_length() - 1) for vdev in vdevs])
     untouched = histogram[np.arange(len(whole)), whole] > 0
-    return pool_fragmentation(histogram, untouched, vdevs, release)
+    return pool_fragmentation(histogram, untouched, vdevs, release, np.concatenate(free))

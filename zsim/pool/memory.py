@@ -104,6 +104,7 @@ NOW = np.dtype(
         ("failed", "i8"),
         ("log_next", "i8"),
         ("map_next", "i8"),
+        ("claim_next", "i8"),
         ("thread", "i8"),
         # The step under way.
         ("goal", "f8"),
@@ -114,6 +115,9 @@ NOW = np.dtype(
         ("run_end", "i8"),
         ("unfinished", "i8"),
         ("unfinished_next", "i8"),
+        ("overwrites", "i8"),
+        ("by_file", "i8"),
+        ("txg_begins", "i8"),
         # Settings; the first few are constants, kept here because numba compiles anew for each literal.
         ("zero", "i8"),
         ("mos", "i8"),
@@ -140,6 +144,7 @@ NOW = np.dtype(
         ("mos_dnodes", "i8"),
         ("mos_heads", "i8"),
         ("mos_static", "i8"),
+        ("claims_first", "i8"),
         ("map_psize", "i8"),
         ("issue_window", "i8"),
         ("issue_group", "i8"),
@@ -167,6 +172,7 @@ FILE = np.dtype(
         ("records", "i8"),
         ("lsize", "i8"),
         ("kind", "i8"),
+        ("there", "i8"),
         ("first", "i8"),
         ("levels", "i8"),
         ("head", "i8"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,10 +13,12 @@ from zsim.pool.population import History, expansion, mean_record_bytes
 from zsim.pool.recipe import PoolRecipe, TopLevel
 from zsim.scenario.capacity import DRAID_ROW_BYTES
 
-MAX_SLABS = 64
-MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 8 << 20, 200
+MAX_SLABS = 192
+MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 2 << 20, 40
 MAX_VDEVS = 4
-HEAP_GROUPS, FEWEST_HEAPS = 4, 4
+HEAP_GROUPS, DRAID_HEAPS = 4, 4
+HEAP_BYTES = 32 << 20
+"""Of a heap, on each child, at least: one long seek then costs a few percent of reading it."""
 FILES_PER_POOL = 40
 TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
@@ -58,23 +61,23 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
     """Build a population with the statistics of a real pool, at most about `max_blocks` large.
 
     What is reduced: the number of top-level vdevs (at most 4, `vdev` among them), the metaslabs of each (at
-    most 64 in all, evenly spread over the real ones), and the size of each metaslab: only its first part is
-    there.  Metaslab i begins at its real address.
+    most 192 in all, evenly spread over the real ones), and the size of each metaslab, by a power of two: only
+    its first part is there.  Metaslab i begins at its real address, or stands in a heap near it.
 
     The metaslabs of a dRAID are not spread evenly but stand in heaps, see `_places`.
 
     Preserved: sizes of blocks, gaps, holes and runs up to the size of a reduced metaslab; how first fit, best
     fit and the search window treat them (absolute sizes and numbers, not fractions); the order in which
     metaslabs are chosen and left (by powers of two of their size, and by fractions of it); fill of the
-    metaslabs; position of the data on the drives by metaslab; the share of metadata; correlation of
-    traversal order and birth with address; snapshots.
+    metaslabs; position of the data on the drives by metaslab; how much of the data is in files of which size
+    (large ones are there in pieces); how often indirect blocks, meta-dnodes and MOS are rewritten per byte
+    written one after the other; correlation of traversal order and birth with address; snapshots.
 
-    Not preserved: runs and holes longer than a reduced metaslab (they are cut); a drive passes the
-    unpopulated rest of a metaslab once per metaslab and sweep (at most 64 long seeks); the allocators'
-    half-full metaslabs are a larger share of fewer metaslabs; files are at most 1/40 of the pool; a txg is
-    0.3 % of the pool, so that what is freed in it and comes back two txgs later stays a small share of it:
-    births count these txgs, while meta-dnodes and MOS are rewritten as rarely, per byte written, as in the
-    real pool.
+    Not preserved: runs and holes longer than a reduced metaslab or 1/40 of the pool (they are cut); a drive
+    passes the unpopulated rest of the real metaslabs once per metaslab or heap and sweep; a txg is 0.3 % of
+    the pool, so that what is freed in it and comes back two txgs later stays a small share of it, and births
+    count these txgs.  What a pool has a fixed number of (the MOS, roots of objsets) is too large a share:
+    `zsim.pool.census.thinned` leaves it out.
 
     Parameters
     ----------
@@ -121,11 +124,12 @@ def reduce_recipe(
     slabs: int = MAX_SLABS,
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
+    heaps: int = 0,
 ) -> tuple[PoolRecipe, tuple[int, ...]]:
     """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
 
     `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
-    most one in `files` of it.
+    most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
     """
     highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
@@ -136,15 +140,18 @@ def reduce_recipe(
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
-    vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest) for level in chosen)
+    vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest, heaps=heaps) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
     largest = int(space / expansion(recipe) / files)
-    sizes = replace(recipe.files, high=min(recipe.files.high, max(largest, MIN_FILE_BYTES)))
-    sizes = replace(sizes, mean=min(sizes.mean, sizes.high), low=min(sizes.low, sizes.high))
     txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))
     reduced = replace(
-        recipe, vdevs=vdevs, files=sizes, txg_bytes=txg, metadata_every=every, whole_files=False
+        recipe,
+        vdevs=vdevs,
+        txg_bytes=txg,
+        metadata_every=every,
+        whole_files=False,
+        piece_bytes=max(largest, MIN_FILE_BYTES),
     )
     return reduced, numbers
 
@@ -155,31 +162,50 @@ def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
     return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
 
 
-def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int) -> TopLevel:
-    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes."""
+def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, heaps: int) -> TopLevel:
+    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes.
+
+    A metaslab is reduced by a power of two, and their number takes up the rest: allocators leave one when its
+    largest free segment has fallen through powers of two (metaslab.c:metaslab_segment_may_passivate), so that
+    one of another size would be left at another share of its fill, and the pool filled from its front.
+    """
     wanted = level.slab_bytes * level.slab_count * share
-    count = int(max(2, min(most, level.slab_count, wanted // smallest)))
-    size = int(min(level.slab_bytes, max(wanted / count, 16 * level.unit)))
-    size = max(size // level.unit, 16) * level.unit
-    starts = tuple(int(place) for place in _places(level, count, size))
-    return TopLevel(level.spec, level.ashift, size, count, starts, level.slab_bytes)
+    count = max(2.0, min(float(most), float(level.slab_count), wanted / smallest))
+    halvings = max(0, math.floor(math.log2(level.slab_bytes * count / wanted)))
+    while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:
+        halvings -= 1
+    size = level.slab_bytes >> halvings
+    if level.spec.kind == "draid":
+        size = max(size // level.unit, 16) * level.unit
+    number = int(max(2, min(level.slab_count, round(wanted / size))))
+    starts = tuple(int(place) for place in _places(level, number, size, heaps=heaps))
+    return TopLevel(level.spec, level.ashift, size, number, starts, level.slab_bytes)
 
 
-def _places(level: TopLevel, count: int, size: int) -> NDArray[np.int64]:
-    """Return where the reduced metaslabs begin: evenly spread over the real ones.
+def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np.int64]:
+    """Return where the reduced metaslabs begin: evenly spread over the real ones, or in heaps.
 
     Those of a dRAID follow one another in heaps of several groups: which children take part changes from
-    group to group, and so many of them are busy together as in the real pool.
+    group to group, and so many of them are busy together as in the real pool.  In the order of addresses a
+    sweep makes a long seek to each heap, which the real pool makes once in many times the data.
     """
-    if level.spec.kind != "draid":
+    if level.spec.kind == "draid":
+        group = (level.spec.data + level.spec.parity) * DRAID_ROW_BYTES
+        heaps, number = DRAID_HEAPS, count * size // (HEAP_GROUPS * group)
+    elif heaps:
+        number = count * size // (HEAP_BYTES * (1 if level.spec.kind == "mirror" else level.spec.children))
+    else:
         return np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
-    group = (level.spec.data + level.spec.parity) * DRAID_ROW_BYTES
-    heaps = int(min(count, max(FEWEST_HEAPS, count * size // (HEAP_GROUPS * group))))
+    return _in_heaps(level, count, size, int(min(count, max(heaps, number))))
+
+
+def _in_heaps(level: TopLevel, count: int, size: int, heaps: int) -> NDArray[np.int64]:
+    """Return where the metaslabs of so many heaps begin, one behind the other in the middle of its part."""
     number = np.arange(count, dtype=np.int64)
     heap = number * heaps // count
-    first = np.searchsorted(heap, np.arange(heaps))[heap]
-    place = (2 * heap + 1) * level.slab_count // (2 * heaps) * level.slab_bytes
-    room = level.slab_bytes * level.slab_count - count * size
-    base = -(-np.minimum(place, max(0, room)) // level.unit) * level.unit
-    starts: NDArray[np.int64] = base + (number - first) * size
+    edges = np.searchsorted(heap, np.arange(heaps + 1))
+    room = level.slab_bytes * level.slab_count / count - size
+    before = np.diff(edges)[heap] * room / 2
+    base = (edges[heap] * (room + size) + before).astype(np.int64) // level.unit * level.unit
+    starts: NDArray[np.int64] = base + (number - edges[heap]) * size
     return starts

@@ -48,6 +48,8 @@ from zsim.vdevs.raidz import raidz_asize
 
 FIRST_TXG = 4
 SPARE_DATA, SPARE_FILES = 1.2, 16
+DRAWN = 20_000
+"""Files whose pieces a miniature is drawn from."""
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
 KINDS = {"mirror": metaslabs.MIRROR, "raidz": metaslabs.RAIDZ, "draid": metaslabs.DRAID}
@@ -112,6 +114,13 @@ class History:
         return self._memory.histogram
 
     @property
+    def free_bytes(self) -> I64:
+        """Free space of each metaslab [bytes], shape (metaslabs,)."""
+        slabs, vdevs = self._memory.slabs, self._memory.vdevs
+        free: I64 = slabs["free"] * vdevs["unit"][slabs["vdev"]] + slabs["tail"]
+        return free
+
+    @property
     def untouched(self) -> NDArray[np.bool_]:
         """Whether a metaslab was never allocated from, shape (metaslabs,)."""
         slabs = self._memory.slabs
@@ -151,25 +160,49 @@ def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
     """Draw the files of a history, in the order they will be written; removed ones may be written again."""
     highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
     wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
-    weights = np.array([record.share for record in recipe.records])
     drawn: list[NDArray[np.int64]] = []
     total = 0.0
     while total < wanted or len(drawn) < 2:
         count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
-        kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
-        factor = np.array([record.size_factor for record in recipe.records])[kind]
-        size = np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
+        kind, size = draw_pieces(recipe, count, generator)
         drawn.append(np.stack([kind, size]))
         total += float(size.sum())
     kind, size = np.concatenate(drawn, axis=1)
     keep = int(np.searchsorted(np.cumsum(size.astype(np.float64)), wanted)) + SPARE_FILES
     kind, size = kind[:keep], size[:keep]
+    records, lsize = records_of(recipe, kind, size)
+    number = np.arange(len(kind), dtype=np.int64)
+    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+
+
+def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
+
+    Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
+    real pool, though a miniature could not hold one of them.
+    """
+    if not recipe.piece_bytes:
+        return draw_kinds(recipe, count, generator)
+    kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
+    pieces = -(-size // recipe.piece_bytes)
+    row = generator.choice(len(size), size=count, p=pieces / pieces.sum())
+    return kind[row], size[row] // pieces[row]
+
+
+def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
+    """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
     recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
     single = size < recordsize
     records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
-    lsize = np.where(single, -(-size // 512) * 512, recordsize)
-    number = np.arange(len(kind), dtype=np.int64)
-    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+    return records, np.where(single, -(-size // 512) * 512, recordsize).astype(np.int64)
+
+
+def draw_kinds(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and the size [bytes] of files."""
+    weights = np.array([record.share for record in recipe.records])
+    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
+    factor = np.array([record.size_factor for record in recipe.records])[kind]
+    return kind, np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
 
 
 def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
@@ -184,12 +217,13 @@ def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> 
 
 
 def mean_file_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of a file [bytes]."""
+    """Return the expected logical size of a file, or of a piece of one at most [bytes]."""
     sizes = recipe.files
     mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
     weights = np.array([record.share for record in recipe.records])
     factors = np.array([record.size_factor for record in recipe.records])
-    return float(mean * (weights * factors).sum() / weights.sum())
+    mean = float(mean * (weights * factors).sum() / weights.sum())
+    return min(mean, recipe.piece_bytes) if recipe.piece_bytes else mean
 
 
 def mean_record_bytes(recipe: PoolRecipe) -> float:
@@ -312,6 +346,8 @@ def _lay_out_trees(memory: Memory, recipe: PoolRecipe, files: Files, seed: int) 
     memory.now = _now(recipe, seed)
     memory.now["mos_first"] = slots
     slots += int(memory.now["mos_heads"][0]) + metadata.mos_static + 2 * len(memory.slabs)
+    memory.now["claims_first"] = slots
+    slots += len(memory.slabs)
     keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
     memory.slots = np.zeros(slots, dtype=SLOT)
     memory.lists = np.empty(slots, dtype=LIST)
@@ -335,7 +371,7 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["txg_step"] = recipe.txg_step
     now["whole_files"] = recipe.whole_files
     now["metadata_every"] = recipe.metadata_every
-    now["metadata_due"] = 1
+    now["metadata_due"] = now["txg_begins"] = 1
     now["indirect_fixed"] = metadata.indirect_fixed
     now["indirect_each"] = metadata.indirect_each
     now["dnode_psize"] = metadata.dnode_block
@@ -417,7 +453,8 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
     if isinstance(step, Fill):
         return writing.OP_FILL, step.fraction, 1, 1
     if isinstance(step, Overwrite):
-        return writing.OP_OVERWRITE, step.fraction, step.shortest, step.longest
+        operation = writing.OP_OVERWRITE_FILES if step.by_file else writing.OP_OVERWRITE
+        return operation, step.fraction, step.shortest, step.longest
     if isinstance(step, Remove):
         return writing.OP_FREE, step.fraction, 1, 1
     if isinstance(step, Snapshot):

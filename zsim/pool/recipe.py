@@ -60,6 +60,11 @@ class TopLevel:
         return np.searchsorted(self.slab_starts(), offset, side="right") - 1
 
     @property
+    def stretches(self) -> int:
+        """Number of stretches of metaslabs that follow one another without a gap."""
+        return 1 + int(np.count_nonzero(np.diff(self.slab_starts()) > self.slab_bytes + self.unit))
+
+    @property
     def unit(self) -> int:
         """Smallest allocation [bytes]: of all asizes and, inside a metaslab, of all offsets a multiple."""
         sectors = {"mirror": 1, "raidz": 1 + self.spec.parity, "draid": self.spec.data + self.spec.parity}
@@ -132,11 +137,15 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Overwrite:
-    """Overwrite random runs of `shortest` to `longest` records until `fraction` of the data is rewritten."""
+    """Overwrite random runs of `shortest` to `longest` records until `fraction` of the data is rewritten.
+
+    A run begins at any record, each as likely as another; with `by_file` in any file, large or small.
+    """
 
     fraction: float
     shortest: int = 1
     longest: int = 4
+    by_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +254,8 @@ class PoolRecipe:
         A file begun is written to its end, even if the pool is as full as wanted before.
     metadata_every : int
         Meta-dnodes and MOS are written in every so many txgs (a miniature's txgs are smaller than real ones).
+    piece_bytes : int
+        Larger files are there in pieces of at most this size [bytes] (a miniature's); 0: whole.
     """
 
     vdevs: tuple[TopLevel, ...]
@@ -259,6 +270,7 @@ class PoolRecipe:
     issue: IssueOrder = field(default_factory=IssueOrder)
     whole_files: bool = True
     metadata_every: int = 1
+    piece_bytes: int = 0
 
     @property
     def space(self) -> int:

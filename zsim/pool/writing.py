@@ -18,6 +18,7 @@ from zsim.pool.memory import (
     I64,
     KEPT_ROOM,
     SLABS,
+    VDEVS,
     datasets_of,
     files_of,
     kept_of,
@@ -33,6 +34,7 @@ from zsim.pool.memory import (
 from zsim.pool.metaslabs import (
     DEFER_TXGS,
     allocate_block,
+    allocate_copy,
     end_txg,
     log_free,
     pool_space,
@@ -44,7 +46,10 @@ SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the o
 DNODES_PER_BLOCK = 32
 
 OP_FILL, OP_OVERWRITE, OP_FREE, OP_SNAPSHOT, OP_DROP_SNAPSHOT, OP_FOUND, OP_REFILL = 0, 1, 2, 3, 4, 5, 6
+OP_OVERWRITE_FILES = 7
 FAILED_FULL, FAILED_KEPT, FAILED_FILES = 1, 2, 3
+NEARLY_EMPTY = 6  # less than 2**-6 of a metaslab is taken
+LATE = 1 << 62  # stamp of an indirect block that waits for a later part of its txg
 
 
 @njit
@@ -175,6 +180,19 @@ def pointers_in_use(pool: I64, file: int, level: int, index: int) -> int:
 
 
 @njit
+def is_open(pool: I64, file: int, level: int, index: int) -> bool:
+    """Tell whether a later part of this txg goes on to write below an indirect block.
+
+    The txgs of a miniature are parts of one (`metadata_every`): what is written one record after the other
+    rewrites the blocks above once in a whole txg.
+    """
+    now = now_of(pool)[0]
+    if now.overwrites or now.metadata_due <= 1 or file != now.run_file or now.run_next >= now.run_end:
+        return False
+    return bool(now.run_next < (index + 1) * now.pointers**level)
+
+
+@njit
 def place_record(pool: I64, file: int, record: int) -> None:
     """Place a dirty record, then each indirect block above it that has no dirty child left."""
     now = now_of(pool)[0]
@@ -190,6 +208,10 @@ def place_record(pool: I64, file: int, record: int) -> None:
             slots_of(pool)[first + index].waiting -= 1
             if slots_of(pool)[first + index].waiting > 0:
                 return
+            if is_open(pool, file, level, index):
+                slots_of(pool)[first + index].stamp = LATE
+                return
+            slots_of(pool)[first + index].stamp = now.txg
             copies = now.metadata_copies
             psize = indirect_psize(pool, pointers_in_use(pool, file, level, index))
         place(pool, dataset, first, index, psize, copies)
@@ -369,6 +391,38 @@ def sync_metadata(pool: I64) -> None:
 
 
 @njit
+def claim_somewhere(pool: I64) -> None:
+    """Allocate a sector as the third copy of a space map, which stays in a metaslab otherwise empty.
+
+    Where all copies are on one vdev, the third claims the best metaslab that is nobody's, which is then no
+    longer the first choice of the next allocator in need of one.  It happens in each txg, many times while a
+    metaslab fills; the metaslabs of a miniature may be smaller than what a txg writes.
+    """
+    now = now_of(pool)[0]
+    root = slots_of(pool)[now.mos_first]
+    if pool[VDEVS] > 1 or not rules_of(pool)[0].separate or root.copies < now.mos_copies:
+        return
+    claim = slots_of(pool)[now.claims_first + now.claim_next]
+    now.claim_next = (now.claim_next + 1) % pool[SLABS]
+    last = now.mos_copies - 1
+    if claim.psize > 0:
+        log_free(pool, claim.slab[last], claim.start[last], units_needed(pool, now.zero, claim.psize))
+    for copy in range(last):
+        claim.slab[copy] = root.slab[copy]
+    if not allocate_copy(
+        pool, now.sector, last, claim.slab, claim.start, now.zero, rules_of(pool)[0].distance
+    ):
+        claim.psize = 0
+        return
+    home = slabs_of(pool)[claim.slab[last]]
+    units = units_needed(pool, home.vdev, now.sector)
+    claim.psize = now.sector
+    if home.units - home.free > home.units >> NEARLY_EMPTY:
+        log_free(pool, claim.slab[last], claim.start[last], units)
+        claim.psize = 0
+
+
+@njit
 def close_txg(pool: I64, txgs: int) -> None:
     """Close the txg, and idle ones behind it, `txgs` in all."""
     now = now_of(pool)[0]
@@ -381,16 +435,20 @@ def close_txg(pool: I64, txgs: int) -> None:
 def sync_txg(pool: I64) -> None:
     """Write the open txg out and open the next."""
     now = now_of(pool)[0]
-    if rules_of(pool)[0].allocators > 1:
+    if rules_of(pool)[0].allocators > 1 and now.txg_begins:
         now.thread = random_below(pool, rules_of(pool)[0].allocators)
     for k in range(now.dirty_files):
         datasets_of(pool)[files_of(pool)[lists_of(pool)[k].dirty_file].dataset].dirty = 1
     for dataset in range(pool[DATASETS]):
         if datasets_of(pool)[dataset].dirty:
             sync_files(pool, dataset)
+    now.txg_begins = 0
     now.metadata_due -= 1
     if now.metadata_due <= 0:
         sync_metadata(pool)
+        now.txg_begins = 1
+    else:
+        claim_somewhere(pool)
     close_txg(pool, now.txg_step)
     now.dirty = 0
     now.dirty_files = 0
@@ -405,7 +463,7 @@ def mark_ancestors(pool: I64, file: int, record: int) -> None:
         index //= now_of(pool)[0].pointers
         slot = files_of(pool)[file].indirect[level] + index
         slots_of(pool)[slot].waiting += 1
-        if slots_of(pool)[slot].stamp == now_of(pool)[0].txg:
+        if slots_of(pool)[slot].stamp in (now_of(pool)[0].txg, LATE):
             return
         slots_of(pool)[slot].stamp = now_of(pool)[0].txg
 
@@ -469,10 +527,42 @@ def open_next_file(pool: I64) -> bool:
         now.failed = FAILED_FILES
         return False
     lists_of(pool)[now.alive].alive = file
+    files_of(pool)[file].there = 1
     now.alive += 1
     now.live_bytes += files_of(pool)[file].records * files_of(pool)[file].lsize
     now.run_file, now.run_next, now.run_end = file, 0, files_of(pool)[file].records
     return True
+
+
+@njit
+def file_of_slot(pool: I64, slot: int) -> int:
+    """Return the file in whose tree a slot is."""
+    low = slot - slot
+    high = now_of(pool)[0].next_file
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if files_of(pool)[middle].first <= slot:
+            low = middle
+        else:
+            high = middle
+    return int(low)
+
+
+@njit
+def pick_record(pool: I64) -> None:
+    """Begin a run at a record on the pool: any is as likely as another, or any file."""
+    now = now_of(pool)[0]
+    last = now.next_file - 1
+    slots = files_of(pool)[last].first + files_of(pool)[last].records
+    while True:
+        if now.by_file:
+            now.run_file = lists_of(pool)[random_below(pool, now.alive)].alive
+            break
+        slot = random_below(pool, slots)
+        now.run_file = file_of_slot(pool, slot)
+        now.run_next = slot - files_of(pool)[now.run_file].first
+        if files_of(pool)[now.run_file].there and now.run_next < files_of(pool)[now.run_file].records:
+            break
 
 
 @njit
@@ -481,17 +571,18 @@ def open_next_run(pool: I64) -> bool:
     now = now_of(pool)[0]
     if now.goal <= 0 or now.alive == 0:
         return False
-    file = lists_of(pool)[random_below(pool, now.alive)].alive
+    pick_record(pool)
+    file = now.run_file
     length = now.shortest + random_below(pool, now.longest - now.shortest + 1)
-    first = random_below(pool, files_of(pool)[file].records)
-    now.run_file, now.run_next = file, first
-    now.run_end = min(first + length, files_of(pool)[file].records)
-    now.goal -= (now.run_end - first) * files_of(pool)[file].lsize
+    if now.by_file:
+        now.run_next = random_below(pool, files_of(pool)[file].records)
+    now.run_end = min(now.run_next + length, files_of(pool)[file].records)
+    now.goal -= (now.run_end - now.run_next) * files_of(pool)[file].lsize
     return True
 
 
 @njit
-def write_until_full(pool: I64, overwrites: bool) -> bool:
+def write_until_full(pool: I64, overwrites: int) -> bool:
     """Write records until the txg is full or the step is done; tell whether it is done."""
     now = now_of(pool)[0]
     if not (overwrites or now.whole_files) and filled(pool):
@@ -518,6 +609,7 @@ def remove_file(pool: I64, at: int) -> None:
         now.unfinished = -1
     now.alive -= 1
     lists_of(pool)[at].alive = lists_of(pool)[now.alive].alive
+    files_of(pool)[file].there = 0
     lists_of(pool)[now.dead].dead = file
     now.dead += 1
     now.live_bytes -= files_of(pool)[file].records * files_of(pool)[file].lsize
@@ -532,9 +624,27 @@ def remove_file(pool: I64, at: int) -> None:
 
 
 @njit
-def remove_some(pool: I64, fraction: float) -> None:
-    """Remove that share of the files, at random."""
+def remove_bytes(pool: I64, wanted: float) -> None:
+    """Remove files at random until that much is gone, the last one with the chance that makes it so."""
     now = now_of(pool)[0]
+    coin = 1 << now.coin_bits
+    while wanted > 0.0 and now.alive > 0:
+        at = random_below(pool, now.alive)
+        file = lists_of(pool)[at].alive
+        size = files_of(pool)[file].records * files_of(pool)[file].lsize
+        if size > wanted and random_below(pool, coin) * size >= wanted * coin:
+            return
+        wanted -= size
+        remove_file(pool, at)
+
+
+@njit
+def remove_some(pool: I64, fraction: float) -> None:
+    """Remove that share of the files, at random; in a miniature, where files are few, of their bytes."""
+    now = now_of(pool)[0]
+    if not now.whole_files:
+        remove_bytes(pool, fraction * now.live_bytes)
+        return
     expected = fraction * now.alive
     count = int(expected)
     if random_below(pool, 1 << now.coin_bits) < (expected - count) * (1 << now.coin_bits):
@@ -586,11 +696,13 @@ def drop_snapshots(pool: I64, keep: int) -> None:
 
 
 @njit
-def write_txgs(pool: I64, overwrites: bool) -> None:
+def write_txgs(pool: I64, overwrites: int) -> None:
     """Write txg after txg until the step is done."""
     done = False
     while not done and now_of(pool)[0].failed == 0:
         done = write_until_full(pool, overwrites)
+        if done:
+            now_of(pool)[0].metadata_due = 1
         sync_txg(pool)
 
 
@@ -611,8 +723,10 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
     if operation == OP_SNAPSHOT:
         take_snapshot(pool)
         return
+    now.overwrites = operation in (OP_OVERWRITE, OP_OVERWRITE_FILES)
+    now.by_file = operation == OP_OVERWRITE_FILES
     now.shortest, now.longest = shortest, longest
-    now.goal = amount * now.live_bytes if operation == OP_OVERWRITE else amount
+    now.goal = amount * now.live_bytes if now.overwrites else amount
     if operation == OP_REFILL:
         now.goal = -1.0
     if operation == OP_FREE:
@@ -623,7 +737,10 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
         for dataset in range(pool[DATASETS]):
             datasets_of(pool)[dataset].dirty = 1
     else:
-        write_txgs(pool, operation == OP_OVERWRITE)
+        write_txgs(pool, now.overwrites)
+        if not now.whole_files:
+            # What a miniature's last txg freed is a larger share of it than the real one's.
+            close_txg(pool, DEFER_TXGS + now.zero)
     if operation == OP_FILL:
         now.live_goal = now.live_bytes
     if operation in (OP_FREE, OP_DROP_SNAPSHOT, OP_FOUND):

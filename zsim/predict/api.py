@@ -323,8 +323,7 @@ def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[f
     """Return the duration at full size over that of small miniatures, and how far off the large one is.
 
     What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the MOS,
-    files
-    cut short), so that its share falls as one over the size: two sizes tell where that leads.
+    files cut short), so that its share falls as one over the size: two sizes tell where that leads.
 
     Parameters
     ----------
@@ -336,8 +335,7 @@ def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[f
 
     Notes
     -----
-    Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is part of the
-    error.
+    Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is an error.
     """
     assert bench is not None
     ratio = bench.result.scale / large.scale

@@ -33,9 +33,8 @@ NORMAL = NormalDist()
 CHURN_SPREAD = math.log(2.0)
 # Of the record size of a pool whose datasets are not described.
 FILE_SPREAD = math.log(2.0)
-# Sustained write rate of an unnamed solid-state drive, once its fast region is full: 169 to 480 MB/s of SATA
-# drives
-# (870 QVO, 870 EVO), 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
+# Sustained write rate of an unnamed solid-state drive: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO), 300 to
+# 1200 MB/s of NVMe ones (970 EVO), their fast regions full: TechPowerUp, KitGuru, PC Perspective.
 SUSTAINED_SPREAD = 0.45
 
 
@@ -167,8 +166,7 @@ def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> 
     Notes
     -----
     McKay, Beckman, Conover (Technometrics 1979), each stratum at its middle.  Scenarios that are compared
-    share
-    the seed and with it the draws (common random numbers).
+    share the seed and with it the draws (common random numbers).
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
     strata = (np.arange(count) + 0.5) / count

@@ -14,7 +14,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
-from zsim.predict.population import SLABS, Miniature, miniature
+from zsim.predict.population import Miniature, miniature
 from zsim.predict.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
@@ -245,8 +245,8 @@ def _rebuild_member(
 
 
 def slab_bytes(resolved: ResolvedScenario, pool: Miniature) -> float:
-    """Return what the miniature has in each of its metaslabs, on each drive [bytes]."""
-    return resolved.fill * resolved.drive_size / pool.scale / SLABS
+    """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
+    return resolved.fill * resolved.drive_size / pool.scale / pool.damaged.stretches
 
 
 def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:

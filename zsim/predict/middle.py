@@ -21,9 +21,11 @@ from zsim.predict.clients import has_hours
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, share_correction, whole_setup, world_of
+from zsim.predict.member import MemberResult, run_member, share_correction, whole_setup, world_of
 from zsim.predict.population import Miniature, miniature
-from zsim.predict.sampled import Plan, SampledRun
+from zsim.predict.sampled import SampledRun
+from zsim.predict.sampling import student
+from zsim.predict.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -33,6 +35,7 @@ LEAST_ISSUED = 20_000
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 MOST_OPERATIONS = 4_000_000
 PRECISION = 0.02
+SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
 MOST_SEEN = 0.95
 """Even where all populations were run: each lies at many places."""
 
@@ -64,6 +67,7 @@ class MiddleWorld:
     runs: list[SampledRun] = field(default_factory=list)
     first: RunResult | None = None
     plan: Plan | None = None
+    small: list[float] = field(default_factory=list)
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
@@ -72,14 +76,16 @@ class MiddleWorld:
         plan = self.plan or Plan(precision=wanted)
         if stated is not None:
             plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
-        for number in range(POPULATIONS):
+        if stated is None and not self.whole:
+            self._run_small()
+        for number in range(POPULATIONS if not self.whole else 1):
             result = self._executed(number, plan)
             run = self.runs[-1]
             if run.crowded and not self._precise(wanted) and sum(map(len, run.streams)) <= run.most():
                 del self.runs[-1]
                 result = self._executed(number, replace(plan, whole=sys.maxsize))
             self.first = self.first or result
-            if stated is None or self.runs[-1].complete or self._precise(wanted):
+            if stated is None or (number > 0 and self._precise(wanted)):
                 return
 
     def _precise(self, wanted: float) -> bool:
@@ -121,14 +127,42 @@ class MiddleWorld:
     def half_width_s(self) -> float:
         """Half the 95 % interval of it [s], of what an exact run gives, which has few populations."""
         widths = [run.half_width_s for run in self.known]
-        here = sum(run.covered for run in self.known) / min(POPULATIONS, max(1.0, self.pool.scale))
-        unseen = 1.0 if self.whole else 1.0 - min(MOST_SEEN, here)
-        return math.hypot(*widths) / len(widths) * math.sqrt(unseen)
+        of_windows = math.hypot(*widths) / len(widths)
+        if self.whole:
+            return of_windows
+        here = sum(run.covered for run in self.known) / self._populations
+        of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
+        return math.hypot(of_windows, self._between() * self.time_s)
+
+    @property
+    def _populations(self) -> float:
+        return min(POPULATIONS, max(1.0, self.pool.scale))
+
+    def _between(self) -> float:
+        """Return half the 95 % interval of what the populations not run may change, as a share.
+
+        Of several tiles it is their spread; of one, that of small miniatures, smaller as it has more blocks.
+        """
+        times = [run.time_s for run in self.known]
+        unseen = math.sqrt(max(0.0, 1.0 - len(times) / self._populations))
+        share = 1.0 / len(times)
+        if len(times) < 2:
+            times, share = self.small, SMALL_BLOCKS / max(SMALL_BLOCKS, len(self.pool.table))
+        if len(times) < 2 or unseen == 0.0:
+            return 0.0
+        return student(len(times) - 1) * float(np.log(times).std(ddof=1)) * math.sqrt(share) * unseen
+
+    def _run_small(self) -> None:
+        """Run small miniatures of several seeds."""
+        for number in range(SMALL_REPEATS):
+            seeded = replace(self.resolved, seed=self.resolved.seed + number)
+            pool = miniature(seeded, self.member, blocks=SMALL_BLOCKS)
+            self.small.append(run_member(seeded, self.member, pool=pool, model=self.model).time_s)
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
-        assert self.first is not None
-        run, counted, time_s = self.runs[0], self.first, self.time_s
+        run, time_s = self.runs[0], self.time_s
+        counted = self.first or run.so_far()
         visit, issue = (
             sum(end - begin for name, begin, end in run.phases if name == kind) for kind in ("visit", "issue")
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from zsim.errors import InputError
 from zsim.pool.ageing import AgedPool, aged_pool
 from zsim.pool.api import window_vdevs
 from zsim.pool.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.blocks import BlockTable
+from zsim.pool.census import thinned
 from zsim.pool.free_space import placed_by, read_free_space
 from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
@@ -24,10 +26,13 @@ from zsim.units import format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
-SLABS, FILES = 32, 12
-"""Of the miniature: each metaslab costs a sweep a long seek, which the real pool makes once per thousand
-times the data; with fewer than 32 the allocators' active ones would be too large a share of them; and a
-file cut short leaves holes that the real one does not."""
+SORTED_SLABS, LEGACY_SLABS, FILES = 192, 64, 12
+"""Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
+share of them and holes are filled too early.  A scan by birth makes a seek from one to the next, which the
+real pool makes once in thousands of times the data, so that it gets fewer."""
+SORTED_HEAPS, LEGACY_HEAPS = 8, 16
+"""In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
+goes from any to any other."""
 MOST_ROUNDS = 12
 LESS_FULL = 0.96
 TRIES = 14
@@ -56,6 +61,12 @@ class Miniature:
     walked: float
     damaged: TopLevel
     note: str = ""
+
+
+class _Size(NamedTuple):
+    blocks: int
+    slabs: int
+    heaps: int
 
 
 def history_of(resolved: ResolvedScenario, member: Member) -> History:
@@ -89,16 +100,23 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     """
     if resolved.scenario.block_list is not None:
         return _listed(resolved, blocks or BLOCKS)
-    pool, note = pool_miniature(resolved, member, blocks=blocks)
+    pool, note = pool_miniature(resolved, member, blocks=blocks, heaps=_heaps(resolved))
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
-    table = pool.table
+    table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
     return Miniature(
         table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
     )
+
+
+def _heaps(resolved: ResolvedScenario) -> int:
+    """Return how many heaps the metaslabs stand in at least; 0: one by one, where each has its real place."""
+    if resolved.scenario.metaslabs is not None or resolved.operation == "rebuild":
+        return 0
+    return SORTED_HEAPS if resolved.release.order == "sorted" else LEGACY_HEAPS
 
 
 def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
@@ -116,33 +134,38 @@ def _listed(resolved: ResolvedScenario, blocks: int) -> Miniature:
 
 
 def pool_miniature(
-    resolved: ResolvedScenario, member: Member, *, blocks: int | None = None
+    resolved: ResolvedScenario, member: Member, *, blocks: int | None = None, heaps: int = 0
 ) -> tuple[PoolMiniature, str]:
-    """Return the same with the reduced metaslabs it lies in, and its note; see `miniature`."""
+    """Return the same with the reduced metaslabs it lies in, and its note; see `miniature`.
+
+    They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.reduce_recipe`.
+    """
     stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
-    aged, note = _nearest(resolved, history_of(resolved, member), stated, blocks or BLOCKS)
+    slabs = SORTED_SLABS if resolved.release.order == "sorted" else LEGACY_SLABS
+    size = _Size(blocks or BLOCKS, slabs, heaps)
+    aged, note = _nearest(resolved, history_of(resolved, member), stated, size)
     return aged.miniature, note
 
 
 def _nearest(
-    resolved: ResolvedScenario, history: History, frag: float | None, blocks: int
+    resolved: ResolvedScenario, history: History, frag: float | None, size: _Size
 ) -> tuple[AgedPool, str]:
     """Return the pool asked for, or the nearest that the history can make, and what is different about it."""
     try:
-        return _pool(resolved, history, resolved.fill, frag, blocks), ""
+        return _pool(resolved, history, resolved.fill, frag, size), ""
     except InputError as error:
         if error.field != "frag":
             raise
-        return _nearest_frag(resolved, history, frag or 0.0, blocks)
+        return _nearest_frag(resolved, history, frag or 0.0, size)
     except HistoryError:
-        return _less_full(resolved, history, blocks)
+        return _less_full(resolved, history, size)
 
 
 def _nearest_frag(
-    resolved: ResolvedScenario, history: History, frag: float, blocks: int
+    resolved: ResolvedScenario, history: History, frag: float, size: _Size
 ) -> tuple[AgedPool, str]:
     """Return the pool never aged where it has more FRAG than asked for as it is, else the most aged one."""
-    fresh = _pool(resolved, replace(history, rounds=0, snapshots=0), resolved.fill, None, blocks)
+    fresh = _pool(resolved, replace(history, rounds=0, snapshots=0), resolved.fill, None, size)
     wanted, got = format_fraction(frag), format_fraction(fresh.frag)
     if not math.isfinite(fresh.frag) or fresh.frag >= frag:
         return (
@@ -150,7 +173,7 @@ def _nearest_frag(
             f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): "
             "taken as never aged",
         )
-    aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, blocks)
+    aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, size)
     got = format_fraction(aged.frag)
     return (
         aged,
@@ -158,13 +181,13 @@ def _nearest_frag(
     )
 
 
-def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tuple[AgedPool, str]:
+def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tuple[AgedPool, str]:
     """Return the fullest pool in which the allocator still finds room."""
     fill = resolved.fill
     for last in (False,) * (TRIES - 1) + (True,):
         fill *= LESS_FULL
         try:
-            pool = _pool(resolved, history, fill, None, blocks)
+            pool = _pool(resolved, history, fill, None, size)
         except HistoryError:
             if last:
                 raise
@@ -179,12 +202,13 @@ def _less_full(resolved: ResolvedScenario, history: History, blocks: int) -> tup
 
 
 def _pool(
-    resolved: ResolvedScenario, history: History, fill: float, frag: float | None, blocks: int
+    resolved: ResolvedScenario, history: History, fill: float, frag: float | None, size: _Size
 ) -> AgedPool:
     vdevs, style = pool_of(
         resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
     )
     return aged_pool(
         history, vdevs, style, resolved.release, fill, frag,
-        max_blocks=blocks, seed=resolved.seed, slabs=SLABS * min(len(vdevs), MAX_VDEVS), files=FILES,
+        max_blocks=size.blocks, seed=resolved.seed, slabs=size.slabs * min(len(vdevs), MAX_VDEVS),
+        files=FILES, heaps=size.heaps,
     )  # fmt: skip

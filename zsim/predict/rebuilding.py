@@ -217,10 +217,8 @@ def cursors_of(pool: Miniature) -> tuple[tuple[int, int], ...]:
 def scaled_rebuild(run: RunResult, sample: Sample) -> tuple[float, float, float]:
     """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
 
-    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what
-    counts
-    is the middle of the run, from when what comes before it is about done, that is, once a window's worth
-    more
+    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what counts
+    is the middle of the run, from when what comes before it is about done, that is, once a window's worth more
     has been issued, until it is about done itself: not its start, nor its end when drives run out of work.
     """
     copying = sum(end - begin for _, begin, end in run.phases)

@@ -1,11 +1,9 @@
 """What grows with the data written, at the scale of a miniature: persistent caches and fast regions.
 
 A drive-managed shingled drive sends everything that is not a stream from the start of a band through its
-persistent
-cache and rewrites whole bands once that is full (`zsim.drives.smr`, at work in the engines); many
-solid-state drives
-write fast into a region and slowly beyond it.  Both hold so many bytes, of which a miniature writes its
-share only.
+persistent cache and rewrites whole bands once that is full (`zsim.drives.smr`, at work in the engines); many
+solid-state drives write fast into a region and slowly beyond it.  Both hold so many bytes, of which a
+miniature writes its share only.
 """
 
 from __future__ import annotations
@@ -74,9 +72,8 @@ def _in_middle(drive: DriveParameters, scale: float) -> DriveParameters:
     """Return a shingled drive whose cache has the miniature's share of room left.
 
     In the order of addresses a band is complete when the next is begun: what room is made of does not depend
-    on how
-    much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they do in
-    the pool.
+    on how much the cache holds, and the few blocks that every transaction group rewrites stay in it, as they
+    do in the pool.
     """
     return replace(drive, smr_prior=1.0 - 1.0 / scale)
 
@@ -85,8 +82,7 @@ def _smaller(drive: DriveParameters, scale: float) -> DriveParameters:
     """Return a shingled drive whose cache is as much smaller as the miniature.
 
     In the order of birth a band is written to again after some share of the pool, which decides how much of
-    it the
-    cache has gathered by then.
+    it the cache has gathered by then.
     """
     share = max(min(1.0, LEAST_BANDS * drive.smr_band_bytes / drive.smr_cache_bytes), 1.0 / scale)
     return replace(

@@ -228,7 +228,8 @@ def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
     here = [booked[kind] for kind in kinds if kind in booked]
     if not here:
         return _Shares(0.0, 0.0, "")
-    done, every = np.sum(here, axis=0), np.maximum(np.sum(list(booked.values()), axis=0).sum(axis=0), 1e-9)
+    done = np.sum(here, axis=0)
+    every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
     read, written = (done.sum(axis=0) / every)[1:]
     ends = [*[begin for _, begin, _ in result.run.phases][1:], result.run.end]
     slices = zip(result.run.phases, ends, strict=True)

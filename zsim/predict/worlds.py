@@ -23,7 +23,8 @@ USES = (
 CACHE_ON = 0.9
 """SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
 RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
-switch it off by hand.  An assumption; how the field reports like it: validation/fit_write_cache.py."""
+switch it off by hand.  An assumption, which the field reports do not settle (docs/explanation/residuals.md,
+validation/fit_assumptions.py)."""
 LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
 """Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
 a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""

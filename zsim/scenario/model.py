@@ -79,8 +79,7 @@ class Scenario(BaseModel):
     replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
     old_drive: Literal["missing", "online", "overwritten"] | None = Field(
         None,
-        description="whether the drive that is replaced is gone or still there; overwritten: a scrub of"
-        " RAID-Z finds its first drive full of something else and repairs it in place",
+        description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
     )
     second_at: Fraction | None = Field(
         None,

@@ -177,12 +177,15 @@ def _duration(text: str) -> float:
 
 def impossible(case: Case, reading: Reading) -> str:
     """Say so where a row reports more bytes per drive and second than the drive can move; empty otherwise."""
-    size, rate = reading.bytes_per_drive, reading.average_rate
+    size, fastest = reading.bytes_per_drive, reading.fastest_rate
     spread_out = reading.fields.get("target") == "distributed-spare"
-    if spread_out or not size or not rate or not case.observed or size / case.observed <= 1.5 * rate:
+    if spread_out or not size or not fastest or not case.observed or size / case.observed <= fastest:
         return ""
-    reported, mean = size / case.observed / 1e6, rate / 1e6
-    return f"the row reports {reported:.0f} MB/s a drive, of which the mean rate is {mean:.0f} MB/s"
+    reported, most = size / case.observed / 1e6, fastest / 1e6
+    return (
+        f"impossible as reported: {size / 1e9:.0f} GB a drive in that time are {reported:.0f} MB/s, and the"
+        f" outermost tracks of such a drive move {most:.0f} MB/s at most"
+    )
 
 
 def seconds_of(row: Row) -> float | None:

@@ -107,12 +107,15 @@ class Reading:
         Of the rule of thumb [bytes]; None where the row does not tell.
     average_rate : float or None
         Of the drive that the rules give, over its whole surface [bytes/s].
+    fastest_rate : float or None
+        Of its outermost tracks, at the upper end of what is known of its class [bytes/s].
     """
 
     fields: dict[str, Any]
     category: str
     bytes_per_drive: float | None
     average_rate: float | None
+    fastest_rate: float | None
 
     @property
     def stated(self) -> bool:
@@ -160,7 +163,8 @@ def reading_of(row: Row) -> Reading:
         fields |= replacement_of(row, layout)
     if layout.vdevs[0].spares:
         fields["target"] = "distributed-spare"
-    return Reading(fields, category_of(row), bytes_per_drive(row, layout, data, size), average_rate(fields))
+    per_drive = bytes_per_drive(row, layout, data, size)
+    return Reading(fields, category_of(row), per_drive, *rates_of(fields))
 
 
 def operation_of(row: Row) -> str:
@@ -477,17 +481,23 @@ def bytes_per_drive(row: Row, layout: Layout, data: Mapping[str, Any], size: int
     return None if size is None or "fill" not in data else float(size) * float(data["fill"])
 
 
-def average_rate(fields: Mapping[str, Any]) -> float | None:
-    """Return the mean rate of the scenario's (new) drive over its surface [bytes/s]; None if not stated."""
+def rates_of(fields: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return the mean rate of the scenario's (new) drive, and the fastest it may have [bytes/s].
+
+    The fastest is that of the outermost tracks, two standard deviations above what is known of the drive's
+    class.  None where no drive is stated.
+    """
     name, size = fields.get("drive", DEFAULT_DRIVE), fields.get("drive_size")
     if "new_drive" in fields:
         name, size = fields["new_drive"], fields["new_drive_size"]
     model = load_drive(name)
     if size is None and model.is_generic:
-        return None
-    size = model.capacity_bytes if size is None else int(size)
+        return None, None
+    model = sized(name, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
+    margin = math.exp(2.0 * model.spread().outer_rate)
     flash = model.flash()
     if flash is not None:
-        return float(flash.read_rate if fields["operation"] == "scrub" else flash.write_rate)
-    rates = sized(name, size, year_of(fields["release"])).parameters().zone_rates
-    return len(rates) / math.fsum(1.0 / rate for rate in rates)
+        mean = flash.read_rate if fields["operation"] == "scrub" else flash.write_rate
+        return float(mean), float(max(flash.read_rate, flash.write_rate)) * margin
+    rates = model.parameters().zone_rates
+    return len(rates) / math.fsum(1.0 / rate for rate in rates), float(max(rates)) * margin
