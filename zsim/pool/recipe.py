@@ -47,6 +47,12 @@ class TopLevel:
     starts: tuple[int, ...] = ()
     stands_for: int = 0
 
+    @property
+    def row_bytes(self) -> int:
+        """By multiples of this blocks may move: on RAID-Z the same children, on dRAID whole groups [bytes]."""
+        spec = self.spec
+        return (spec.data + spec.parity if spec.kind == "draid" else spec.children) << self.ashift
+
     def slab_starts(self) -> NDArray[np.int64]:
         """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""
         if self.starts:

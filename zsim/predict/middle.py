@@ -256,9 +256,7 @@ def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
     apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1
     parts = max(1, level.stands_for // level.slab_bytes)
     slab, part = divmod(parts * apart // 2, parts)
-    # Blocks stay on the children (RAID-Z) or at the edges of the groups (dRAID) where they are.
-    columns = level.spec.data + level.spec.parity if level.spec.kind == "draid" else level.spec.children
-    wide = columns << level.ashift
+    wide = level.row_bytes
     shift = (slab * level.stands_for + part * level.slab_bytes) // wide * wide
     offset = pool.table.dva_offset
     return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

@@ -132,7 +132,7 @@ class Tiling:
             apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1
             parts = max(1, level.stands_for // level.slab_bytes)
             slab, part = divmod(number * parts * apart // self.count, parts)
-            wide = level.spec.children << level.ashift
+            wide = level.row_bytes
             offset = slab * level.stands_for + part * level.slab_bytes
             shift[self.geometry.vdevs[place]] = offset // wide * wide
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
