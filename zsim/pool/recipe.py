@@ -49,9 +49,8 @@ class TopLevel:
 
     @property
     def row_bytes(self) -> int:
-        """By multiples of this blocks may move: on RAID-Z the same children, on dRAID whole groups [bytes]."""
-        spec = self.spec
-        return (spec.data + spec.parity if spec.kind == "draid" else spec.children) << self.ashift
+        """By multiples of this blocks may move: same children on RAID-Z, whole groups on dRAID [bytes]."""
+        return self.unit if self.spec.kind == "draid" else self.spec.children << self.ashift
 
     def slab_starts(self) -> NDArray[np.int64]:
         """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""
