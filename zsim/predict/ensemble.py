@@ -154,7 +154,7 @@ def _of_the_surroundings(resolved: ResolvedScenario, new: DriveModel) -> list[Un
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
     if new.recording == "smr" and resolved.operation != "scrub":
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
-        found.append(Unknown("shingling", "new_drive", words, choices=shinglings(resolved)))
+        found.append(Unknown("shingling", "new_drive", words, choices=shinglings(resolved, new.vendor)))
     if resolved.assumed("load"):
         found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
     return found
