@@ -1,7 +1,8 @@
 """The middle world in detail: what ``--exact`` would run, sampled.
 
-A pool no larger than a tile is built whole.  Of a larger one a tile is built, as for an exact run, and put in
-the middle of the places that its copies take there.
+A pool no larger than a tile is built whole.  Of a larger one a few small tiles are run whole, each with a
+population of its own: a cluster sample, whose spread is the error.  Where a precision is asked for, tiles as
+large as those of an exact run are sampled, one after the other, until it is reached.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from zsim.predict.member import MemberResult, run_member, share_correction, whol
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
+from zsim.predict.together import together
 from zsim.predict.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
@@ -36,6 +38,8 @@ LEAST_ISSUED = 20_000
 MOST_OPERATIONS = 4_000_000
 PRECISION = 0.02
 SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
+TILES, SMALL_TILE_BLOCKS = 4, 30_000
+"""As many blocks as one large tile and a half: several tell how far one may be off."""
 MOST_SEEN = 0.95
 """Even where all populations were run: each lies at many places."""
 
@@ -71,6 +75,9 @@ class MiddleWorld:
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
+        if self._in_small_tiles:
+            self._run_tiles()
+            return
         stated = self.resolved.scenario.precision
         wanted = PRECISION if stated is None else float(stated)
         plan = self.plan or Plan(precision=wanted)
@@ -88,6 +95,26 @@ class MiddleWorld:
             if stated is None or (number > 0 and self._precise(wanted)):
                 return
 
+    @property
+    def _in_small_tiles(self) -> bool:
+        return self.blocks == SMALL_TILE_BLOCKS and self.plan is None and not self.whole
+
+    def _run_tiles(self) -> None:
+        """Run small tiles whole, two at a time."""
+        plan = Plan(precision=PRECISION, whole=sys.maxsize)
+
+        def executed(number: int) -> tuple[SampledRun, RunResult]:
+            run = self._run(number, plan, quiet=True)
+            result = run.execute()
+            run.release()
+            return run, result
+
+        for run, result in together(executed, range(TILES)):
+            self.runs.append(run)
+            self.first = self.first or result
+            if self.progress is not None:
+                self.progress(0.0, len(self.runs) / TILES)
+
     def _precise(self, wanted: float) -> bool:
         return self.half_width_s <= wanted * self.time_s
 
@@ -97,7 +124,7 @@ class MiddleWorld:
         self.runs[-1].release()
         return result
 
-    def _run(self, number: int, plan: Plan) -> SampledRun:
+    def _run(self, number: int, plan: Plan, *, quiet: bool = False) -> SampledRun:
         pool = self.pool
         if number > 0:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
@@ -106,7 +133,7 @@ class MiddleWorld:
         if not self.whole:
             times = pool.scale * share_correction(self.resolved, pool)
             plan = replace(plan, times=times, visits=pool.scale)
-        return SampledRun(setup, plan, self.progress)
+        return SampledRun(setup, plan, None if quiet else self.progress)
 
     @property
     def whole(self) -> bool:
@@ -130,6 +157,9 @@ class MiddleWorld:
         of_windows = math.hypot(*widths) / len(widths)
         if self.whole:
             return of_windows
+        if self._in_small_tiles and len(widths) > 1:
+            times = np.log([run.time_s for run in self.known])
+            return student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times)) * self.time_s
         here = sum(run.covered for run in self.known) / self._populations
         of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
         return math.hypot(of_windows, self._between() * self.time_s)
@@ -189,7 +219,7 @@ def middle_world(
     member: Member,
     progress: Callable[[float, float], None] | None = None,
     *,
-    blocks: int = TILE_BLOCKS,
+    blocks: int | None = None,
 ) -> MiddleWorld | None:
     """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
 
@@ -199,17 +229,27 @@ def middle_world(
     member : Member
     progress : callable, optional
         Called with simulated time and the share done.
-    blocks : int
-        Of a tile.
+    blocks : int, optional
+        Of a tile; small ones where no precision is asked for, else those of an exact run.
     """
     resolved = world_of(resolved, member)
     model = plane_model(resolved, member.factors, resolved.seed)
     if not _in_windows(resolved, model):
         return None
-    pool = miniature(resolved, member, blocks=blocks)
+    pool, blocks = _first_tile(resolved, member, blocks)
     if _short_phases(resolved, pool):
         return None
     return MiddleWorld(resolved, member, model, pool, blocks, progress)
+
+
+def _first_tile(resolved: ResolvedScenario, member: Member, blocks: int | None) -> tuple[Miniature, int]:
+    """Return the first tile, or the pool if it is no larger, and how large tiles are."""
+    if blocks is None and resolved.scenario.precision is None and resolved.scenario.block_list is None:
+        pool = miniature(resolved, member, blocks=SMALL_TILE_BLOCKS)
+        if pool.scale * len(pool.table) > TILE_BLOCKS:
+            return pool, SMALL_TILE_BLOCKS
+    blocks = blocks or TILE_BLOCKS
+    return miniature(resolved, member, blocks=blocks), blocks
 
 
 def _in_windows(resolved: ResolvedScenario, model: PlaneModel) -> bool:
