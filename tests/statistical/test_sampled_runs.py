@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.statistical import coverage
 from tests.statistical.coverage import PLAN, summary, trial, trials
+from zsim.drives.catalogue import load_drive
 from zsim.engine import compiled
 from zsim.plan.compare import compare
 from zsim.predict.api import predict
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import ExactRun
-from zsim.predict.middle import MiddleWorld, middle_world
+from zsim.predict.middle import TILES, MiddleWorld, middle_world
 from zsim.predict.prediction import PredictionInterrupted
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student, whole_from_windows, window_starts
 from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import resolve
 
 FEW = (10, 11, 12, 15, 16, 17)
 
@@ -111,15 +114,28 @@ def test_time_may_be_sliced_in_any_way(number: int, monkeypatch: pytest.MonkeyPa
     assert again.half_width_s == whole.half_width_s
 
 
-def test_an_interrupted_prediction_has_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimate = SampledRun._estimate
+@pytest.mark.parametrize("precision", [None, "1%"])
+def test_an_interrupted_prediction_has_an_interval(
+    precision: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small tiles are interrupted after the first, windows after the first estimate."""
+    estimate, tile = SampledRun._estimate, MiddleWorld._run
 
     def interrupted(run: SampledRun) -> None:
         estimate(run)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SampledRun, "_estimate", interrupted)
-    scenario = Scenario.from_dict({"layout": "mirror2", "fill": 0.5, "history": "home-nas"})
+    def stopped(world: MiddleWorld, number: int, *args: Any, **more: Any) -> SampledRun:
+        if number > 0:
+            raise KeyboardInterrupt
+        return tile(world, number, *args, **more)
+
+    if precision is None:
+        monkeypatch.setattr(MiddleWorld, "_run", stopped)
+    else:
+        monkeypatch.setattr(SampledRun, "_estimate", interrupted)
+    stated = {"layout": "mirror2", "fill": 0.5, "history": "home-nas", "precision": precision}
+    scenario = Scenario.from_dict({name: value for name, value in stated.items() if value is not None})
     shares: list[float] = []
     with pytest.raises(PredictionInterrupted) as stop:
         predict(scenario, lambda share, words: shares.append(share))
@@ -134,6 +150,18 @@ def test_the_same_bits_on_one_core_and_on_two() -> None:
     asked = [{"layout": layout, "history": "home-nas"} for layout in ("mirror2", "raidz1x3")]
     tables = [compare(*map(Scenario.from_dict, asked), fill=0.4, jobs=jobs) for jobs in (1, 2)]
     assert tables[0].rows == tables[1].rows
+
+
+def test_small_tiles_agree_with_the_exact_run() -> None:
+    """A pool of 17 times a small tile; the interval holds the exact answer, and is no excuse."""
+    stated = {"layout": "raidz2x6", "fill": 0.62, "drive_size": "40GB", "history": "home-nas"}
+    one = resolve(Scenario.from_dict(stated), lambda name: load_drive(name).capacity_bytes)
+    world = middle_world(one, Member())
+    assert world is not None
+    world.execute()
+    exact = ExactRun(one, lambda share, words: None).execute().time_s
+    assert len(world.runs) == TILES
+    assert abs(world.time_s - exact) <= world.half_width_s < 0.15 * exact
 
 
 @pytest.mark.slow
