@@ -55,6 +55,7 @@ from zsim.jit import njit
 FOREVER = np.inf
 SHORT_FORWARD = 512 * 1024
 # Writes a drive's cache can keep track of.
+ANY, AWAITED, CACHED = range(3)
 MAX_CACHED = 4096
 
 
@@ -96,21 +97,21 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     count = min(state.held, drive.queue_depth)
     if count == 1 or drive.kind == KIND_FLASH:
         return 0
-    waits = drive.destage != 0 and state.flushing == 0 and _somebody_waits(table, leaf, count)
+    kind = _kind_to_serve(table, leaf, count)
     if drive.queue_policy == POLICY_FCFS:
-        return _first_awaited(table, leaf) if waits else 0
-    # The oldest command that somebody waits for; those answered from the cache may be let lie, but for FLUSH.
+        return _first_of(table, leaf, kind)
+    # The oldest command that somebody waits for; those answered from the cache may be let lie.
     for place in range(count):
         command = commands[held[place]]
-        if command.cache == CACHE_NONE or drive.cache_ages != 0 or state.flushing != 0:
+        if _is_of(command, kind) and (command.cache == CACHE_NONE or drive.cache_ages != 0):
             if at - command.arrived > drive.queue_max_age:
                 return place
             break
     if drive.queue_policy == POLICY_CLOOK:
-        return _clook(table, leaf, count, waits)
+        return _clook(table, leaf, count, kind)
     best, best_cost = 0, FOREVER
     for place in range(count):
-        if waits and commands[held[place]].cache != CACHE_NONE:
+        if not _is_of(commands[held[place]], kind):
             continue
         cost = positioning_cost(drive, commands[held[place]], state.head, at, best_cost)
         if cost < best_cost:
@@ -119,32 +120,44 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
 
 
 @njit
-def _first_awaited(table: Any, leaf: int) -> int:
-    """Return the place of the oldest held command that somebody waits for; there is one."""
+def _is_of(command: Any, kind: int) -> bool:
+    """Tell whether a held command is one of those that the drive chooses from."""
+    return kind == ANY or (command.cache == CACHE_NONE) == (kind == AWAITED)
+
+
+@njit
+def _first_of(table: Any, leaf: int, kind: int) -> int:
+    """Return the place of the oldest held command of a kind; there is one."""
     held, commands, place = held_of(table, leaf), commands_of(table), 0
-    while commands[held[place]].cache != CACHE_NONE:
+    while not _is_of(commands[held[place]], kind):
         place += 1
     return place
 
 
 @njit
-def _somebody_waits(table: Any, leaf: int, count: int) -> bool:
-    """Tell whether cached writes have to wait: somebody waits for another command, and the cache has room."""
-    if 2 * leaves_of(table)[leaf].cached > drives_of(table)[leaf].cache_bytes:
-        return False
+def _kind_to_serve(table: Any, leaf: int, count: int) -> int:
+    """Return which of the held commands a drive chooses from.
+
+    While it flushes, the cached writes: FLUSH CACHE EXT is not queued, so nothing else is taken up beside it
+    (no command of NCQ).  Where cached writes are destaged idly and have room, those that somebody waits for.
+    """
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     held, commands = held_of(table, leaf), commands_of(table)
-    found = False
+    awaited = 0
     for place in range(count):
-        found = found or commands[held[place]].cache == CACHE_NONE
-    return found
+        awaited += 1 if commands[held[place]].cache == CACHE_NONE else 0
+    if state.flushing != 0 and awaited < count:
+        return CACHED
+    has_room = 2 * state.cached <= drive.cache_bytes
+    return AWAITED if drive.destage != 0 and state.flushing == 0 and has_room and awaited > 0 else ANY
 
 
 @njit
-def _clook(table: Any, leaf: int, count: int, waits: bool) -> int:
+def _clook(table: Any, leaf: int, count: int, kind: int) -> int:
     held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
     above, lowest = -1, -1
     for place in range(count):
-        if waits and commands[held[place]].cache != CACHE_NONE:
+        if not _is_of(commands[held[place]], kind):
             continue
         offset = commands[held[place]].offset
         if offset >= head and (above < 0 or offset < commands[held[above]].offset):
@@ -405,7 +418,7 @@ def arrive(table: Any, number: int, at: float) -> None:
         command.angle = track_angle(drive, command.rate, command.offset)
     hold(table, leaf, number)
     room = state.cached + command.length <= drive.cache_bytes and state.held < MAX_CACHED
-    if command.write != 0 and drive.cache_bytes > 0 and room:
+    if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
         state.cached += command.length
         command.cache = CACHE_PENDING
         command.due = at + drive.write_overhead + command.length / drive.interface_rate

@@ -202,23 +202,31 @@ class Drive:
         reach: Sequence[int] = range(min(len(self.held), drive.queue_depth))
         if len(reach) == 1 or drive.kind == "flash":
             return 0
-        awaited = [place for place in reach if self.held[place].cache == CACHE_NONE]
-        has_room = 2 * self.state.cached <= drive.write_cache_bytes and not self.state.flushing
-        cached_wait = drive.destage == "idle" and has_room and awaited
+        reach = self._choice(reach)
         if drive.queue_policy == "fcfs":
-            return awaited[0] if cached_wait else 0
-        # Commands that somebody waits for age; those answered from the cache may be let lie, but for FLUSH.
-        all_age = drive.cached_writes_age or self.state.flushing
-        ages = (n for n in reach if all_age or self.held[n].cache == CACHE_NONE)
+            return reach[0]
+        # Commands that somebody waits for age; those answered from the cache may be let lie.
+        ages = (n for n in reach if drive.cached_writes_age or self.held[n].cache == CACHE_NONE)
         oldest = next(ages, None)
         if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
             return oldest
-        if cached_wait:
-            reach = awaited
         if drive.queue_policy == "c-look":
             head = self.state.head
             return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))
         return min(reach, key=lambda place: self._positioning_time(self.held[place]))
+
+    def _choice(self, reach: Sequence[int]) -> Sequence[int]:
+        """Return the held commands that the drive chooses from.
+
+        While it flushes, the cached writes: FLUSH CACHE EXT is not queued (no command of NCQ).  Where cached
+        writes are destaged idly and have room, those that somebody waits for.
+        """
+        drive, state = self.parameters, self.state
+        awaited = [place for place in reach if self.held[place].cache == CACHE_NONE]
+        if state.flushing:
+            return [place for place in reach if self.held[place].cache != CACHE_NONE] or reach
+        has_room = 2 * state.cached <= drive.write_cache_bytes
+        return awaited if drive.destage == "idle" and has_room and awaited else reach
 
     def _positioning_time(self, command: Command) -> float:
         """Return how long the drive needs to reach a command it holds [s]."""
@@ -411,7 +419,8 @@ class Drive:
 
     def _fits_cache(self, command: Command) -> bool:
         size = self.parameters.write_cache_bytes
-        return size > 0 and self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
+        room = self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
+        return size > 0 and room and not self.state.flushing
 
     def _cache(self, command: Command) -> None:
         self.state.cached += command.length
