@@ -22,7 +22,7 @@ from zsim.drives.catalogue import load_drive
 from zsim.errors import ZsimError
 from zsim.pool.population import HistoryError
 from zsim.predict.ensemble import Member
-from zsim.predict.exact import ExactRun
+from zsim.predict.exact import TILE_BLOCKS, ExactRun
 from zsim.predict.middle import middle_world
 from zsim.predict.population import miniature
 from zsim.predict.windows import Plan
@@ -38,7 +38,7 @@ SORTED = ("openzfs-2.3", "openzfs-2.1", "openzfs-0.8")
 LEGACY = ("openzfs-0.7", "freebsd-9.1")
 CLASSES = ("sorted", "legacy", "scrub", "draid", "tiles")
 BLOCKS = (60_000, 100_000, 150_000)
-TILE, TILED = 25_000, 200_000
+TILED = 400_000
 PLAN = Plan(operations=16_000, most=48_000, whole=10_000)
 """As `zsim predict` samples pools a few times larger."""
 WHOLE = 1_000_000
@@ -102,12 +102,13 @@ def trial(number: int, known: dict[int, float]) -> Trial | None:
     kind = CLASSES[number % len(CLASSES)]
     try:
         one = scenario_of(number)
-        blocks = TILE if kind == "tiles" else WHOLE
-        middle = middle_world(one, Member(), blocks=blocks)
+        tiled = kind == "tiles"
+        middle = middle_world(one, Member(), blocks=None if tiled else WHOLE)
         assert middle is not None
         if number not in known:
+            blocks = TILE_BLOCKS if tiled else WHOLE
             known[number] = ExactRun(one, lambda share, words: None, blocks=blocks).execute().time_s
-        middle.plan = PLAN
+        middle.plan = None if tiled else PLAN
         middle.execute()
     except (ZsimError, HistoryError):
         return None
