@@ -268,8 +268,7 @@ def partial_sector_turns(
     """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation).
 
     The sector is read, and written one turn later.  An edge that another write continues costs nothing, and
-    of
-    two writes with a hole between them in one sector only the second pays: the drive merges them.
+    of two writes with a hole between them in one sector only the second pays: the drive merges them.
 
     Parameters
     ----------

@@ -142,9 +142,8 @@ def placed_by(small: Miniature, known: FreeSpace) -> Miniature:
     """Return a miniature whose metaslabs lie where the real ones that are as full as they lie.
 
     Of each top-level vdev the emptiest metaslab of the miniature takes the place of one of the emptiest
-    real ones, and so
-    on: data then lie in the real pool's zones of the drive.  What is inside a metaslab stays as the history
-    left it.
+    real ones, and so on: data then lie in the real pool's zones of the drive.  What is inside a metaslab
+    stays as the history left it.
 
     Parameters
     ----------

@@ -403,8 +403,7 @@ def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
     """Tell which blocks are gone when the scan sees the pool: those that the txgs which start it rewrite.
 
     These are the MOS blocks that every txg rewrites (the youngest of the list), the object directory, object
-    1,
-    where dsl_scan.c:dsl_scan_sync_state keeps the scan, and its dnode's block; what replaces them is too
+    1, where dsl_scan.c:dsl_scan_sync_state keeps the scan, and its dnode's block; what replaces them is too
     young.
     """
     mos: NDArray[np.bool_] = blocks.objset == 0
