@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 BAR = 40
-SHOWN_FIELDS = "Only layout, drives, release, fill, frag, history and record size matter here."
 
 
 @click.group("pool")

@@ -9,6 +9,19 @@ from numpy.typing import NDArray
 
 from zsim.engine.ledger import ByPhase
 
+Slices = list[tuple[str, float, float]]
+"""Name of the phase, begin and end [s] of each slice of a scan."""
+
+
+def seconds_of(slices: Slices, phase: str) -> float:
+    """Return how long the slices of a phase took, the ends of txgs between them left out [s]."""
+    return sum(end - begin for name, begin, end in slices if name == phase)
+
+
+def followed(slices: Slices, end: float) -> list[float]:
+    """Return when, for each slice, the next one began, or the run was over at `end` [s]."""
+    return [*[begin for _, begin, _ in slices[1:]], end]
+
 
 @dataclass(slots=True)
 class Sample:
@@ -43,8 +56,7 @@ class RunResult:
         From the first scan I/O to the end of the last [s].
     visit : float
         Duration of the metadata phase (legacy: of the traversal) [s].
-    phases : list of (str, float, float)
-        Name, begin and end of each slice [s].
+    phases : Slices
     leaves : ndarray of LEAF_DTYPE
         Counters; `span_leaves` holds those within the scan's span.
     progress : list of Sample
@@ -71,7 +83,7 @@ class RunResult:
     issued_blocks: int
     issued_bytes: int
     link_busy: tuple[float, ...] = ()
-    phases: list[tuple[str, float, float]] = field(default_factory=list)
+    phases: Slices = field(default_factory=list)
     progress: list[Sample] = field(default_factory=list)
     curve: list[tuple[float, int]] = field(default_factory=list)
     clients: list[tuple[int, float]] = field(default_factory=list)

@@ -124,6 +124,12 @@ class Run:
         self.environment.run(process)
         return self._result()
 
+    def finish(self) -> RunResult:
+        """Run to the end, and let go of the data plane, which takes most of the memory."""
+        result = self.execute()
+        self.release()
+        return result
+
     def watch(self, seconds: float) -> RunResult:
         """Let the clients alone use the pool for so long."""
         process = self.environment.process(self.control.idle(seconds))
@@ -485,15 +491,4 @@ def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, NDArray[np.i
     return Program(walk.code[~issued], walk.item[~issued]), before
 
 
-__all__ = [
-    "Run",
-    "RunResult",
-    "RunSetup",
-    "Sample",
-    "SecondReplacement",
-    "damaged_vdev",
-    "mos_cursors",
-    "plain_prefetch",
-    "slots_for",
-    "wanted_blocks",
-]
+__all__ = ["Run", "RunResult", "RunSetup", "Sample", "SecondReplacement"]

@@ -21,18 +21,6 @@ TABLES = {
 }
 
 
-def segment_histogram(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of free segments by power of two, shape (48,).
-
-    Parameters
-    ----------
-    lengths : ndarray of int64
-        [bytes], all above 0.
-    """
-    exponents = np.frexp(lengths.astype(np.float64))[1] - 1
-    return np.bincount(exponents, minlength=BUCKETS).astype(np.int64)
-
-
 def slab_fragmentation(
     histogram: NDArray[np.int64], release: ReleaseProfile, vdev: TopLevel | None = None
 ) -> NDArray[np.float64]:

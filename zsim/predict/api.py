@@ -271,6 +271,7 @@ class _Work:
         answer = Quantiles(p10=low, p50=middle, p90=high) if self.times else Quantiles(p50=middle)
         others = () if resolved.operation == "scrub" else other_order(self.bench, middle)
         sums, without = totals(result), without_each(self.bench, middle)
+        limit = limiting(result, without, middle)
         return Prediction(
             subject=subject(resolved),
             operation=resolved.operation,
@@ -279,12 +280,12 @@ class _Work:
             uncertainty=self._uncertainty(answer),
             phases=phases(result, middle, self.scrub_share, self.bench.result),
             clients=self.clients,
-            bottleneck=bottleneck(result, without, middle),
+            bottleneck=bottleneck(result, without, limit),
             leaves=leaf_rows(result),
-            breakdown=_stretched(breakdown(result, limiting(result, without, middle)), middle),
+            breakdown=_stretched(breakdown(result, limit), middle),
             alternatives=others,
             progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
-            advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others),
+            advice=() if resolved.operation == "scrub" else advice(self.bench, middle, others, without),
             warnings=(*warnings(resolved), *sorted(self.notes)),
             assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
             provenance=provenance(

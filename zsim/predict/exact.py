@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from zsim.engine.result import seconds_of
 from zsim.engine.run import Run, RunResult, RunSetup
 from zsim.errors import NotSimulatedYet
 from zsim.predict.ensemble import Member
@@ -100,6 +101,5 @@ class ExactRun:
 
 def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
     """Return an exact run as the one member of its ensemble; nothing is scaled."""
-    visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
-    issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
+    visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
     return MemberResult(run.end, visit, issue, run.end - visit - issue, 1.0, run, setup.model)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from zsim.engine.compiled import BUDGET, CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED
 from zsim.engine.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
-from zsim.engine.run import Run, RunSetup, slots_for
-from zsim.engine.window import Window
+from zsim.engine.run import Run, RunSetup
+from zsim.engine.window import Window, slots_for
 from zsim.predict.tiles import Prepared, Preparer, Tiling
 from zsim.scan.program import Program, ScanItems
 

@@ -13,8 +13,8 @@ from zsim.engine.compiled import CompiledPlane, Room, item_records
 from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import OP_ISSUE
 from zsim.engine.memory_limit import MemoryLimit
-from zsim.engine.run import Run, RunSetup, slots_for
-from zsim.engine.window import Window
+from zsim.engine.run import Run, RunSetup
+from zsim.engine.window import Window, slots_for
 from zsim.errors import NotSimulatedYet
 from zsim.predict.exact_queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.predict.tiles import Preparer, Tile, Tiling, place_records

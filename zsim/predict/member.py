@@ -9,6 +9,7 @@ import numpy as np
 
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel, WriterModel
+from zsim.engine.result import followed, seconds_of
 from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
@@ -95,7 +96,7 @@ def run_member(
     setup = setup_of(resolved, pool, small, profile)
     if resolved.second_at is not None:
         setup = replace(setup, second=_second(resolved, setup))
-    run = _execute(setup, progress)
+    run = Run(setup, progress).finish()
     return scaled(
         run,
         pool.scale,
@@ -106,18 +107,9 @@ def run_member(
     )
 
 
-def _execute(setup: RunSetup, progress: Callable[[float, float], None] | None = None) -> RunResult:
-    """Run, and let go of the data plane, which takes most of the memory."""
-    machine = Run(setup, progress)
-    result = machine.execute()
-    machine.release()
-    return result
-
-
 def _gaps(run: RunResult) -> list[float]:
     """Return how long each txg took to end, between the slices of the scan [s]."""
-    ends = [*[begin for _, begin, _ in run.phases][1:], run.end]
-    return [after - end for (_, _, end), after in zip(run.phases, ends, strict=True)]
+    return [after - end for (_, _, end), after in zip(run.phases, followed(run.phases, run.end), strict=True)]
 
 
 def _mean_gap(run: RunResult, setup: RunSetup) -> float:
@@ -136,12 +128,12 @@ def _quiet_sync(setup: RunSetup) -> float | None:
     if setup.model.writer.rate <= 0.0:
         return None
     quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
-    return float(np.mean(_gaps(_execute(quiet))))
+    return float(np.mean(_gaps(Run(quiet).finish())))
 
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
     """Return the second replacement, at its share of how long the first alone would take."""
-    return second_of(resolved, _execute(setup).end if resolved.second_at else 0.0)
+    return second_of(resolved, Run(setup).finish().end if resolved.second_at else 0.0)
 
 
 def second_of(resolved: ResolvedScenario, alone_s: float) -> SecondReplacement:
@@ -239,7 +231,7 @@ def _rebuild_member(
         metaslab_shift=sample.metaslab_shift,
         log_bytes=log_bytes(resolved),
     )
-    run = _execute(setup, progress)
+    run = Run(setup, progress).finish()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 
@@ -319,8 +311,7 @@ def scaled(
     Slices scale with the bytes; each txg slice of the real pool is followed by a txg end of its own, so that
     the miniature's few txg ends are replaced by their mean times the real number of slices.
     """
-    visit = sum(end - begin for name, begin, end in run.phases if name == "visit")
-    issue = sum(end - begin for name, begin, end in run.phases if name == "issue")
+    visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
     sync = _mean_gap(run, setup)
     slice_s = Run.slice_of(setup)
     written = 0.0

@@ -16,6 +16,7 @@ import numpy as np
 
 from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
+from zsim.engine.result import seconds_of
 from zsim.engine.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import has_hours
@@ -108,9 +109,7 @@ class MiddleWorld:
 
         def executed(number: int) -> tuple[SampledRun, RunResult]:
             run = self._run(number, plan, quiet=True)
-            result = run.execute()
-            run.release()
-            return run, result
+            return run, run.finish()
 
         for run, result in together(executed, range(TILES)):
             self.runs.append(run)
@@ -123,9 +122,7 @@ class MiddleWorld:
 
     def _executed(self, number: int, plan: Plan) -> RunResult:
         self.runs.append(self._run(number, plan))
-        result = self.runs[-1].execute()
-        self.runs[-1].release()
-        return result
+        return self.runs[-1].finish()
 
     def _run(self, number: int, plan: Plan, *, quiet: bool = False) -> SampledRun:
         pool = self.pool
@@ -197,9 +194,7 @@ class MiddleWorld:
         """Return what is known as the result of a member."""
         run, time_s = self.runs[0], self.time_s
         counted = self.first or run.so_far()
-        visit, issue = (
-            sum(end - begin for name, begin, end in run.phases if name == kind) for kind in ("visit", "issue")
-        )
+        visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
         share = (visit + issue) / max(counted.end, 1e-9)
         every = time_s / run.time_s
         visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
@@ -296,11 +291,5 @@ def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
     level = pool.damaged
     if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
         return pool.table
-    starts = level.slab_starts()
-    apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1
-    parts = max(1, level.stands_for // level.slab_bytes)
-    slab, part = divmod(parts * apart // 2, parts)
-    wide = level.row_bytes
-    shift = (slab * level.stands_for + part * level.slab_bytes) // wide * wide
-    offset = pool.table.dva_offset
+    shift, offset = level.behind(1, 2), pool.table.dva_offset
     return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

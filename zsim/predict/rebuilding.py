@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.engine.cursors import mos_cursors
 from zsim.engine.model import PlaneModel
+from zsim.engine.result import RunResult
 from zsim.engine.rules import rebuild_window, waits_for_metaslabs
-from zsim.engine.run import RunResult, damaged_vdev, mos_cursors
+from zsim.engine.setup import damaged_vdev
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipe import TopLevel
 from zsim.predict.population import Miniature

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from zsim.engine.control import FINISHED, Steps
 from zsim.engine.memory import META_ABSENT, META_PRESENT, META_WANTED
-from zsim.engine.run import Run, RunResult, RunSetup, Sample, plain_prefetch, split_walk
+from zsim.engine.result import seconds_of
+from zsim.engine.run import Run, RunResult, RunSetup, Sample, split_walk
+from zsim.engine.setup import plain_prefetch
 from zsim.engine.window import Window
 from zsim.predict.sampling import Estimate, whole_from_windows, window_starts
 from zsim.predict.windows import NotingPlane, Period, Plan, Stream, Windows
@@ -95,7 +97,7 @@ class SampledRun(Run):
         """Duration of the metadata phase with its txgs [s]."""
         if self.plan.visits == 1.0:
             return self.visited_s
-        active = sum(end - begin for name, begin, end in self.phases if name == "visit")
+        active = seconds_of(self.phases, "visit")
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
         return self.plan.visits * active * (1.0 + min(end, self._mean_end()) / self.txg.slice_s)

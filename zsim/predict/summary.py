@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zsim.engine.model import PlaneModel
+from zsim.engine.result import followed
 from zsim.predict.hardware import shared_link
 from zsim.predict.member import MemberResult
 from zsim.predict.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
@@ -99,9 +100,8 @@ def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float
     return max(close, key=lambda kind: busiest(result, kind)[1])
 
 
-def bottleneck(result: MemberResult, without: Mapping[str, float], middle_s: float) -> Bottleneck:
-    """Return the resource that sets the pace, in words; see `limiting`."""
-    named = limiting(result, without, middle_s)
+def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | None) -> Bottleneck:
+    """Return the resource that sets the pace, in words: the kind that `limiting` names."""
     kind, share, number = busiest(result, named)
     if named is None:
         return Bottleneck(
@@ -231,8 +231,7 @@ def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
     done = np.sum(here, axis=0)
     every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
     read, written = (done.sum(axis=0) / every)[1:]
-    ends = [*[begin for _, begin, _ in result.run.phases][1:], result.run.end]
-    slices = zip(result.run.phases, ends, strict=True)
+    slices = zip(result.run.phases, followed(result.run.phases, result.run.end), strict=True)
     span = sum(end - begin for (name, begin, _), end in slices if name in kinds)
     busy = {
         NAMES[leaf.role]: float(done[number, 0]) / leaf.drive.parallel_commands / max(span, 1e-9)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.compiled import item_records
-from zsim.engine.run import RunSetup, plain_prefetch, wanted_blocks
+from zsim.engine.setup import RunSetup, plain_prefetch, wanted_blocks
 from zsim.errors import NotSimulatedYet
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature import Miniature
@@ -123,18 +123,10 @@ class Tiling:
             left -= size
 
     def _shift(self, number: int) -> I64:
-        """Return how far a tile lies behind its population: by parts of a metaslab, then by metaslabs."""
+        """Return how far a tile lies behind its population on each top-level vdev [bytes]."""
         shift = np.zeros(self.vdevs, np.int64)
         for place, level in enumerate(self.geometry.recipe.vdevs):
-            if level.stands_for == 0:
-                continue
-            starts = level.slab_starts()
-            apart = int(np.diff(starts).min()) // level.stands_for if len(starts) > 1 else 1
-            parts = max(1, level.stands_for // level.slab_bytes)
-            slab, part = divmod(number * parts * apart // self.count, parts)
-            wide = level.row_bytes
-            offset = slab * level.stands_for + part * level.slab_bytes
-            shift[self.geometry.vdevs[place]] = offset // wide * wide
+            shift[self.geometry.vdevs[place]] = level.behind(number, self.count)
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from zsim.drives.parameters import DriveParameters
@@ -142,9 +142,17 @@ def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafMod
     return replace(model, leaves=leaves)
 
 
-def advice(bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...]) -> tuple[Advice, ...]:
-    """Return what to change first, with what it saves; only what saves enough to be worth saying."""
+def advice(
+    bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
+) -> tuple[Advice, ...]:
+    """Return what to change first, with what it saves; only what saves enough to be worth saying.
+
+    Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
+    """
     found = [*_hardware_advice(bench, middle_s)]
+    if "link" in without:
+        action, why = "give every drive a port of its own", "the shared link holds drives up"
+        found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
     for alternative in alternatives:
         if alternative.name == "sorted":
             saved = middle_s - alternative.resilver_s.p50
@@ -158,10 +166,6 @@ def advice(bench: Bench, middle_s: float, alternatives: tuple[Alternative, ...])
 def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
     model, result = bench.result.model, bench.result
     trials: list[tuple[str, str, PlaneModel]] = []
-    if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
-        trials.append(
-            ("give every drive a port of its own", "the shared link holds drives up", on_own_ports(model))
-        )
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
     if target is not None and target.kind == "mechanical":
         cached = _changed(
