@@ -19,11 +19,9 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from llvmlite.binding import Linkage, parse_assembly  # type: ignore[import-untyped,unused-ignore]
-from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.core import sigutils, typing
 from numba.core.caching import FunctionCache
-from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags, compile_extra
 from numba.core.runtime import rtsys
@@ -267,29 +265,6 @@ def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
     )
 
 
-def entry_point(function: Callable[..., Any], signature: str) -> int:
-    """Compile `function` with the same options and return its address, for `call_through`.
-
-    Parameters
-    ----------
-    function : callable
-        At module level, undecorated (its compilation is cached under its name).
-    signature : str
-        As numba writes it, for example ``void(int64, int64)``.
-    """
-    with _ONE_AT_A_TIME:
-        return int(_callback(function, signature).address)
-
-
-@functools.cache
-def _callback(function: Callable[..., Any], signature: str) -> Any:
-    arguments = sigutils.normalize_signature(signature)
-    compiled: Any = CFunc(function, arguments, {}, dict(OPTIONS), pipeline_class=_WholeCompiler)
-    compiled._cache = _Cache(function)
-    compiled.compile()
-    return compiled
-
-
 def array_at(dtype: Any) -> Any:
     """Return a compiled function from an address to the array of `dtype` that begins there.
 
@@ -332,16 +307,6 @@ def bare(typing_context: Any, table: Any) -> Any:
     return types.CPointer(types.int64)(table), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def bare_at(typing_context: Any, address: Any) -> Any:
-    """Return the table of addresses that begins at an address, as a plain pointer."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
-
-    return types.CPointer(types.int64)(types.int64), generate
-
-
 def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
@@ -355,34 +320,6 @@ def array_in(dtype: Any, entry: int) -> Any:
         return array_type(table), generate
 
     return view
-
-
-def call_through(entry: int, arguments: int) -> Any:
-    """Return a compiled function that calls the code whose address stands at `entry` of a table.
-
-    What is called so (`entry_point`, every argument an int64, the table's address first) is compiled once,
-    and not once more inside each of its callers and their callers, as numba does with an ordinary call.
-
-    Parameters
-    ----------
-    entry : int
-    arguments : int
-        So many follow the table.
-    """
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def call(typing_context: Any, table: Any, given: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            word = context.get_value_type(types.int64)
-            address = _entry(context, builder, values[0], entry)
-            code = builder.inttoptr(address, FunctionType(VoidType(), [word] * (arguments + 1)).as_pointer())
-            words = [builder.extract_value(values[1], place) for place in range(arguments)]
-            builder.call(code, [builder.ptrtoint(values[0], word), *words])
-            return context.get_dummy_value()
-
-        return types.void(table, types.UniTuple(types.int64, arguments)), generate
-
-    return call
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]

@@ -7,7 +7,7 @@ the reference engine compute the very same floating-point numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -80,12 +80,17 @@ DRIVE_DTYPE = np.dtype(
         ("smr_idle", "f8"),
         ("smr_cleaning", "f8"),
         ("highest_rate", "f8"),
+        ("zones_per_byte", "f8"),
         # Offsets in 32 bits are counted in units of so many bits.
         ("unit_bits", "i8"),
         # Of random numbers: the place in the table, so that equal drives draw different ones.
         ("stream", "i8"),
     ]
 )
+
+
+# A zone: its first byte, where it begins before rounding [bytes], rate [bytes/s], and bytes a turn.
+ZONE_DTYPE = np.dtype([("first", "i8"), ("start", "f8"), ("rate", "f8"), ("turn_bytes", "f8")])
 
 
 def drive_table(drives: Sequence[DriveParameters]) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -157,6 +162,7 @@ def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
         drive.smr_idle_s,
         drive.smr_cleaning,
         max(drive.zone_rates, default=0.0),
+        len(drive.zone_rates) / drive.capacity_bytes,
         max(0, int(drive.capacity_bytes).bit_length() - UNITS_BITS),
     )
 
@@ -167,6 +173,35 @@ def extras_of(drive: DriveParameters) -> int:
         return EXTRA_FLASH
     buffer = EXTRA_BUFFER if drive.read_segments > 0 and drive.read_pass_under_bytes >= 0 else 0
     return buffer | (EXTRA_SHINGLED if drive.smr_band_bytes > 0 else 0)
+
+
+def zone_table(table: NDArray[Any], rates: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the zones of drives for `zone_at`, from what `drive_table` returns.
+
+    Returns
+    -------
+    ndarray of ZONE_DTYPE, shape (n_leaves, MAX_ZONES)
+        The first byte of a zone that a drive has not is behind every byte.
+    """
+    zones = np.zeros(rates.shape, ZONE_DTYPE)
+    zones["first"] = np.iinfo(np.int64).max
+    for row, drive in enumerate(table):
+        count, capacity = int(drive["zones"]), int(drive["capacity"])
+        zones[row]["first"][:count] = [-(-number * capacity // count) for number in range(count)]
+        zones[row]["start"][:count] = [capacity * number / count for number in range(count)]
+    zones["rate"], zones["turn_bytes"] = rates, rates * table["revolution"][:, None]
+    return zones
+
+
+@njit
+def zone_at(drive: Any, zones: Any, offset: int) -> int:
+    """Return `zone_of` an offset by a table of the drive's zones (`zone_table`): no integer is divided."""
+    zone = min(int(offset * drive.zones_per_byte), drive.zones - 1)
+    while zones[zone].first > offset:
+        zone -= 1
+    while zone < drive.zones - 1 and zones[zone + 1].first <= offset:
+        zone += 1
+    return int(zone)
 
 
 @njit
@@ -198,7 +233,7 @@ def track_angle(drive: Any, rate: float, offset: int) -> float:
 def rotational_wait(drive: Any, angle: float, at: float) -> float:
     """Return how long the platter turns until `angle` passes the head, on its track since time `at` [s]."""
     turns = angle - (at / drive.revolution + drive.phase)
-    fraction = turns - floor(turns)
+    fraction = turns - np.floor(turns)
     if fraction > 1.0 - ANGLE_TOLERANCE:
         fraction = 0.0
     waited: float = fraction * drive.revolution
@@ -275,12 +310,12 @@ def reach_time(
 
 @njit
 def bearing_of(drive: Any, angle: float, is_write: bool) -> float:
-    """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, plus one for a write."""
+    """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, a write's plus one."""
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if is_write else drive.read_overhead
     turns = angle - drive.phase - overhead / drive.revolution
-    return float(turns - floor(turns) + (1.0 if is_write else 0.0))
+    return float(turns - np.floor(turns) + (1.0 if is_write else 0.0))
 
 
 @njit
@@ -311,11 +346,11 @@ def reach_bounds(
     turn, scale = np.float32(drive.revolution), np.float32(unit / drive.capacity)
     a, b, settle = np.float32(drive.seek_a), np.float32(drive.seek_b), np.float32(drive.write_settle)
     c, e, per_second = np.float32(drive.seek_c), np.float32(drive.seek_e), np.float32(1.0 / drive.revolution)
-    below, above = np.float32(drive.seek_knee * 0.9999), np.float32(drive.seek_knee * 1.0001)
+    below, above = np.float32(drive.seek_knee * 0.9999 - 1e-8), np.float32(drive.seek_knee * 1.0001 + 1e-8)
     seekless = np.float32(drive.seekless / unit + 1.0)
     read_bridge, write_bridge = _bridge(drive.read_pass_under, unit), _bridge(drive.write_pass_under, unit)
     now = at / drive.revolution
-    start = np.float32(now - floor(now) - EIGHT_TURNS)
+    start = np.float32(now - np.floor(now) - EIGHT_TURNS)
     near, zero, one, never = np.float32(-1.0), np.float32(0.0), np.float32(1.0), np.float32(NEVER)
     unit_time = np.float32(unit / drive.highest_rate)
     keep, lost = np.float32(1.0 - SEEK_ERROR), np.float32(TURN_ERROR)
@@ -327,7 +362,7 @@ def reach_bounds(
         units = abs(gap) - one
         share = (units if units > zero else zero) * scale
         root, line = a + b * np.float32(sqrt(share)), c + e * share
-        root, line = root if share < above else never, line if share > below else never
+        root, line = root if share <= above else never, line if share >= below else never
         seek = (root if root < line else line) + (settle if is_write else zero)
         seek = zero if (gap >= near) & (gap <= seekless) else seek * keep
         turns = bearing - start - seek * per_second

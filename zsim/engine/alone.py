@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zsim.drives.derived import random_service
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.device import FOREVER, device_event, device_slots, submit
+from zsim.engine.device import FOREVER, device_event, device_slots, next_slot, submit
 from zsim.engine.devices import load_devices, shingle_words
 from zsim.engine.memory import (
     N_LEAVES,
@@ -187,17 +187,6 @@ def _send(table: Any, requests: Any, request: int, at: float) -> None:
 
 
 @njit
-def _next_device_slot(table: Any) -> int:
-    """Return the event slot whose time comes first (the lowest of equals)."""
-    times = event_times_of(table)
-    best = 0
-    for slot in range(1, device_slots(table)):
-        if times[slot] < times[best]:
-            best = slot
-    return best
-
-
-@njit
 def _complete(
     table: Any, requests: Any, following: Any, cursors: Any, depth: int, request: int, arrival: Any,
     completion: Any,
@@ -241,7 +230,7 @@ def _run_requests(
                 _send(table, requests, cursors[drive], 0.0)
                 cursors[drive] = following[cursors[drive]]
     while True:
-        slot = _next_device_slot(table)
+        slot = next_slot(table, device_slots(table))
         if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command < pool:
             general.now = max(general.now, arrival[issued])
             _send(table, requests, issued, general.now)

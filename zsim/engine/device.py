@@ -26,6 +26,7 @@ from zsim.drives.mechanics import (
     seek_and_wait,
     service_at,
     track_angle,
+    zone_at,
     zone_of,
 )
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
@@ -44,6 +45,7 @@ from zsim.engine.memory import (
     begin_of_held,
     commands_of,
     drives_of,
+    event_bits_of,
     event_commands_of,
     event_times_of,
     general_of,
@@ -52,9 +54,11 @@ from zsim.engine.memory import (
     links_of,
     places_of,
     rates_of,
+    reach_bits_of,
     reach_of,
     segments_of,
     shingles_of,
+    zones_of,
 )
 from zsim.jit import njit, word_of
 
@@ -65,8 +69,9 @@ ANY, AWAITED, CACHED = range(3)
 MAX_CACHED = 4096
 # Among fewer commands a drive's choice is found without bounds of the times to reach them.
 FEW = 3
-# Bounds that lie closer together are looked at alike [turns].
-CLOSE = 1e-3
+# So many of them may be numbered in the last bits of their bounds; a bound that is rounded up.
+NUMBERED, MOST_BITS = 256, np.int32(0x7FFFFFFF)
+ROUNDING = 1e-6
 
 
 @njit
@@ -127,31 +132,39 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
 def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
     """Return the place of the held command that is reached first (the oldest of equals).
 
-    Most are ruled out by a lower bound.  What is left is the least of the bounds and what comes close to it,
-    seldom anything else.
+    Lower bounds rule out most, usually all but one.
     """
-    drive, head = drives_of(table)[leaf], leaves_of(table)[leaf].head
-    bounds = reach_of(table)
-    if drive.band > 0 or count < FEW:
+    drive, head, bounds = drives_of(table)[leaf], leaves_of(table)[leaf].head, reach_of(table)
+    if drive.band > 0 or count < FEW or count > NUMBERED or kind != ANY:
         for place in range(count):
             bounds[place] = 0.0
-        return _reached_first(table, leaf, count, kind, at, FOREVER)[0]
+        return _reached_first(table, leaf, count, kind, at, 0.0)[0]
     whole = (count + LANES - 1) // LANES * LANES
     places, bearings = places_of(table, leaf), bearings_of(table, leaf)
     reach_bounds(drive, places, bearings, whole, head, at, bounds)
-    least = bounds[0]
-    for place in range(1, count):
-        least = bounds[place] if bounds[place] < least else least
-    limit = least + CLOSE * drive.revolution
-    best, cost = _reached_first(table, leaf, count, kind, at, limit)
-    return best if cost <= limit else _reached_first(table, leaf, count, kind, at, cost)[0]
+    for place in range(count, whole):
+        bounds[place] = FOREVER
+    best = _least_bound(table, whole)
+    command = commands_of(table)[held_of(table, leaf)[best]]
+    limit = np.float32(positioning_cost(drive, command, head, at, FOREVER) * (1.0 + ROUNDING))
+    within = 0
+    for place in range(whole):
+        within += 1 if bounds[place] <= limit else 0
+    return best if within == 1 else _reached_first(table, leaf, count, kind, at, limit)[0]
 
 
 @njit
-def _reached_first(
-    table: Any, leaf: int, count: int, kind: int, at: float, limit: float
-) -> tuple[int, float]:
-    """Return place and time to reach [s] of the first among the held commands whose bound is within a limit."""
+def _least_bound(table: Any, count: int) -> int:
+    """Return the place of the least of the bounds, nearly: the last bits of each give way to its place."""
+    bits, least = reach_bits_of(table), MOST_BITS
+    for place in range(count):
+        least = min(least, np.int32(bits[place] & -NUMBERED | place))
+    return int(least & NUMBERED - 1)
+
+
+@njit
+def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limit: Any) -> tuple[int, float]:
+    """Return place and time to reach [s] of the first of the held commands whose bounds are within `limit`."""
     drive, state, held, commands = (
         drives_of(table)[leaf],
         leaves_of(table)[leaf],
@@ -242,12 +255,21 @@ def _count_gap(state: Any, offset: int) -> None:
 def _is_continued(table: Any, leaf: int, command: Any) -> bool:
     """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
     drive, end = drives_of(table)[leaf], command.offset + command.length
-    if command.write == 0 or drive.physical_sector <= drive.logical_sector or end % drive.physical_sector == 0:
+    if (
+        command.write == 0
+        or drive.physical_sector <= drive.logical_sector
+        or end % drive.physical_sector == 0
+    ):
         return False
     held, commands, places = held_of(table, leaf), commands_of(table), places_of(table, leaf)
     sector_end = (end + drive.physical_sector - 1) // drive.physical_sector * drive.physical_sector
     low, high = end >> drive.unit_bits, sector_end >> drive.unit_bits
-    for place in range(min(leaves_of(table)[leaf].held, drive.queue_depth)):
+    count, near = min(leaves_of(table)[leaf].held, drive.queue_depth), 0
+    for place in range(count):
+        near += 1 if (places[place] >= low) & (places[place] <= high) else 0
+    if near == 0:
+        return False
+    for place in range(count):
         if not low <= places[place] <= high:
             continue
         other = commands[held[place]]
@@ -496,8 +518,10 @@ def arrive(table: Any, number: int, at: float) -> None:
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     command.arrived = at
     if drive.kind != KIND_FLASH:
-        command.rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
-        command.angle = track_angle(drive, command.rate, command.offset)
+        zones = zones_of(table, leaf)
+        zone = zones[zone_at(drive, zones, command.offset)]
+        command.rate = zone.rate
+        command.angle = (command.offset - zone.start) / zone.turn_bytes
     room = state.cached + command.length <= drive.cache_bytes and state.held + 1 < MAX_CACHED
     if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
         state.cached += command.length
@@ -593,11 +617,11 @@ def end_service(table: Any, slot: int) -> int:
     has to cross it; a write answered from the cache just leaves the cache.
     """
     at = general_of(table)[0].now
-    servers = word_of(table, N_SERVERS)
-    leaf = slot // servers
     number = event_commands_of(table)[slot]
     event_times_of(table)[slot] = FOREVER
-    command, state = commands_of(table)[number], leaves_of(table)[leaf]
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    state = leaves_of(table)[leaf]
     state.in_service -= 1
     state.ended = at
     link = state.link
@@ -641,7 +665,34 @@ def end_link(table: Any, link_number: int) -> int:
 @njit
 def device_slots(table: Any) -> int:
     """Return how many event slots belong to drives, links and write caches."""
-    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + word_of(table, N_LEAVES))
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+    )
+
+
+@njit
+def next_slot(table: Any, slots: int) -> int:
+    """Return the event slot whose time comes first (the lowest of equals).
+
+    Times are compared as integers, which the compiler does several at once.
+
+    Parameters
+    ----------
+    table
+    slots : int
+        There are so many.
+    """
+    bits = event_bits_of(table)
+    # Those up to the next whole number of lanes have no events.
+    slots, first = (slots + LANES - 1) // LANES * LANES, bits[0]
+    for slot in range(slots):
+        first = min(first, bits[slot])
+    best = slots
+    for slot in range(slots):
+        best = min(best, slot if bits[slot] == first else slots)
+    return best
 
 
 @njit

@@ -91,7 +91,9 @@ def writes_done(table: Any, slot_number: int) -> None:
     if slot.writes > 0:
         return
     general, stream = general_of(table)[0], streams_of(table)[slot.stream]
-    stream.inflight -= 1 if stream.counts_blocks else items_of(table)[slot.item & word_of(table, ITEM_MASK)].psize
+    stream.inflight -= (
+        1 if stream.counts_blocks else items_of(table)[slot.item & word_of(table, ITEM_MASK)].psize
+    )
     general.inflight_blocks -= 1
     if slot.epoch != general.epoch:
         general.epoch_left -= 1
@@ -226,7 +228,12 @@ def metadata_arrived(table: Any, item_number: int) -> None:
 @njit
 def client_slot(table: Any, client: int) -> int:
     """Return the event slot of a foreground client."""
-    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + word_of(table, N_LEAVES) + client)
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+        + client
+    )
 
 
 @njit

@@ -13,6 +13,7 @@ from zsim.engine.device import (
     device_event,
     device_slots,
     flush_cache,
+    next_slot,
 )
 from zsim.engine.flow import (
     client_reads,
@@ -196,17 +197,6 @@ def is_drained(table: Any) -> bool:
         if state not in (STREAM_PAUSED, STREAM_FINISHED):
             return False
     return True
-
-
-@njit
-def next_slot(table: Any, slots: int) -> int:
-    """Return the event slot whose time comes first (the lowest of equals)."""
-    times = event_times_of(table)
-    best, best_time = 0, times[0]
-    for slot in range(1, slots):
-        if times[slot] < best_time:
-            best, best_time = slot, times[slot]
-    return best
 
 
 @njit

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.mechanics import DRIVE_DTYPE, LANES
+from zsim.drives.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
 from zsim.drives.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.smr import COUNTERS
-from zsim.jit import array_at, array_in, call_through, matrix_at, njit, word_of
+from zsim.jit import array_at, array_in, matrix_at, njit, word_of
 
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
@@ -166,6 +166,7 @@ CHILD_DTYPE = np.dtype(
         ("write", "i2"),
     ]
 )
+QUEUE_DTYPE = np.dtype([("offset", "i8"), ("child", "i8")])
 COMMAND_DTYPE = np.dtype(
     [
         ("offset", "i8"),
@@ -327,6 +328,7 @@ RECORD_DTYPE = np.dtype(
     SEGMENTS,
     SHINGLES,
     SHINGLE_BOUNDS,
+    ZONES,
     PLACES,
     BEARINGS,
     REACH,
@@ -341,13 +343,10 @@ RECORD_DTYPE = np.dtype(
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
-    ENQUEUE,
     TABLE_LENGTH,
 ) = range(47)
 
 
-# Compiled `zsim.engine.flow.enqueue`, called by address.
-enqueue_through = call_through(ENQUEUE, 8)
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
 # copy.
 general_of, limits_of, drives_of = (
@@ -358,6 +357,8 @@ general_of, limits_of, drives_of = (
 leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
 children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
 event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
+# The same times as integers, which are ordered alike since none is below zero.
+event_bits_of = array_in("i8", EVENT_TIME)
 links_of, vdevs_of = array_in(LINK_DTYPE, LINKS), array_in(VDEV_DTYPE, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
 child_leaf_of = array_in("i4", CHILD_LEAF)
@@ -367,9 +368,10 @@ copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
 clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
 records_of = array_in(RECORD_DTYPE, RECORDS)
 table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
-_float32_at = array_at("f4")
+_float32_at, _queue_at, _zones_at = array_at("f4"), array_at(QUEUE_DTYPE), array_at(ZONE_DTYPE)
+ZONE_WORDS = ZONE_DTYPE.itemsize // 8
 # Room for one drive's choice among what it holds.
-reach_of = array_in("f4", REACH)
+reach_of, reach_bits_of = array_in("f4", REACH), array_in("i4", REACH)
 
 
 _permutation_matrix = matrix_at("i8")
@@ -378,13 +380,21 @@ _permutation_matrix = matrix_at("i8")
 @njit
 def permutations_of(table: Any, vdev: Any) -> Any:
     """Return the base permutations of a dRAID, row after row."""
-    return _permutation_matrix(word_of(table, PERMUTATIONS) + 8 * vdev.permutation, vdev.permutations, vdev.children)
+    return _permutation_matrix(
+        word_of(table, PERMUTATIONS) + 8 * vdev.permutation, vdev.permutations, vdev.children
+    )
 
 
 @njit
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
     return _float64_at(word_of(table, RATES) + 8 * MAX_ZONES * leaf)
+
+
+@njit
+def zones_of(table: Any, leaf: int) -> Any:
+    """Return the zones of one leaf, records of ZONE_DTYPE."""
+    return _zones_at(word_of(table, ZONES) + 8 * ZONE_WORDS * MAX_ZONES * leaf)
 
 
 @njit
@@ -420,15 +430,9 @@ def buckets_of(table: Any, leaf: int, klass: int) -> Any:
 
 
 @njit
-def queue_offsets_of(table: Any, row: int) -> Any:
-    """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return table_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row)
-
-
-@njit
-def queue_children_of(table: Any, row: int) -> Any:
-    """Return the child I/Os of one offset-ordered queue."""
-    return table_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row + 8 * word_of(table, QUEUE_CAPACITY))
+def queue_of(table: Any, row: int) -> Any:
+    """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
+    return _queue_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
@@ -490,13 +494,13 @@ class Memory:
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
         self.class_counts = np.zeros((leaves, 3, CLASSES), np.int64)
         self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
-        self.queue = np.zeros((2 * leaves, 2, queue), np.int64)
+        self.queue = np.zeros((2 * leaves, queue), QUEUE_DTYPE)
         # Of the queue rows; the last third are the drives' lists of commands.
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = np.zeros(sizes["children"], CHILD_DTYPE)
         self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
-        self.event_time = np.full(slots, np.inf)
+        self.event_time = np.full(-(-slots // LANES) * LANES, np.inf)
         self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)
         self.acknowledge = np.zeros((leaves, sizes["held"]), np.int32)
         self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
@@ -515,6 +519,7 @@ class Memory:
         self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
+        self.zones = np.zeros((leaves, MAX_ZONES), ZONE_DTYPE)
         # What a drive knows of the commands it holds, beside `held`, and bounds of the times to reach them.
         self.places = np.zeros((leaves, sizes["held"] + LANES), np.int32)
         self.bearings = np.zeros((leaves, sizes["held"] + LANES), np.float32)
@@ -535,11 +540,11 @@ class Memory:
 
     def widen_queues(self, capacity: int) -> None:
         """Make room for so many entries in every leaf queue (never while the kernel runs)."""
-        before, self.queue = self.queue, np.zeros((len(self.queue), 2, capacity), np.int64)
+        before, self.queue = self.queue, np.zeros((len(self.queue), capacity), QUEUE_DTYPE)
         for row, old in enumerate(before):
             low, high = self.bounds[row]
             start = capacity // 4
-            self.queue[row, :, start : start + high - low] = old[:, low:high]
+            self.queue[row, start : start + high - low] = old[low:high]
             self.bounds[row] = start, start + high - low
         self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
 
