@@ -209,7 +209,7 @@ def report_error(error: BaseException) -> int:
 
 
 def _begin_lightly() -> None:
-    """Save time and memory of a start: numpy needs no threads here, and imports make no garbage to look for."""
+    """Save time and memory of a start: numpy needs no threads here, and imports leave little garbage."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(GARBAGE_THRESHOLD)
 

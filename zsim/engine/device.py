@@ -67,6 +67,8 @@ SHORT_FORWARD = 512 * 1024
 # Writes a drive's cache can keep track of.
 ANY, AWAITED, CACHED = range(3)
 MAX_CACHED = 4096
+# So few event slots are looked at one by one.
+FEW_SLOTS = 24
 # Among fewer commands a drive's choice is found without bounds of the times to reach them.
 FEW = 3
 # So many of them may be numbered in the last bits of their bounds; a bound that is rounded up.
@@ -138,7 +140,7 @@ def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
     if drive.band > 0 or count < FEW or count > NUMBERED or kind != ANY:
         for place in range(count):
             bounds[place] = 0.0
-        return _reached_first(table, leaf, count, kind, at, 0.0)[0]
+        return _reached_first(table, leaf, count, kind, at, 0.0)
     whole = (count + LANES - 1) // LANES * LANES
     places, bearings = places_of(table, leaf), bearings_of(table, leaf)
     reach_bounds(drive, places, bearings, whole, head, at, bounds)
@@ -150,7 +152,7 @@ def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
     within = 0
     for place in range(whole):
         within += 1 if bounds[place] <= limit else 0
-    return best if within == 1 else _reached_first(table, leaf, count, kind, at, limit)[0]
+    return best if within == 1 else _reached_first(table, leaf, count, kind, at, limit)
 
 
 @njit
@@ -163,8 +165,8 @@ def _least_bound(table: Any, count: int) -> int:
 
 
 @njit
-def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limit: Any) -> tuple[int, float]:
-    """Return place and time to reach [s] of the first of the held commands whose bounds are within `limit`."""
+def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limit: Any) -> int:
+    """Return the place of the held command that is reached first, of those whose bounds are within `limit`."""
     drive, state, held, commands = (
         drives_of(table)[leaf],
         leaves_of(table)[leaf],
@@ -181,7 +183,7 @@ def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limi
         cost = positioning_cost(drive, command, state.head, at, best_cost)
         if cost < best_cost:
             best, best_cost = place, cost
-    return best, best_cost
+    return best
 
 
 @njit
@@ -685,8 +687,14 @@ def next_slot(table: Any, slots: int) -> int:
         There are so many.
     """
     bits = event_bits_of(table)
+    first, best = bits[0], 0
+    if slots <= FEW_SLOTS:
+        for slot in range(1, slots):
+            best = slot if bits[slot] < first else best
+            first = min(first, bits[slot])
+        return best
     # Those up to the next whole number of lanes have no events.
-    slots, first = (slots + LANES - 1) // LANES * LANES, bits[0]
+    slots = (slots + LANES - 1) // LANES * LANES
     for slot in range(slots):
         first = min(first, bits[slot])
     best = slots

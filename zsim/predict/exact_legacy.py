@@ -132,7 +132,7 @@ class RingPlane(CompiledPlane):
         _put(memory.copies["offset"], copy, offset)
         _put(memory.program["code"], operation, walk.code)
         for part in _put(memory.program["item"], operation, walk.item):
-            part += item
+            np.add(part, item, out=part)
         self._ends.append((operation + len(walk), log + len(self._log), copy + len(vdev)))
         self._check_room()
         memory.streams["end"][0] = operation + len(walk)
