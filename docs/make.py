@@ -25,6 +25,7 @@ from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
 from zsim.predict.drawing import render
 from zsim.predict.prediction import Prediction
+from zsim.predict.words import Grid
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
 from zsim.validate import overview, report, words
@@ -76,18 +77,27 @@ def readme() -> str:
 @functools.cache
 def validation() -> Validation:
     """Run the cases that come with zsim, once."""
-    return validate()
+    return validate(jobs=None)
 
 
 def accuracy() -> str:
     """Return what zsim was held against and how it came out, and the published cases one by one."""
     claims, summary = validation().claims, validation().summary
     told = [claim for claim in claims if claim.kind in ("seed", "published")]
+    sentences = "\n".join(f"* {line}" for line in words.score_sentences(summary))
     return (
         f"\n{words.headline(summary)} What fails stands first in the report.\n\n"
-        f"{markdown(overview.glance_grid(claims))}\nThe published studies and reports, one by one:\n\n"
+        f"{markdown(overview.glance_grid(claims))}\nOf the field reports, which state some things and leave "
+        f"the rest to the interval:\n\n{sentences}\n\n{markdown(_field_classes(summary))}\n"
+        "The published studies and reports, one by one:\n\n"
         f"{markdown(words.without(overview.cases_grid(told), 'info'))}\n"
     )
+
+
+def _field_classes(summary: dict[str, Any]) -> Grid:
+    """Return the scores of the field reports by class."""
+    grid = words.classes_grid(summary)
+    return Grid(grid.head, tuple(row for row in grid.rows if row[0].startswith(overview.FIELD)), grid.numeric)
 
 
 def validation_page() -> str:
