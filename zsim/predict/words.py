@@ -97,7 +97,7 @@ def bottleneck(prediction: Prediction) -> tuple[str, ...]:
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
-        lines.append(f"Were it infinitely fast: {without}.")
+        lines.append(f"With that infinitely fast: {without}.")
     return tuple(lines)
 
 
