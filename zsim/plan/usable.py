@@ -11,7 +11,7 @@ from zsim.scenario.capacity import pool_size
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
-from zsim.vdevs.arrays import draid_asizes, mirror_asizes, raidz_asizes
+from zsim.vdevs.arrays import asizes_on
 
 
 def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
@@ -31,13 +31,7 @@ def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
     ``zpool list`` counts a mirror once, so its share is 1 (less the rounding of records to sectors).
     """
     record = np.array([recordsize], dtype=np.int64)
-    if vdev.kind == "mirror":
-        asize = mirror_asizes(record, ashift)
-    elif vdev.kind == "raidz":
-        asize = raidz_asizes(record, ashift, vdev.children, vdev.parity)
-    else:
-        asize = draid_asizes(record, ashift, vdev.data, vdev.parity)
-    return recordsize / float(asize[0])
+    return recordsize / float(asizes_on(vdev, record, ashift)[0])
 
 
 def usable_bytes(resolved: ResolvedScenario) -> int:
