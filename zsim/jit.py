@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite.binding import parse_assembly  # type: ignore[import-untyped,unused-ignore]
+from llvmlite.binding import Linkage, parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.core import sigutils, typing
@@ -189,6 +189,13 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
                 waiting += library._linking_libraries if isinstance(library, _Part) else ()
         self._linking_libraries: list[Any] = list(needed)
         super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        """Optimise after making the parts private: what has one caller is put into it and drops out."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
 
     def serialize_using_object_code(self) -> Any:
         """Return what is kept on disk: no code to be linked, only which functions there are."""
@@ -378,8 +385,25 @@ def call_through(entry: int, arguments: int) -> Any:
     return call
 
 
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+    """Return an entry of a table of addresses and sizes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _constant_load(builder, arguments[0], arguments[1])
+
+    return types.int64(table, types.int64), generate
+
+
 def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
-    return builder.load(builder.gep(table, [context.get_constant(types.intp, entry)]))
+    return _constant_load(builder, table, context.get_constant(types.intp, entry))
+
+
+def _constant_load(builder: Any, table: Any, place: Any) -> Any:
+    """Load a word that does not change while compiled code runs: once in a function is enough."""
+    word = builder.load(builder.gep(table, [place]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
 
 
 def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
@@ -389,7 +413,7 @@ def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any
     populate_array(
         array,
         data=builder.inttoptr(address, element.as_pointer()),
-        shape=list(shape) or [context.get_constant(types.intp, 1 << 40)],
+        shape=list(shape) or [context.get_constant(types.intp, 0)],
         strides=[builder.mul(size, shape[1]), size] if shape else [size],
         itemsize=size,
         meminfo=None,

@@ -27,7 +27,7 @@ from zsim.engine.memory import (
     leaves_of,
 )
 from zsim.engine.model import LeafModel, LinkModel
-from zsim.jit import bare, njit
+from zsim.jit import bare, njit, word_of
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
 # Commands that drives and their write caches hold at once; what is more waits in the host.
@@ -233,7 +233,7 @@ def _run_requests(
     """
     table = bare(state)
     general, commands, times = general_of(table)[0], commands_of(table), event_times_of(table)
-    services = table[N_LEAVES] * table[N_SERVERS]
+    services = word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
     issued, flushing, total = 0, NO_REQUEST, len(requests)
     for drive in range(len(cursors)):
         for _ in range(depth):

@@ -16,8 +16,11 @@ from zsim.drives.mechanics import (
     EXTRA_FLASH,
     EXTRA_SHINGLED,
     KIND_FLASH,
+    LANES,
     POLICY_CLOOK,
     POLICY_FCFS,
+    bearing_of,
+    reach_bounds,
     reach_time,
     rotational_wait,
     seek_and_wait,
@@ -37,6 +40,7 @@ from zsim.engine.memory import (
     N_LINKS,
     N_SERVERS,
     acknowledge_of,
+    bearings_of,
     begin_of_held,
     commands_of,
     drives_of,
@@ -46,29 +50,35 @@ from zsim.engine.memory import (
     held_of,
     leaves_of,
     links_of,
+    places_of,
     rates_of,
+    reach_of,
     segments_of,
     shingles_of,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 
 FOREVER = np.inf
 SHORT_FORWARD = 512 * 1024
 # Writes a drive's cache can keep track of.
 ANY, AWAITED, CACHED = range(3)
 MAX_CACHED = 4096
+# Among fewer commands a drive's choice is found without bounds of the times to reach them.
+FEW = 3
+# Bounds that lie closer together are looked at alike [turns].
+CLOSE = 1e-3
 
 
 @njit
 def link_slot(table: Any, link: int) -> int:
     """Return the event slot of a link."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + link)
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
 
 
 @njit
 def cache_slot(table: Any, leaf: int) -> int:
     """Return the event slot of a drive's write cache."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + leaf)
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
 
 
 @njit
@@ -101,22 +111,64 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
     if drive.queue_policy == POLICY_FCFS:
         return _first_of(table, leaf, kind)
     # The oldest command that somebody waits for; those answered from the cache may be let lie.
-    for place in range(count):
-        command = commands[held[place]]
-        if _is_of(command, kind) and (command.cache == CACHE_NONE or drive.cache_ages != 0):
-            if at - command.arrived > drive.queue_max_age:
-                return place
-            break
+    if state.awaited > 0 or drive.cache_ages != 0:
+        for place in range(count):
+            command = commands[held[place]]
+            if _is_of(command, kind) and (command.cache == CACHE_NONE or drive.cache_ages != 0):
+                if at - command.arrived > drive.queue_max_age:
+                    return place
+                break
     if drive.queue_policy == POLICY_CLOOK:
         return _clook(table, leaf, count, kind)
-    best, best_cost = 0, FOREVER
+    return _nearest(table, leaf, count, kind, at)
+
+
+@njit
+def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
+    """Return the place of the held command that is reached first (the oldest of equals).
+
+    Most are ruled out by a lower bound.  What is left is the least of the bounds and what comes close to it,
+    seldom anything else.
+    """
+    drive, head = drives_of(table)[leaf], leaves_of(table)[leaf].head
+    bounds = reach_of(table)
+    if drive.band > 0 or count < FEW:
+        for place in range(count):
+            bounds[place] = 0.0
+        return _reached_first(table, leaf, count, kind, at, FOREVER)[0]
+    whole = (count + LANES - 1) // LANES * LANES
+    places, bearings = places_of(table, leaf), bearings_of(table, leaf)
+    reach_bounds(drive, places, bearings, whole, head, at, bounds)
+    least = bounds[0]
+    for place in range(1, count):
+        least = bounds[place] if bounds[place] < least else least
+    limit = least + CLOSE * drive.revolution
+    best, cost = _reached_first(table, leaf, count, kind, at, limit)
+    return best if cost <= limit else _reached_first(table, leaf, count, kind, at, cost)[0]
+
+
+@njit
+def _reached_first(
+    table: Any, leaf: int, count: int, kind: int, at: float, limit: float
+) -> tuple[int, float]:
+    """Return place and time to reach [s] of the first among the held commands whose bound is within a limit."""
+    drive, state, held, commands = (
+        drives_of(table)[leaf],
+        leaves_of(table)[leaf],
+        held_of(table, leaf),
+        commands_of(table),
+    )
+    bounds, best, best_cost = reach_of(table), 0, FOREVER
     for place in range(count):
-        if not _is_of(commands[held[place]], kind):
+        if bounds[place] > limit:
             continue
-        cost = positioning_cost(drive, commands[held[place]], state.head, at, best_cost)
+        command = commands[held[place]]
+        if not _is_of(command, kind):
+            continue
+        cost = positioning_cost(drive, command, state.head, at, best_cost)
         if cost < best_cost:
             best, best_cost = place, cost
-    return best
+    return best, best_cost
 
 
 @njit
@@ -142,6 +194,8 @@ def _kind_to_serve(table: Any, leaf: int, count: int) -> int:
     (no command of NCQ).  Where cached writes are destaged idly and have room, those that somebody waits for.
     """
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    if state.awaited == 0 or (state.flushing == 0 and drive.destage == 0):
+        return ANY
     held, commands = held_of(table, leaf), commands_of(table)
     awaited = 0
     for place in range(count):
@@ -187,12 +241,15 @@ def _count_gap(state: Any, offset: int) -> None:
 @njit
 def _is_continued(table: Any, leaf: int, command: Any) -> bool:
     """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
-    drive = drives_of(table)[leaf]
-    if command.write == 0 or drive.physical_sector <= drive.logical_sector:
+    drive, end = drives_of(table)[leaf], command.offset + command.length
+    if command.write == 0 or drive.physical_sector <= drive.logical_sector or end % drive.physical_sector == 0:
         return False
-    held, commands, end = held_of(table, leaf), commands_of(table), command.offset + command.length
+    held, commands, places = held_of(table, leaf), commands_of(table), places_of(table, leaf)
     sector_end = (end + drive.physical_sector - 1) // drive.physical_sector * drive.physical_sector
+    low, high = end >> drive.unit_bits, sector_end >> drive.unit_bits
     for place in range(min(leaves_of(table)[leaf].held, drive.queue_depth)):
+        if not low <= places[place] <= high:
+            continue
         other = commands[held[place]]
         if other.write != 0 and end <= other.offset and other.offset <= sector_end:
             return True
@@ -316,14 +373,26 @@ def _read_with_buffer(
 
 
 @njit
-def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
-    drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
+def _take_up(table: Any, leaf: int, place: int) -> int:
+    """Take a command out of those that a drive holds; return its number."""
+    state, held = leaves_of(table)[leaf], held_of(table, leaf)
+    places, bearings = places_of(table, leaf), bearings_of(table, leaf)
     number = held[place]
     # Those that came before it move up: it is one of the oldest, of maybe thousands.
     for step in range(place, 0, -1):
         held[step] = held[step - 1]
+        places[step] = places[step - 1]
+        bearings[step] = bearings[step - 1]
     state.held -= 1
+    state.awaited -= 1 if commands_of(table)[number].cache == CACHE_NONE else 0
     begin_of_held(table, leaf)[0] += 1
+    return int(number)
+
+
+@njit
+def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    number = _take_up(table, leaf, place)
     state.in_service += 1
     command = commands_of(table)[number]
     command.started = at
@@ -350,7 +419,7 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     state.transfer += transfer
     state.busy += duration
     state.free_at = at + duration
-    slot = leaf * table[N_SERVERS] + server
+    slot = leaf * word_of(table, N_SERVERS) + server
     event_times_of(table)[slot] = at + duration
     event_commands_of(table)[slot] = number
 
@@ -368,7 +437,7 @@ def start_services(table: Any, leaf: int, at: float) -> None:
                 link.occupied = 1
         times = event_times_of(table)
         server = 0
-        while times[leaf * table[N_SERVERS] + server] != FOREVER:
+        while times[leaf * word_of(table, N_SERVERS) + server] != FOREVER:
             server += 1
         _serve(table, leaf, server, pick_held(table, leaf, at), at)
 
@@ -382,7 +451,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
     best, best_time = -1, 0.0
-    for leaf in range(table[N_LEAVES]):
+    for leaf in range(word_of(table, N_LEAVES)):
         state = leaves[leaf]
         if state.link == link_number and state.held > 0 and state.in_service == 0:
             since = max(state.ended, commands[held_of(table, leaf)[0]].arrived)
@@ -395,15 +464,28 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 @njit
 def hold(table: Any, leaf: int, number: int) -> None:
     """Put a command behind those that a drive holds."""
-    state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
-    if begin[0] + state.held == table[HELD_CAPACITY]:
-        first = begin[0]
-        begin[0] = 0
-        held = held_of(table, leaf)
-        for step in range(state.held):
-            held[step] = held[first + step]
-    held_of(table, leaf)[state.held] = number
+    drive, state, begin = drives_of(table)[leaf], leaves_of(table)[leaf], begin_of_held(table, leaf)
+    if begin[0] + state.held == word_of(table, HELD_CAPACITY):
+        _move_to_front(table, leaf)
+    command, place = commands_of(table)[number], state.held
+    held_of(table, leaf)[place] = number
+    if drive.kind != KIND_FLASH:
+        places_of(table, leaf)[place] = command.offset >> drive.unit_bits
+        bearings_of(table, leaf)[place] = bearing_of(drive, command.angle, command.write != 0)
     state.held += 1
+    state.awaited += 1 if command.cache == CACHE_NONE else 0
+
+
+@njit
+def _move_to_front(table: Any, leaf: int) -> None:
+    """Move the commands that a drive holds to the front of their room."""
+    begin, state = begin_of_held(table, leaf), leaves_of(table)[leaf]
+    first, begin[0] = begin[0], 0
+    held, places, bearings = held_of(table, leaf), places_of(table, leaf), bearings_of(table, leaf)
+    for step in range(state.held):
+        held[step] = held[first + step]
+        places[step] = places[first + step]
+        bearings[step] = bearings[first + step]
 
 
 @njit
@@ -416,8 +498,7 @@ def arrive(table: Any, number: int, at: float) -> None:
     if drive.kind != KIND_FLASH:
         command.rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
         command.angle = track_angle(drive, command.rate, command.offset)
-    hold(table, leaf, number)
-    room = state.cached + command.length <= drive.cache_bytes and state.held < MAX_CACHED
+    room = state.cached + command.length <= drive.cache_bytes and state.held + 1 < MAX_CACHED
     if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
         state.cached += command.length
         command.cache = CACHE_PENDING
@@ -426,6 +507,7 @@ def arrive(table: Any, number: int, at: float) -> None:
         state.acknowledging += 1
         slot = cache_slot(table, leaf)
         event_times_of(table)[slot] = min(event_times_of(table)[slot], command.due)
+    hold(table, leaf, number)
     start_services(table, leaf, at)
 
 
@@ -511,7 +593,7 @@ def end_service(table: Any, slot: int) -> int:
     has to cross it; a write answered from the cache just leaves the cache.
     """
     at = general_of(table)[0].now
-    servers = table[N_SERVERS]
+    servers = word_of(table, N_SERVERS)
     leaf = slot // servers
     number = event_commands_of(table)[slot]
     event_times_of(table)[slot] = FOREVER
@@ -559,7 +641,7 @@ def end_link(table: Any, link_number: int) -> int:
 @njit
 def device_slots(table: Any) -> int:
     """Return how many event slots belong to drives, links and write caches."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + table[N_LEAVES])
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + word_of(table, N_LEAVES))
 
 
 @njit
@@ -571,8 +653,8 @@ def device_event(table: Any, slot: int) -> tuple[int, int]:
     seen, forgotten : int
         The command that the host sees done, and the one of which nothing is left; -1: none.
     """
-    links = table[N_LEAVES] * table[N_SERVERS]
-    caches = links + table[N_LINKS]
+    links = word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+    caches = links + word_of(table, N_LINKS)
     if slot < links:
         number = end_service(table, slot)
         if number >= 0:

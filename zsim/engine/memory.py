@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.mechanics import DRIVE_DTYPE
+from zsim.drives.mechanics import DRIVE_DTYPE, LANES
 from zsim.drives.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.smr import COUNTERS
-from zsim.jit import array_at, array_in, call_through, matrix_at, njit
+from zsim.jit import array_at, array_in, call_through, matrix_at, njit, word_of
 
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
@@ -118,6 +118,7 @@ LEAF_DTYPE = np.dtype(
         ("queued", "i8"),
         ("in_service", "i8"),
         ("held", "i8"),
+        ("awaited", "i8"),
         ("cached", "i8"),
         ("acknowledging", "i8"),
         ("link", "i8"),
@@ -326,6 +327,9 @@ RECORD_DTYPE = np.dtype(
     SEGMENTS,
     SHINGLES,
     SHINGLE_BOUNDS,
+    PLACES,
+    BEARINGS,
+    REACH,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -339,7 +343,7 @@ RECORD_DTYPE = np.dtype(
     COPY_MASK,
     ENQUEUE,
     TABLE_LENGTH,
-) = range(44)
+) = range(47)
 
 
 # Compiled `zsim.engine.flow.enqueue`, called by address.
@@ -363,6 +367,9 @@ copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
 clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
 records_of = array_in(RECORD_DTYPE, RECORDS)
 table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
+_float32_at = array_at("f4")
+# Room for one drive's choice among what it holds.
+reach_of = array_in("f4", REACH)
 
 
 _permutation_matrix = matrix_at("i8")
@@ -371,27 +378,27 @@ _permutation_matrix = matrix_at("i8")
 @njit
 def permutations_of(table: Any, vdev: Any) -> Any:
     """Return the base permutations of a dRAID, row after row."""
-    return _permutation_matrix(table[PERMUTATIONS] + 8 * vdev.permutation, vdev.permutations, vdev.children)
+    return _permutation_matrix(word_of(table, PERMUTATIONS) + 8 * vdev.permutation, vdev.permutations, vdev.children)
 
 
 @njit
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
-    return _float64_at(table[RATES] + 8 * MAX_ZONES * leaf)
+    return _float64_at(word_of(table, RATES) + 8 * MAX_ZONES * leaf)
 
 
 @njit
 def segments_of(table: Any, leaf: int) -> Any:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
-    first = table[SEGMENTS] + 24 * MAX_SEGMENTS * leaf
+    first = word_of(table, SEGMENTS) + 24 * MAX_SEGMENTS * leaf
     return _permutation_matrix(first, drives_of(table)[leaf].read_segments, 3)
 
 
 @njit
 def shingles_of(table: Any, leaf: int) -> Any:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
-    bounds = table_at(table[SHINGLE_BOUNDS] + 16 * leaf)
-    first, bands = table[SHINGLES] + 8 * bounds[0], bounds[1]
+    bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 16 * leaf)
+    first, bands = word_of(table, SHINGLES) + 8 * bounds[0], bounds[1]
     table_of_bands = first + 8 * COUNTERS
     return (
         table_at(first),
@@ -403,44 +410,58 @@ def shingles_of(table: Any, leaf: int) -> Any:
 @njit
 def counts_of(table: Any, leaf: int) -> Any:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
-    return table_at(table[CLASS_COUNTS] + 24 * CLASSES * leaf)
+    return table_at(word_of(table, CLASS_COUNTS) + 24 * CLASSES * leaf)
 
 
 @njit
 def buckets_of(table: Any, leaf: int, klass: int) -> Any:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
-    return _int32_at(table[BUCKET_COUNTS] + 4 * BUCKETS * (CLASSES * leaf + klass))
+    return _int32_at(word_of(table, BUCKET_COUNTS) + 4 * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
 def queue_offsets_of(table: Any, row: int) -> Any:
     """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row)
+    return table_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
 def queue_children_of(table: Any, row: int) -> Any:
     """Return the child I/Os of one offset-ordered queue."""
-    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row + 8 * table[QUEUE_CAPACITY])
+    return table_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row + 8 * word_of(table, QUEUE_CAPACITY))
 
 
 @njit
 def begin_of_held(table: Any, leaf: int) -> Any:
     """Return where a drive's list of commands begins, an array of one."""
-    return table_at(table[BOUNDS] + 16 * (2 * table[N_LEAVES] + leaf))
+    return table_at(word_of(table, BOUNDS) + 16 * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
-    return _int32_at(table[HELD] + 4 * (table[HELD_CAPACITY] * leaf + begin))
+    return _int32_at(word_of(table, HELD) + 4 * (word_of(table, HELD_CAPACITY) * leaf + begin))
+
+
+@njit
+def places_of(table: Any, leaf: int) -> Any:
+    """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
+    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
+    return _int32_at(word_of(table, PLACES) + 4 * first)
+
+
+@njit
+def bearings_of(table: Any, leaf: int) -> Any:
+    """Return the bearings of the commands that a drive holds, in order of arrival."""
+    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
+    return _float32_at(word_of(table, BEARINGS) + 4 * first)
 
 
 @njit
 def acknowledge_of(table: Any, leaf: int) -> Any:
     """Return the cached writes of a drive that are not yet answered."""
-    return _int32_at(table[ACKNOWLEDGE] + 4 * table[HELD_CAPACITY] * leaf)
+    return _int32_at(word_of(table, ACKNOWLEDGE) + 4 * word_of(table, HELD_CAPACITY) * leaf)
 
 
 def power_of_two(count: int) -> int:
@@ -494,6 +515,10 @@ class Memory:
         self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
+        # What a drive knows of the commands it holds, beside `held`, and bounds of the times to reach them.
+        self.places = np.zeros((leaves, sizes["held"] + LANES), np.int32)
+        self.bearings = np.zeros((leaves, sizes["held"] + LANES), np.float32)
+        self.reach = np.zeros(sizes["held"] + LANES, np.float32)
         self.table = self._table(sizes)
         self._begin()
 

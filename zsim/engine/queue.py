@@ -29,7 +29,7 @@ from zsim.engine.memory import (
     queue_children_of,
     queue_offsets_of,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
 # Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
@@ -64,7 +64,7 @@ def lower_bound(offsets: Any, low: int, high: int, offset: int) -> int:
 def _recentre(table: Any, row: int) -> None:
     offsets, entries, bounds = queue_offsets_of(table, row), queue_children_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
-    start = (table[QUEUE_CAPACITY] - (high - low)) // 2
+    start = (word_of(table, QUEUE_CAPACITY) - (high - low)) // 2
     if start < low:
         for step in range(high - low):
             offsets[start + step] = offsets[low + step]
@@ -82,9 +82,9 @@ def insert(table: Any, row: int, child: int, offset: int) -> None:
     bounds = bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     if low == high:
-        low = high = table[QUEUE_CAPACITY] // 4
+        low = high = word_of(table, QUEUE_CAPACITY) // 4
         bounds[2 * row] = bounds[2 * row + 1] = low
-    elif high == table[QUEUE_CAPACITY]:
+    elif high == word_of(table, QUEUE_CAPACITY):
         _recentre(table, row)
         low, high = bounds[2 * row], bounds[2 * row + 1]
     offsets, entries = queue_offsets_of(table, row), queue_children_of(table, row)
