@@ -47,11 +47,12 @@ of Seagate's: six ST5000DM000 in a raidz2 of six took the writes at 18.5 MB/s ea
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
 YEARS = {
-    "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018, "openzfs-0.8": 2020,
-    "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025, "openzfs-2.4": 2026,
+    "freebsd-10": 2016, "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018,
+    "openzfs-0.8": 2020, "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025,
+    "openzfs-2.4": 2026,
 }  # fmt: skip
 """When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
-2012 to 2015).  It dates drives of which only class and capacity are known."""
+2012 to 2015, 10.1 to 11.1 from 2014 to 2018).  It dates drives of which only class and capacity are known."""
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
