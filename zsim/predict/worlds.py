@@ -20,6 +20,8 @@ USES = (
     "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
+RARER = 1.0
+"""Power with which a use becomes rarer where a pool holds more than is usual; assumed: in proportion."""
 CACHE_ON = 0.9
 """SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
 RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
@@ -86,7 +88,7 @@ def uses(data_bytes: float = 0.0) -> tuple[Choice, ...]:
 
 def _likely(name: str, data_bytes: float) -> float:
     usual = _prior(name, "usual", "bytes")
-    return 1.0 if usual <= 0.0 or data_bytes <= usual else usual / data_bytes
+    return 1.0 if usual <= 0.0 or data_bytes <= usual else (usual / data_bytes) ** RARER
 
 
 def _share(name: str) -> float:
