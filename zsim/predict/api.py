@@ -81,14 +81,26 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    resolved = informed(resolve(scenario, capacity_of=_capacity))
-    refuse_what_is_missing(resolved)
+    resolved = resolved_of(scenario)
     work = _Work(resolved, on_progress or (lambda share, what: None))
     try:
         work.run()
     except KeyboardInterrupt:
         raise PredictionInterrupted(work.partial()) from None
     return work.prediction()
+
+
+def resolved_of(scenario: Scenario) -> ResolvedScenario:
+    """Return a scenario with everything filled in that it does not state.
+
+    Raises
+    ------
+    InputError
+        When it asks for something impossible, or not simulated yet.
+    """
+    resolved = informed(resolve(scenario, capacity_of=_capacity))
+    refuse_what_is_missing(resolved)
+    return resolved
 
 
 def _capacity(name: str) -> int:

@@ -82,8 +82,12 @@ def scores(claims: Sequence[Claim]) -> dict[str, Any]:
 
 def half_of(claim: Claim) -> str:
     """Return the half of the experiments that a claim belongs to: one bit of SHA-256 of its name."""
-    name = claim.experiment or claim.case.rsplit("/", 1)[-1]
-    return HALVES[hashlib.sha256(name.encode()).digest()[-1] & 1]
+    return half_named(claim.experiment or claim.case.rsplit("/", 1)[-1])
+
+
+def half_named(experiment: str) -> str:
+    """Return the half that an experiment belongs to."""
+    return HALVES[hashlib.sha256(experiment.encode()).digest()[-1] & 1]
 
 
 def class_scores(claims: Sequence[Claim]) -> dict[str, Any]:
