@@ -20,8 +20,8 @@ RUNNING: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "openzfs_running_values.json").read_text()
 )
 SERIES = (
-    "freebsd-9.1", "freebsd-9.2", "openzfs-0.8", "openzfs-2.0", "openzfs-2.1", "openzfs-2.2", "openzfs-2.3",
-    "openzfs-2.4", "solaris-11.1", "solaris-11.2", "zol-0.6.5", "zol-0.7",
+    "freebsd-9.1", "freebsd-9.2", "freebsd-10.3", "openzfs-0.8", "openzfs-2.0", "openzfs-2.1", "openzfs-2.2",
+    "openzfs-2.3", "openzfs-2.4", "solaris-11.1", "solaris-11.2", "zol-0.6.5", "zol-0.7",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from zsim.predict.ensemble import Member, Unknown, draw_members, quantiles, unkn
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.predict.member import MemberResult, run_member, setup_of, world_of
 from zsim.predict.middle import MiddleWorld, middle_world
+from zsim.predict.onetile import run_world
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.prediction import (
     Assumption,
@@ -40,7 +41,7 @@ from zsim.predict.summary import (
     totals,
 )
 from zsim.predict.together import together
-from zsim.predict.whatif import Bench, advice, other_order, verifying_scrub, without_each
+from zsim.predict.whatif import Bench, advice, bench_of, other_order, verifying_scrub, without_each
 from zsim.predict.worlds import USES
 from zsim.provenance import provenance
 from zsim.scenario.catalogue import ModelKind
@@ -80,14 +81,26 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    resolved = informed(resolve(scenario, capacity_of=_capacity))
-    refuse_what_is_missing(resolved)
+    resolved = resolved_of(scenario)
     work = _Work(resolved, on_progress or (lambda share, what: None))
     try:
         work.run()
     except KeyboardInterrupt:
         raise PredictionInterrupted(work.partial()) from None
     return work.prediction()
+
+
+def resolved_of(scenario: Scenario) -> ResolvedScenario:
+    """Return a scenario with everything filled in that it does not state.
+
+    Raises
+    ------
+    InputError
+        When it asks for something impossible, or not simulated yet.
+    """
+    resolved = informed(resolve(scenario, capacity_of=_capacity))
+    refuse_what_is_missing(resolved)
+    return resolved
 
 
 def _capacity(name: str) -> int:
@@ -116,7 +129,6 @@ class _Work:
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
-        self.large_pool: Miniature | None = None
         self.exact: MemberResult | None = None
         self.exact_run: ExactRun | None = None
 
@@ -162,8 +174,7 @@ class _Work:
         return self._duration(member, MEMBER_BLOCKS)
 
     def _duration(self, member: Member, blocks: int) -> float:
-        pool = miniature(world_of(self.resolved, member), member, blocks=blocks)
-        return run_member(self.resolved, member, pool=pool).time_s
+        return run_world(self.resolved, member, blocks).time_s
 
     def _middle(self) -> Member:
         """Return the member whose duration is nearest to the median."""
@@ -177,17 +188,14 @@ class _Work:
         """Simulate the middle world: sampled where it can be, else on a large miniature."""
         self.progress(self._share_of(0.0), "the middle one in detail")
         member = self._middle()
-        seeded = world_of(self.resolved, member)
-        pool = miniature(seeded, member, blocks=MEMBER_BLOCKS)
-        self.bench = Bench(seeded, member, pool, run_member(seeded, member, pool=pool))
         self.middle = middle_world(self.resolved, member, self._report_middle)
         if self.middle is None:
             self._run_miniatures(member)
         else:
             self.notes = {self.middle.pool.note} - {""}
-            self.large_pool = self.middle.pool
             self.middle.execute()
             self._take_middle()
+        assert self.bench is not None
         self._watch_clients(self.bench)
         self.scrub_share = verifying_scrub(self.bench)
 
@@ -199,31 +207,34 @@ class _Work:
 
     def _take_middle(self) -> None:
         """Take the sampled answer for the middle world's."""
-        assert self.middle is not None
-        assert self.bench is not None
-        self.correction = self.middle.time_s / self.bench.result.time_s
+        middle = self.middle
+        assert middle is not None
+        self.correction = middle.time_s / self._small_s(middle.member)
         self._relative_to_kind()
-        self.repeats = [self.middle.time_s]
-        self.bench = replace(self.bench, detail=self.middle.result(), large_pool=self.large_pool)
+        self.repeats = [middle.time_s]
+        self.bench = bench_of(middle)
+
+    def _small_s(self, member: Member) -> float:
+        """Return the duration of the middle world on a small population [s]."""
+        return self.raw[self._middle_place()] if self.raw else self._duration(member, MEMBER_BLOCKS)
 
     def _run_miniatures(self, member: Member) -> None:
         """Simulate the middle world on a large miniature, and on small ones for the sampling error."""
-        assert self.bench is not None
-        small, blocks = [self.bench.result.time_s], MIDDLE_BLOCKS
+        small, blocks = [self._small_s(member)], MIDDLE_BLOCKS
         for repeat in range(1, REPEATS):
             seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
             small.append(
                 run_member(seeded, member, pool=miniature(seeded, member, blocks=MEMBER_BLOCKS)).time_s
             )
-        large = self._large(member, blocks)
-        self.correction, self.unsettled = settled(self.bench, large, math.exp(float(np.mean(np.log(small)))))
+        pool, large = self._large(member, blocks)
+        mean_s = math.exp(float(np.mean(np.log(small))))
+        self.correction, self.unsettled = settled(MIDDLE_BLOCKS / MEMBER_BLOCKS, large, mean_s)
         self.repeats = [time * self.correction for time in small]
         self._relative_to_kind()
-        assert self.bench is not None
-        self.bench = replace(self.bench, detail=large, large_pool=self.large_pool)
+        self.bench = Bench(world_of(self.resolved, member), member, pool, large)
         while self.resolved.scenario.precision is not None and not self._precise() and blocks < MOST_BLOCKS:
             blocks *= 2
-            self.repeats = [self._large(member, blocks, repeat).time_s for repeat in range(REPEATS)]
+            self.repeats = [self._large(member, blocks, repeat)[1].time_s for repeat in range(REPEATS)]
             self.correction = math.exp(float(np.mean(np.log(self.repeats)) - np.mean(np.log(small))))
             self._relative_to_kind()
 
@@ -238,13 +249,11 @@ class _Work:
         found = latencies(setup, bench.result.run)
         self.clients = tuple(Clients(**asdict(each)) for each in found)
 
-    def _large(self, member: Member, blocks: int, repeat: int = 0) -> MemberResult:
+    def _large(self, member: Member, blocks: int, repeat: int = 0) -> tuple[Miniature, MemberResult]:
         seeded = world_of(replace(self.resolved, seed=self.resolved.seed + repeat), member)
         pool = miniature(seeded, member, blocks=blocks)
         self.notes = {pool.note} - {""}
-        if repeat == 0:
-            self.large_pool = pool
-        return run_member(seeded, member, pool=pool)
+        return pool, run_member(seeded, member, pool=pool)
 
     def _precise(self) -> bool:
         middle = sum(self.repeats) / len(self.repeats)
@@ -320,7 +329,7 @@ class _Work:
         return drivers(self.inputs, self.members, self.times)
 
 
-def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[float, float]:
+def settled(ratio: float, large: MemberResult, small_s: float) -> tuple[float, float]:
     """Return the duration at full size over that of small miniatures, and how far off the large one is.
 
     What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the MOS,
@@ -328,8 +337,8 @@ def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[f
 
     Parameters
     ----------
-    bench : Bench
-        Of a small miniature.
+    ratio : float
+        How much larger the large miniature is than the small ones.
     large : MemberResult
     small_s : float
         Mean duration of the small ones [s].
@@ -338,8 +347,6 @@ def settled(bench: Bench | None, large: MemberResult, small_s: float) -> tuple[f
     -----
     Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is an error.
     """
-    assert bench is not None
-    ratio = bench.result.scale / large.scale
     if large.scale <= 1.0 or ratio < WORTH_EXTRAPOLATING:
         return large.time_s / small_s, 0.0
     step = (small_s - large.time_s) / (ratio - 1.0)

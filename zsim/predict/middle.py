@@ -14,28 +14,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
-from zsim.engine.result import seconds_of
-from zsim.engine.run import RunResult, RunSetup
-from zsim.pool.blocks import BlockTable
-from zsim.predict.clients import has_hours
+from zsim.engine.run import RunResult
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, run_member, share_correction, whole_setup, world_of
+from zsim.predict.member import MemberResult, run_member, world_of
+from zsim.predict.onetile import as_tile, in_windows, is_whole, short_phases, tile_result, tile_run
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
 from zsim.predict.together import together
 from zsim.predict.windows import Plan
-from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
-WHOLE = 1.02
-"""Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = 20_000
-"""Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 MOST_OPERATIONS = 4_000_000
 PRECISION = 0.02
 SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
@@ -129,16 +121,13 @@ class MiddleWorld:
         if number > 0:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
             pool = miniature(seeded, self.member, blocks=self.blocks)
-        setup = _setup(self.resolved, self.model, pool)
-        if not self.whole:
-            times = pool.scale * share_correction(self.resolved, pool)
-            plan = replace(plan, times=times, visits=pool.scale)
-        return SampledRun(setup, plan, None if quiet else self.progress)
+        plan = as_tile(plan, self.resolved, pool)
+        return tile_run(self.resolved, self.model, pool, plan, None if quiet else self.progress)
 
     @property
     def whole(self) -> bool:
         """Whether the population is the pool."""
-        return _is_whole(self.resolved, self.pool)
+        return is_whole(self.resolved, self.pool)
 
     @property
     def known(self) -> list[SampledRun]:
@@ -192,25 +181,14 @@ class MiddleWorld:
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
-        run, time_s = self.runs[0], self.time_s
-        counted = self.first or run.so_far()
-        visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
-        share = (visit + issue) / max(counted.end, 1e-9)
-        every = time_s / run.time_s
-        visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
-        course = [
-            replace(each, time=each.time * counted.end / max(run.time_s, 1e-9)) for each in run.course()
-        ]
-        issued = run.plan.times * sum(float(stream.known[-1, 1]) for stream in run.streams)
-        return MemberResult(
-            time_s=time_s,
-            visit_s=visit_s,
-            issue_s=issue_s,
-            sync_s=time_s - visit_s - issue_s,
-            scale=issued / max(1, counted.issued_bytes),
-            run=replace(counted, progress=course),
-            model=self.model,
-        )
+        run = self.runs[0]
+        return tile_result(run, self.first or run.so_far(), self.model, self.time_s)
+
+    def first_tile(self) -> MemberResult | None:
+        """Return the first tile's own result; None where it was sampled."""
+        if self.first is None or not self._in_small_tiles:
+            return None
+        return tile_result(self.runs[0], self.first, self.model)
 
 
 def middle_world(
@@ -233,10 +211,10 @@ def middle_world(
     """
     resolved = world_of(resolved, member)
     model = plane_model(resolved, member.factors, resolved.seed)
-    if not _in_windows(resolved, model):
+    if not in_windows(resolved, model):
         return None
     pool, blocks = _first_tile(resolved, member, blocks)
-    if _short_phases(resolved, pool):
+    if short_phases(resolved, pool):
         return None
     return MiddleWorld(resolved, member, model, pool, blocks, progress)
 
@@ -249,47 +227,3 @@ def _first_tile(resolved: ResolvedScenario, member: Member, blocks: int | None) 
             return pool, SMALL_TILE_BLOCKS
     blocks = blocks or TILE_BLOCKS
     return miniature(resolved, member, blocks=blocks), blocks
-
-
-def _in_windows(resolved: ResolvedScenario, model: PlaneModel) -> bool:
-    """Tell whether nothing in the operation depends on what was done long before."""
-    drives = [leaf.drive for leaf in model.leaves]
-    grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
-    plain = resolved.operation != "rebuild" and resolved.second_at is None and resolved.engine == "compiled"
-    return plain and not grows and not has_hours(resolved)
-
-
-def _short_phases(resolved: ResolvedScenario, pool: Miniature) -> bool:
-    """Tell whether a sorted scan is so short of memory that its phases are short.
-
-    Otherwise it issues many metaslabs' worth between two metadata phases, which then only decide about when.
-    """
-    if resolved.release.order != "sorted":
-        return False
-    limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
-    entries = float(pool.table.dva_count.sum()) * (1.0 if _is_whole(resolved, pool) else pool.scale)
-    each = SIO_BYTES + DVA_BYTES + EXTENT_BYTES
-    if entries * each < limit.hard:
-        return False
-    return limit.strict or (limit.hard - limit.soft) / each < LEAST_ISSUED
-
-
-def _setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
-    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
-
-
-def _is_whole(resolved: ResolvedScenario, pool: Miniature) -> bool:
-    """Tell whether no metaslab of the population is a reduced one, or all blocks of a list are there."""
-    if resolved.scenario.block_list is not None:
-        return pool.scale <= WHOLE
-    return pool.damaged.stands_for == 0
-
-
-def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
-    """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
-    listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
-    level = pool.damaged
-    if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
-        return pool.table
-    shift, offset = level.behind(1, 2), pool.table.dva_offset
-    return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

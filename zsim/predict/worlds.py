@@ -20,6 +20,8 @@ USES = (
     "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
+RARER = 1.0
+"""Power with which a use becomes rarer where a pool holds more than is usual; assumed: in proportion."""
 CACHE_ON = 0.9
 """SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
 RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
@@ -47,11 +49,12 @@ of Seagate's: six ST5000DM000 in a raidz2 of six took the writes at 18.5 MB/s ea
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
 YEARS = {
-    "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018, "openzfs-0.8": 2020,
-    "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025, "openzfs-2.4": 2026,
+    "freebsd-10": 2016, "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018,
+    "openzfs-0.8": 2020, "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025,
+    "openzfs-2.4": 2026,
 }  # fmt: skip
 """When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
-2012 to 2015).  It dates drives of which only class and capacity are known."""
+2012 to 2015, 10.1 to 11.1 from 2014 to 2018).  It dates drives of which only class and capacity are known."""
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
@@ -85,7 +88,7 @@ def uses(data_bytes: float = 0.0) -> tuple[Choice, ...]:
 
 def _likely(name: str, data_bytes: float) -> float:
     usual = _prior(name, "usual", "bytes")
-    return 1.0 if usual <= 0.0 or data_bytes <= usual else usual / data_bytes
+    return 1.0 if usual <= 0.0 or data_bytes <= usual else (usual / data_bytes) ** RARER
 
 
 def _share(name: str) -> float:

@@ -44,8 +44,13 @@ def discover(path: Path) -> list[Case]:
 
 def run(case: Case, options: Options) -> list[Claim]:
     """Return the claim of one row, predicted by `zsim.predict`."""
-    line = dict(_lines(case.path))[int(case.key)]
-    return [claim_of(case, json.loads(line), predict_fields, options)]
+    return [claim_of(case, row_of(case), predict_fields, options)]
+
+
+def row_of(case: Case) -> Row:
+    """Return the line of a case."""
+    row: Row = json.loads(dict(_lines(case.path))[int(case.key)])
+    return row
 
 
 def _lines(path: Path) -> tuple[tuple[int, str], ...]:

@@ -24,13 +24,13 @@ USES: tuple[tuple[str, str], ...] = (
 )
 """Words, and the history they stand for; the first that is found counts."""
 SYSTEM_DISK = r"\broot pool|\bzroot\b|\brpool\b|\bboot pool|-root-"
-CACHE_OFF = (
-    r"RAID-0 volumes|\bPERC\b|\bmfi\b|MegaRAID|Smart Array"
-    r"|\bHPE?\b|ProLiant|MicroServer|\bSAS\b|write-through"
-)
-"""Controllers that switch the drives' write caches off, and drives that come with it off: single-disk
-volumes of RAID controllers (LSI and Dell: disk cache policy off), servers of HP (HP ISS Technology Update
-9/3), SAS."""
+CACHED_VOLUMES = r"RAID-0 volumes|\bPERC H[678]\d\d|\bmfi\b|MegaRAID|Smart Array P\d"
+"""Volumes of RAID controllers with memory of their own: these answer writes at once and sort them (Dell PERC
+H710 user guide: "the default cache setting for virtual disks is Write-Back"; LSI MegaRAID likewise while the
+battery is good)."""
+CACHE_OFF = r"write-through|\bPERC H[123]\d\d|\bHPE?\b|ProLiant|MicroServer|\bSAS\b"
+"""Controllers without memory that switch the drives' write caches off, and drives that come with it off:
+servers of HP (HP ISS Technology Update 9/3), SAS."""
 READS_OF_LOAD = {"heavy": 20.0, "light": 1.0}
 """Random I/Os a second and drive."""
 
@@ -52,9 +52,19 @@ def use_of(row: Row, alloc: float | None) -> str | None:
 
 
 def write_cache_of(row: Row) -> bool | None:
-    """Return False where a controller or a drive with its write cache off is named, None otherwise."""
+    """Return whether writes are cached, where a controller or a kind of drive is named; None otherwise."""
     text = text_of(row, "controller", "platform", "drive_type", "drive_model")
+    if re.search(r"write-through", f"{text} {row.get('notes') or ''}", re.IGNORECASE):
+        return False
+    if re.search(CACHED_VOLUMES, text):
+        return True
     return False if re.search(CACHE_OFF, text) else None
+
+
+def ashift_of(row: Row) -> int | None:
+    """Return the sector size of the pool that the row states [log2(bytes)]; None where it does not."""
+    found = re.search(r"\bashift\s*(?:of\s*|[=:]\s*)?(9|1[0-6])\b", text_of(row, "notes", "evidence"))
+    return None if found is None else int(found[1])
 
 
 def load_words(row: Row) -> str:

@@ -7,8 +7,11 @@ and no rate of a row is looked at.
 layout
     Words in brackets are left out; "(to 3-way)" and "grown to 3-way" make the mirror one wider; ``draid*`` is
     draid2 (the row says that parity does not matter); no width or no layout: refused.
+numbers
+    With a unit where they are text (`zsim.validate.observed_clean`); one that cannot be: refused.
 vdevs
-    ``n_vdevs``; 1 where it is not known.
+    ``n_vdevs``; where it is not known 1, or as many as hold the data at 80 %.
+    Special, log, cache and spare vdevs are left out.
     Top-level vdevs of drives of different capacity, each named (``mirror-1: ... (2 TB)``): ZFS fills them in
     proportion, so a scrub lasts as long as that of the largest, which is simulated alone.
 operation
@@ -22,8 +25,9 @@ alloc
     without any: full.
 drive
     The first model named that the catalogue has in that capacity (one that is marked as the target goes to
-    ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series; a hard disk
-    of no known series is not stated.
+    ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series
+    (`zsim.validate.observed_drives`), of several models the slowest; a hard disk of no known series is not
+    stated.
 drive_size
     ``drive_bytes``; where the pool's size is that of clearly smaller drives, those are the old ones and
     ``drive_bytes`` the new one's; else the smallest usual capacity that gives the pool's size, or that the
@@ -35,7 +39,7 @@ order
     Legacy, where the release would sort.
 load
     heavy: 20 random I/Os a second and drive; light: 1; none: none; unknown: not stated.
-history, write_cache
+history, write_cache, ashift
     By the words of the row: see `zsim.validate.observed_hints`.
 tunables
     ``name=value`` or ``name value``, the last of each name, where the release has it.
@@ -59,7 +63,18 @@ from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import load_release
 from zsim.units import parse_bytes
-from zsim.validate.observed_hints import load_of, load_words, text_of, use_of, write_cache_of
+from zsim.validate.observed_clean import clean, layout_text
+from zsim.validate.observed_drives import (
+    FAST,
+    SHINGLED,
+    SLOW,
+    bytes_in_name,
+    named_drives,
+    series_of,
+    slowest,
+    written_bytes,
+)
+from zsim.validate.observed_hints import ashift_of, load_of, load_words, text_of, use_of, write_cache_of
 
 Row = Mapping[str, Any]
 
@@ -72,24 +87,22 @@ USUAL_BYTES = tuple(
 COMFORTABLE_FILL = 0.8
 FULL = 0.98
 CLEARLY_LARGER = 1.5
-SLOW_SPINDLE = re.compile(r"WD\d+E[A-Z]{3}|ST\d+(VN00\d|VN000|DM00[04]|LM\d+)|Green|\bSlim\b", re.IGNORECASE)
-"""Series of about 5400 rpm: WD Green, Red and Elements (letter E), Seagate NAS and Desktop from 4 TB on."""
 MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
+FAST_SPINDLE_RPM = 6500
+SLOW_REVOLUTION_S = 60.0 / FAST_SPINDLE_RPM
 FLASH_BYTES = tuple(int(size * 1e9) for size in (120, 128, 240, 250, 256, 480, 512))
 FLASH_SINCE = "2018"
 """Unknown drives of a capacity that, from this year on, hardly any but solid-state drives had."""
-TARGET = re.compile(r"(?P<before>[\w-]+) \([^()]*\b(?:target|new one)\b[^()]*\)|target (?P<after>[^;,)]*)")
-NAMED_BYTES = (
-    (re.compile(r"\bST(\d{3,5})[A-Z]"), 1e9),
-    (re.compile(r"\bWD(\d{2,3})E[A-Z]"), 1e11),
-    (re.compile(r"\bWD(\d{2,3})P[A-Z]"), 1e11),
-    (re.compile(r"\bWD(\d{1,2})00\d[A-Z]"), 1e12),
+TARGET = re.compile(
+    r"(?P<before>[\w-]+) \([^()]*\b(?:target|new one)\b[^()]*\)"
+    r"|(?:\btarget:? |\breplaced (?:by|with) |\breplacement:? |\bnew(?: drive| disk)?: |-> )"
+    r"(?P<after>[^;,)]*)"
 )
-"""Where the names of Seagate's and Western Digital's drives have the capacity [bytes per unit]."""
 NAMED_VDEV = re.compile(r"\b(?:mirror|raidz\d?)-(\d+): ([^;]*)")
 NAMED_CAPACITY = re.compile(r"\(([\d.]+) TB\)")
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
-VERSION = re.compile(r"\b(0\.[678]|2\.[0-5])(\.\d+)*")
+VERSION = re.compile(r"(?<![\d.])(0\.[678]|2\.\d)(?!\d)(\.\d+)*")
+NEWEST = "2.4"
 SETTING = re.compile(r"\b(zfs_\w+)\s*=?\s*(\d+)")
 
 
@@ -143,13 +156,16 @@ def reading_of(row: Row) -> Reading:
     InputError
         When the row does not state what no rule can supply.
     """
+    row = clean(row)
     operation = operation_of(row)
     layout = layout_of(row)
     release = release_of(row)
     if layout.vdevs[0].kind == "draid" and not load_release(release).draid:
         release = "openzfs-2.1"
-    fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     data = space_of(row, layout, operation)
+    if row.get("n_vdevs") is None and len(layout.vdevs) == 1 and "alloc" in data:
+        layout = layout.repeated(vdevs_that_hold(row, layout, release, data["alloc"]))
+    fields: dict[str, Any] = {"layout": str(layout), "operation": operation, "release": release}
     largest = largest_vdev(row, layout) if operation == "scrub" and "alloc" in data else None
     size: int | None
     if largest is not None:
@@ -161,7 +177,8 @@ def reading_of(row: Row) -> Reading:
     fields |= data | drives_of(row, size) | surroundings_of(row, layout, release, data.get("alloc"))
     if operation != "scrub":
         fields |= replacement_of(row, layout)
-    if layout.vdevs[0].spares:
+    if layout.vdevs[0].spares and operation != "scrub":
+        fields = {key: value for key, value in fields.items() if not key.startswith("new_drive")}
         fields["target"] = "distributed-spare"
     per_drive = bytes_per_drive(row, layout, data, size)
     return Reading(fields, category_of(row), per_drive, *rates_of(fields))
@@ -192,12 +209,8 @@ def layout_of(row: Row) -> Layout:
     if not stated:
         raise InputError("vdev", None, "no rule can guess a layout")
     text = str(stated)
-    bare = re.sub(r"\(.*?\)", "", text).strip().replace("draid*", "draid2")
-    counted = re.search(r"\((\d+) drives, (\d+) spares?\)", text)
-    if counted and ":" not in bare:
-        bare = f"{bare}:{counted[1]}c:{counted[2]}s"
-    vdevs = list(Layout.parse(bare).vdevs)
-    if re.search(r"to 3-way", text):
+    vdevs = list(Layout.parse(layout_text(text)).vdevs)
+    if re.search(r"to 3-?way", text, re.IGNORECASE):
         vdevs[-1] = VdevSpec.mirror(3)
     layout = Layout(tuple(vdevs))
     count = int(row.get("n_vdevs") or len(vdevs))
@@ -216,25 +229,36 @@ def release_of(row: Row) -> str:
     named = text_of(row, "zfs_version", "platform")
     legacy = row.get("scan_algorithm") == "legacy"
     version = VERSION.search(re.sub(r"<\s*0\.8|Alpha.*", "", str(row.get("zfs_version") or "")) + " " + named)
-    if re.search(r"Solaris", named):
+    if re.search(r"Solaris|SunOS", named):
         return "solaris-11.1" if legacy else "solaris-11.2"
-    if re.search(r"OpenIndiana", named):
-        return "freebsd-9.1"
-    if re.search(r"FreeBSD|FreeNAS|CORE|GELI", named):
+    if re.search(r"OpenIndiana|illumos|OmniOS|SmartOS|Nexenta", named):
+        return old_bsd_release(date_of(row)) if legacy or row.get("scan_algorithm") is None else "openzfs-0.8"
+    if re.search(r"FreeBSD|FreeNAS|CORE|GELI|NAS4Free|XigmaNAS|GhostBSD", named) and not version:
         return free_bsd_release(row, legacy)
     if version and (version[1] < "0.8") == legacy:
-        return {"0.6": zol_06(date_of(row)), "0.7": "zol-0.7"}.get(version[1], f"openzfs-{version[1]}")
+        known = min(version[1], NEWEST)
+        return {"0.6": zol_06(date_of(row)), "0.7": "zol-0.7"}.get(known, f"openzfs-{known}")
     return release_by_date(date_of(row), legacy)
 
 
 def free_bsd_release(row: Row, legacy: bool) -> str:
     """Return the profile of a FreeBSD: of 9 while it scans in legacy order, else the OpenZFS of its time."""
     if legacy:
-        return "freebsd-9.1" if (date_of(row) or "2014") < "2013-10" else "freebsd-9.2"
+        return old_bsd_release(date_of(row))
     platform = text_of(row, "platform")
     if re.search(r"1[34]\.|FreeBSD 1[34]|13\.0-U|CORE", platform):
         return "openzfs-2.1"
     return "openzfs-0.8" if (date_of(row) or "2019") < "2021-04" else "openzfs-2.1"
+
+
+def old_bsd_release(date: str | None) -> str:
+    """Return the profile of a FreeBSD or an illumos that scans in legacy order, by date.
+
+    9.2 came in September 2013, 10.1 with the classes of illumos 4045 in November 2014.
+    """
+    if date is None:
+        return "freebsd-9.2"
+    return "freebsd-9.1" if date < "2013-10" else "freebsd-9.2" if date < "2015" else "freebsd-10.3"
 
 
 def zol_06(date: str | None) -> str:
@@ -313,6 +337,13 @@ def used_bytes(row: Row) -> int | None:
     return None if found is None else parse_bytes(found[1], "notes")
 
 
+def vdevs_that_hold(row: Row, layout: Layout, release: str, alloc: int) -> int:
+    """Return how many vdevs of the row's drives, or of the largest there are, hold the data."""
+    size = row.get("drive_bytes") or USUAL_BYTES[-1]
+    one = pool_size(layout, int(size), load_release(release))
+    return 1 if alloc <= one else math.ceil(alloc / (COMFORTABLE_FILL * one))
+
+
 def repaired_vdev(layout: Layout) -> VdevSpec:
     """Return the vdev that is repaired: the widest (the one grown), else the first."""
     return max(layout.vdevs, key=lambda vdev: vdev.children)
@@ -344,7 +375,9 @@ def drives_of(row: Row, size: int | None) -> dict[str, Any]:
     target = TARGET.search(text)
     named = text.replace(target["after"], "") if target and target["after"] else text
     model = catalogue_drive(named, size)
-    generic = generic_drive(row)
+    generic = generic_drive(row, named)
+    if model is not None and is_outrun(model, slowest(named_drives(named))):
+        model = None
     fields: dict[str, Any] = {}
     if model is not None:
         fields = {"drive": model.name}
@@ -355,7 +388,7 @@ def drives_of(row: Row, size: int | None) -> dict[str, Any]:
     if operation_of(row) == "scrub":
         return fields
     if target:
-        fields |= new_drive_of(target["before"] or target["after"], size)
+        fields |= new_drive_of(target["before"] or target["after"], size, is_shingled_target(row))
     stated = row.get("drive_bytes")
     if size is not None and stated and stated >= CLEARLY_LARGER * size and "new_drive" not in fields:
         fields |= larger_new_drive(row, int(stated))
@@ -364,11 +397,11 @@ def drives_of(row: Row, size: int | None) -> dict[str, Any]:
 
 def larger_new_drive(row: Row, size: int) -> dict[str, Any]:
     """Return the new drive where ``drive_bytes`` is its capacity and not that of the pool's drives."""
-    kind = "generic-5400rpm-smr" if is_shingled(row) else generic_drive(row) or DEFAULT_DRIVE
+    kind = SHINGLED if is_shingled(row) else generic_drive(row, text_of(row, "drive_model")) or DEFAULT_DRIVE
     return {"new_drive": kind, "new_drive_size": size}
 
 
-def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
+def new_drive_of(text: str, size: int | None, shingled: bool) -> dict[str, Any]:
     """Return the new drive: the model named as the target, or a generic one of its series and capacity."""
     for token in MODEL.findall(text):
         try:
@@ -377,10 +410,10 @@ def new_drive_of(text: str, size: int | None) -> dict[str, Any]:
             continue
         if size is None or model.capacity_bytes >= size:
             return {"new_drive": model.name, "new_drive_size": model.capacity_bytes}
-    named = bytes_in_name(text)
+    named = bytes_in_name(text) or written_bytes(text)
     if named is None or (size is not None and named < 0.99 * size):
         return {}
-    kind = "generic-5400rpm-cmr" if SLOW_SPINDLE.search(text) else "generic-7200rpm-cmr"
+    kind = SHINGLED if shingled else series_of(text) or FAST
     return {"new_drive": kind, "new_drive_size": max(named, size or 0)}
 
 
@@ -391,15 +424,6 @@ def at_least_as_large(fields: dict[str, Any]) -> dict[str, Any]:
         if 0.97 * old < fields["new_drive_size"] < old:
             return {**fields, "new_drive_size": old}
     return fields
-
-
-def bytes_in_name(text: str) -> int | None:
-    """Return the capacity that a drive's name holds [bytes]; None where it holds none."""
-    for pattern, unit in NAMED_BYTES:
-        found = pattern.search(text)
-        if found:
-            return round(int(found[1]) * unit)
-    return None
 
 
 def catalogue_drive(text: str, size: int | None) -> DriveModel | None:
@@ -414,27 +438,50 @@ def catalogue_drive(text: str, size: int | None) -> DriveModel | None:
     return None
 
 
-def generic_drive(row: Row) -> str | None:
-    """Return the generic drive of a row by recording, kind and series; None for a disk of unknown speed."""
+def is_outrun(model: DriveModel, series: str | None) -> bool:
+    """Tell whether a drive of 7200 rpm stands among slower ones: the vdev waits for those."""
+    return (
+        series == SLOW and model.kind == "mechanical" and model.parameters().revolution_s < SLOW_REVOLUTION_S
+    )
+
+
+def generic_drive(row: Row, models: str) -> str | None:
+    """Return the generic drive of a row by recording, kind and series; None for a disk of unknown speed.
+
+    Of several models the slowest counts; shingled ones among others are read like those.
+    """
     kind = text_of(row, "drive_type")
-    if "NVMe" in kind:
+    if re.search(r"NVMe|PCIe", kind, re.IGNORECASE):
         return "generic-nvme-ssd"
-    if "SSD" in kind:
-        return "generic-sata-ssd"
+    if re.search(r"SSD|flash", kind, re.IGNORECASE):
+        return "generic-nvme-ssd" if series_of(models) == "generic-nvme-ssd" else "generic-sata-ssd"
     if is_shingled(row) and not re.search(r"source[^;]* CMR|SMR target|\blegs? SMR", kind):
-        return "generic-5400rpm-smr"
+        return SHINGLED
     if not kind and row.get("drive_bytes") in FLASH_BYTES and (date_of(row) or "") >= FLASH_SINCE:
         return "generic-sata-ssd"
-    models = text_of(row, "drive_model")
-    if not row.get("rpm") and not MODEL.search(models):
-        return None
-    slow = row["rpm"] < 6500 if row.get("rpm") else SLOW_SPINDLE.search(models) is not None
-    return "generic-5400rpm-cmr" if slow else "generic-7200rpm-cmr"
+    if row.get("rpm"):
+        return SLOW if row["rpm"] < FAST_SPINDLE_RPM else FAST
+    drives = named_drives(models)
+    if re.search(r"HDD|disk", kind, re.IGNORECASE):
+        drives = tuple(drive for drive in drives if drive.generic in (SLOW, FAST, SHINGLED))
+    series = slowest(drives)
+    conventional = "CMR" in kind or len({drive.generic for drive in drives}) > 1
+    return SLOW if series == SHINGLED and conventional else series
 
 
 def is_shingled(row: Row) -> bool:
-    """Tell whether the row speaks of shingled drives; they only matter to the simulation where written."""
-    return "SMR" in text_of(row, "drive_type")
+    """Tell whether the row speaks of shingled drives, in words or by their models alone."""
+    kind = text_of(row, "drive_type")
+    if re.search(r"SMR|shingled", kind):
+        return True
+    drives = named_drives(text_of(row, "drive_model"))
+    known = bool(drives) and all(drive.generic == SHINGLED for drive in drives)
+    return known and not re.search(r"CMR|PMR|SSD", kind)
+
+
+def is_shingled_target(row: Row) -> bool:
+    """Tell whether the new drive is said to be shingled."""
+    return re.search(r"SMR target|target[^;]*\bSMR", text_of(row, "drive_type")) is not None
 
 
 def surroundings_of(row: Row, layout: Layout, release: str, alloc: float | None) -> dict[str, Any]:
@@ -445,7 +492,12 @@ def surroundings_of(row: Row, layout: Layout, release: str, alloc: float | None)
         fields["frag"] = row["frag_percent"] / 100
     if row.get("scan_algorithm") == "legacy" and profile.scan != "legacy":
         fields["order"] = "legacy"
-    told = {"load": load_of(row, layout), "write_cache": write_cache_of(row), "history": use_of(row, alloc)}
+    told = {
+        "load": load_of(row, layout),
+        "write_cache": write_cache_of(row),
+        "ashift": ashift_of(row),
+        "history": use_of(row, alloc),
+    }
     fields.update((name, value) for name, value in told.items() if value is not None)
     settings = {}
     for name, value in SETTING.findall(text_of(row, "tunables")):
@@ -457,11 +509,19 @@ def surroundings_of(row: Row, layout: Layout, release: str, alloc: float | None)
     return fields | ({"tunables": settings} if settings else {})
 
 
+def is_flash(row: Row) -> bool:
+    """Tell whether the row speaks of solid-state drives, in words or by their models alone."""
+    kind = text_of(row, "drive_type")
+    drives = {drive.generic for drive in named_drives(text_of(row, "drive_model"))}
+    by_name = not kind and bool(drives) and drives <= {"generic-sata-ssd", "generic-nvme-ssd"}
+    return "SSD" in kind or by_name
+
+
 def category_of(row: Row) -> str:
     """Return the class that a row is scored in."""
     if is_shingled(row):
         return "SMR"
-    if "SSD" in text_of(row, "drive_type"):
+    if is_flash(row):
         return "SSD"
     if load_words(row) == "heavy":
         return "loaded"
