@@ -290,6 +290,17 @@ def partial_sector_turns(
 
 
 @njit
+def track_around(drive: Any, rate: float, angle: float, offset: int) -> tuple[float, float]:
+    """Return the first byte of the track on which `offset` lies and the one behind its last.
+
+    `angle` is that of `offset`, in revolutions since the beginning of its zone (`track_angle`).
+    """
+    turn = rate * drive.revolution
+    low = offset - (angle - floor(angle)) * turn
+    return low, low + turn
+
+
+@njit
 def service_parts(
     drive: Any,
     rates: Any,

@@ -18,11 +18,13 @@ from zsim.drives.mechanics import (
     KIND_FLASH,
     POLICY_CLOOK,
     POLICY_FCFS,
+    partial_sector_turns,
     reach_time,
     rotational_wait,
     seek_and_wait,
     service_at,
     track_angle,
+    track_around,
     zone_of,
 )
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
@@ -188,8 +190,6 @@ def _count_gap(state: Any, offset: int) -> None:
 def _is_continued(table: Any, leaf: int, command: Any) -> bool:
     """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
     drive = drives_of(table)[leaf]
-    if command.write == 0 or drive.physical_sector <= drive.logical_sector:
-        return False
     held, commands, end = held_of(table, leaf), commands_of(table), command.offset + command.length
     sector_end = (end + drive.physical_sector - 1) // drive.physical_sector * drive.physical_sector
     for place in range(min(leaves_of(table)[leaf].held, drive.queue_depth)):
@@ -200,10 +200,43 @@ def _is_continued(table: Any, leaf: int, command: Any) -> bool:
 
 
 @njit
+def _fetch_track(table: Any, leaf: int, command: Any) -> None:
+    """Note that the sectors which held writes cover in part are read: those on the track of `command`.
+
+    A drive without a write cache executes one write after the other.
+    """
+    if drives_of(table)[leaf].cache_bytes == 0:
+        return
+    drive, held, commands = drives_of(table)[leaf], held_of(table, leaf), commands_of(table)
+    low, high = track_around(drive, command.rate, command.angle, command.offset)
+    for place in range(leaves_of(table)[leaf].held):
+        other = commands[held[place]]
+        if other.write != 0 and low <= other.offset < high:
+            other.fetched = 1
+
+
+@njit
+def _known_edges(table: Any, leaf: int, command: Any, head: int) -> tuple[bool, bool]:
+    """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
+
+    They need not if the write goes on in them, or if they came by in the turn that another has paid for.
+    """
+    drive = drives_of(table)[leaf]
+    if command.write == 0 or drive.physical_sector <= drive.logical_sector or command.fetched != 0:
+        return True, True
+    follows = leaves_of(table)[leaf].wrote_last != 0 and head == command.offset
+    followed = _is_continued(table, leaf, command)
+    if partial_sector_turns(drive, command.offset, command.length, True, follows, followed) > 0.0:
+        _fetch_track(table, leaf, command)
+    return follows, followed
+
+
+@njit
 def _in_place(
     table: Any, leaf: int, command: Any, head: int, at: float, overhead: float
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+    follows, followed = _known_edges(table, leaf, command, head)
     return service_at(
         drives_of(table)[leaf],
         command.rate,
@@ -214,8 +247,8 @@ def _in_place(
         command.offset,
         command.length,
         command.write != 0,
-        leaves_of(table)[leaf].wrote_last != 0 and head == command.offset,
-        _is_continued(table, leaf, command),
+        follows,
+        followed,
     )
 
 
@@ -413,6 +446,7 @@ def arrive(table: Any, number: int, at: float) -> None:
     leaf = command.leaf
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     command.arrived = at
+    command.fetched = 0
     if drive.kind != KIND_FLASH:
         command.rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
         command.angle = track_angle(drive, command.rate, command.offset)

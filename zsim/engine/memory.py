@@ -183,6 +183,8 @@ COMMAND_DTYPE = np.dtype(
         ("write", "i2"),
         ("scan", "i2"),
         ("cache", "i2"),
+        # Whether the sectors that it covers in part have been read already.
+        ("fetched", "i8"),
     ]
 )
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
