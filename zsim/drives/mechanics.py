@@ -7,7 +7,7 @@ the reference engine compute the very same floating-point numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -407,6 +407,17 @@ def partial_sector_turns(
     ragged_start = offset % sector != 0 and not follows
     ragged_end = (offset + length) % sector != 0 and not followed
     return 1.0 if ragged_start or ragged_end else 0.0
+
+
+@njit
+def track_around(drive: Any, rate: float, angle: float, offset: int) -> tuple[float, float]:
+    """Return the first byte of the track on which `offset` lies and the one behind its last.
+
+    `angle` is that of `offset`, in revolutions since the beginning of its zone (`track_angle`).
+    """
+    turn = rate * drive.revolution
+    low = offset - (angle - floor(angle)) * turn
+    return low, low + turn
 
 
 @njit

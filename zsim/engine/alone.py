@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from zsim.drives.derived import random_service
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.device import FOREVER, device_event, device_slots, next_slot, submit
+from zsim.engine.device import device_event, device_slots, next_slot, submit
 from zsim.engine.devices import load_devices, shingle_words
 from zsim.engine.memory import (
+    FOREVER,
     N_LEAVES,
     N_SERVERS,
     Memory,

@@ -6,7 +6,6 @@ from math import floor, log
 from typing import Any
 
 from zsim.drives.draws import mixed
-from zsim.engine.device import FOREVER
 from zsim.engine.issue import enqueue, issue_one
 from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy, write_plainly
 from zsim.engine.memory import (
@@ -14,6 +13,7 @@ from zsim.engine.memory import (
     FLAG_METADATA,
     FLAG_NORMAL,
     FLAG_REPAIR,
+    FOREVER,
     ITEM_MASK,
     META_ABSENT,
     META_IN_FLIGHT,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.engine.device import (
-    FOREVER,
     device_event,
     device_slots,
     flush_cache,
@@ -38,6 +37,7 @@ from zsim.engine.memory import (
     EXIT_REFILL,
     EXIT_STALLED,
     FLAG_NORMAL,
+    FOREVER,
     ITEM_MASK,
     META_ABSENT,
     META_PRESENT,

@@ -185,8 +185,11 @@ COMMAND_DTYPE = np.dtype(
         ("write", "i2"),
         ("scan", "i2"),
         ("cache", "i2"),
+        # Whether the sectors that it covers in part have been read already.
+        ("fetched", "i8"),
     ]
 )
+FOREVER = np.inf
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
 # `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
 # block was issued; `general.epoch_left` blocks of closed epochs are in flight.

@@ -29,7 +29,7 @@ from zsim.predict.prediction import (
     Quantiles,
     Uncertainty,
 )
-from zsim.predict.sizes import factors_by_kind
+from zsim.predict.sizes import common_places, factors_by_kind
 from zsim.predict.summary import (
     bottleneck,
     breakdown,
@@ -177,12 +177,13 @@ class _Work:
         return run_world(self.resolved, member, blocks).time_s
 
     def _middle(self) -> Member:
-        """Return the member whose duration is nearest to the median."""
+        """Return the member whose duration is nearest to the median, of those of a kind with several."""
         return self.members[self._middle_place()] if self.raw else Member()
 
     def _middle_place(self) -> int:
         sized = self.sized
-        return int(np.argmin(np.abs(np.log(sized) - math.log(quantiles(sized)[1]))))
+        middle = math.log(quantiles(sized)[1])
+        return min(common_places(self.members), key=lambda place: abs(math.log(sized[place]) - middle))
 
     def _run_middle(self) -> None:
         """Simulate the middle world: sampled where it can be, else on a large miniature."""

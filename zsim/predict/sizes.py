@@ -42,9 +42,7 @@ def factors_by_kind(
     list of float
         1 for members of a kind that is alone, and for all where there is but one kind.
     """
-    groups: dict[Kind, list[int]] = defaultdict(list)
-    for place, member in enumerate(members):
-        groups[kind_of(member)].append(place)
+    groups = _by_kind(members)
     factors = [1.0] * len(members)
     if len(groups) < 2:
         return factors
@@ -55,3 +53,21 @@ def factors_by_kind(
         for place in places:
             factors[place] = time_s / small_s[middle]
     return factors
+
+
+def common_places(members: Sequence[Member]) -> list[int]:
+    """Return the members whose kind has a factor of its own; all where no kind has several members.
+
+    What a larger run of the middle member adds is taken for all members: one of a kind that is alone, say of
+    small records among large files, would lend all of them what the size of its miniature makes of it.
+    """
+    groups = _by_kind(members).values()
+    common = sorted(place for places in groups if len(places) >= FEWEST for place in places)
+    return common or list(range(len(members)))
+
+
+def _by_kind(members: Sequence[Member]) -> dict[Kind, list[int]]:
+    groups: dict[Kind, list[int]] = defaultdict(list)
+    for place, member in enumerate(members):
+        groups[kind_of(member)].append(place)
+    return groups
