@@ -71,7 +71,7 @@ class MiddleWorld:
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
-        if self._in_small_tiles:
+        if self.in_small_tiles:
             self._run_tiles()
             return
         stated = self.resolved.scenario.precision
@@ -92,7 +92,8 @@ class MiddleWorld:
                 return
 
     @property
-    def _in_small_tiles(self) -> bool:
+    def in_small_tiles(self) -> bool:
+        """Whether the pool is sampled in small tiles that are run whole."""
         return self.blocks == SMALL_TILE_BLOCKS and self.plan is None and not self.whole
 
     def _run_tiles(self) -> None:
@@ -146,7 +147,7 @@ class MiddleWorld:
         of_windows = math.hypot(*widths) / len(widths)
         if self.whole:
             return of_windows
-        if self._in_small_tiles and len(widths) > 1:
+        if self.in_small_tiles and len(widths) > 1:
             times = np.log([run.time_s for run in self.known])
             spread = student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times))
             return math.hypot(spread, OF_SIZE) * self.time_s
@@ -186,7 +187,7 @@ class MiddleWorld:
 
     def first_tile(self) -> MemberResult | None:
         """Return the first tile's own result; None where it was sampled."""
-        if self.first is None or not self._in_small_tiles:
+        if self.first is None or not self.in_small_tiles:
             return None
         return tile_result(self.runs[0], self.first, self.model)
 
