@@ -13,9 +13,9 @@ from zsim.engine.warm import begin_compiling
 from zsim.predict.clients import latencies
 from zsim.predict.ensemble import Member, Unknown, draw_members, unknowns
 from zsim.predict.hardware import plane_model
-from zsim.predict.level import Level, anchors, level
+from zsim.predict.level import Level, anchors, level, of_size
 from zsim.predict.member import MemberResult, setup_of, world_of
-from zsim.predict.middle import OF_SIZE, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
+from zsim.predict.middle import SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.predict.onetile import run_pool, run_world
 from zsim.predict.population import miniature
 from zsim.predict.prediction import Clients
@@ -195,11 +195,14 @@ class Work:
     def _shown(self) -> int:
         return self._nearest()[0] if self.anchors else 0
 
-    def _take_benches(self, error: float = OF_SIZE, factor: float = 1.0) -> None:
-        """Take the level from worlds on larger populations."""
+    def _take_benches(self, error: float | None = None, factor: float = 1.0) -> None:
+        """Take the level from worlds on larger populations; `error`: of their size, a tile's if not given."""
         known = [self.anchors[place] for place in self._nearest()] or [1.0] * len(self._benches)
         times = [bench.result.time_s for bench in self._benches]
-        self.level = level([time * factor / small for time, small in zip(times, known, strict=False)], error)
+        ratios = [time * factor / small for time, small in zip(times, known, strict=False)]
+        if error is None:
+            error = of_size(float(np.mean(np.log(ratios))))
+        self.level = level(ratios, error)
         self.bench = self._benches[0]
 
     def _take_middle(self) -> None:
