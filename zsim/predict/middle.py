@@ -19,8 +19,17 @@ from zsim.engine.run import RunResult
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, run_member, world_of
-from zsim.predict.onetile import as_tile, in_windows, is_whole, short_phases, tile_result, tile_run
+from zsim.predict.level import of_size
+from zsim.predict.member import MemberResult, world_of
+from zsim.predict.onetile import (
+    as_tile,
+    in_windows,
+    is_whole,
+    run_pool,
+    short_phases,
+    tile_result,
+    tile_run,
+)
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
@@ -33,9 +42,6 @@ PRECISION = 0.02
 SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
 TILES, SMALL_TILE_BLOCKS = 4, 30_000
 """As many blocks as one large tile and a half: several tell how far one may be off."""
-OF_SIZE = 0.05
-"""Half of what the size of a small tile may change, with 95 %: six exact runs of pools of 0.2 to 2 million
-blocks differ from it by 1 to 5 % beyond its spread (a seventh, short, of records of 16K, by 23 %)."""
 MOST_SEEN = 0.95
 """Even where all populations were run: each lies at many places."""
 
@@ -71,7 +77,7 @@ class MiddleWorld:
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
-        if self._in_small_tiles:
+        if self.in_small_tiles:
             self._run_tiles()
             return
         stated = self.resolved.scenario.precision
@@ -92,7 +98,8 @@ class MiddleWorld:
                 return
 
     @property
-    def _in_small_tiles(self) -> bool:
+    def in_small_tiles(self) -> bool:
+        """Whether the pool is sampled in small tiles that are run whole."""
         return self.blocks == SMALL_TILE_BLOCKS and self.plan is None and not self.whole
 
     def _run_tiles(self) -> None:
@@ -108,6 +115,7 @@ class MiddleWorld:
             self.first = self.first or result
             if self.progress is not None:
                 self.progress(0.0, len(self.runs) / TILES)
+        self._run_small()
 
     def _precise(self, wanted: float) -> bool:
         return self.half_width_s <= wanted * self.time_s
@@ -146,10 +154,11 @@ class MiddleWorld:
         of_windows = math.hypot(*widths) / len(widths)
         if self.whole:
             return of_windows
-        if self._in_small_tiles and len(widths) > 1:
+        if self.in_small_tiles and len(widths) > 1:
             times = np.log([run.time_s for run in self.known])
             spread = student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times))
-            return math.hypot(spread, OF_SIZE) * self.time_s
+            drift = float(times.mean() - np.log(self.small).mean()) if self.small else 0.0
+            return math.hypot(spread, of_size(drift)) * self.time_s
         here = sum(run.covered for run in self.known) / self._populations
         of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
         return math.hypot(of_windows, self._between() * self.time_s)
@@ -174,10 +183,13 @@ class MiddleWorld:
 
     def _run_small(self) -> None:
         """Run small miniatures of several seeds."""
-        for number in range(SMALL_REPEATS):
+
+        def executed(number: int) -> float:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
             pool = miniature(seeded, self.member, blocks=SMALL_BLOCKS)
-            self.small.append(run_member(seeded, self.member, pool=pool, model=self.model).time_s)
+            return run_pool(seeded, self.member, pool, self.model).time_s
+
+        self.small = list(together(executed, range(SMALL_REPEATS)))
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
@@ -186,7 +198,7 @@ class MiddleWorld:
 
     def first_tile(self) -> MemberResult | None:
         """Return the first tile's own result; None where it was sampled."""
-        if self.first is None or not self._in_small_tiles:
+        if self.first is None or not self.in_small_tiles:
             return None
         return tile_result(self.runs[0], self.first, self.model)
 

@@ -125,8 +125,10 @@ class Tiling:
     def _shift(self, number: int) -> I64:
         """Return how far a tile lies behind its population on each top-level vdev [bytes]."""
         shift = np.zeros(self.vdevs, np.int64)
+        # Of the last tile there is a part, which takes no place of its own.
+        count = max(1.0, 1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1])
         for place, level in enumerate(self.geometry.recipe.vdevs):
-            shift[self.geometry.vdevs[place]] = level.behind(number, self.count)
+            shift[self.geometry.vdevs[place]] = level.behind(number, count)
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
 
 
