@@ -169,7 +169,7 @@ def in_half(found: dict[Row, np.ndarray], half: str) -> dict[Row, np.ndarray]:
 
 
 def left_out(by_value: Sequence[dict[Row, np.ndarray]]) -> tuple[dict[Row, np.ndarray], Counter[int]]:
-    """Return what the value that is best on all other experiments gives for each, and how often it is which."""
+    """Return what the value that is best on all other experiments gives for each, and which it is."""
     losses = [scores_of(found).losses for found in by_value]
     result: dict[Row, np.ndarray] = {}
     chosen: Counter[int] = Counter()

@@ -27,6 +27,10 @@ CACHE_ON = 0.9
 RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
 switch it off by hand.  An assumption, which the field reports do not settle (docs/explanation/residuals.md,
 validation/fit_assumptions.py)."""
+GNOP_SHARE = 0.5
+"""Pools on disks of 4 KiB sectors under a ZFS that takes the logical sector, made with 4 KiB sectors all the
+same: the advice of 2011 to 2013 was to lie to it with gnop(8) (savagedlight.me, 2012-07-15), and those who
+had not heard of it were many: later releases warn of it in `zpool status`.  Assumed: half each."""
 LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
 """Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
 a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""
@@ -119,6 +123,11 @@ def write_caches() -> tuple[Choice, ...]:
     return Choice(True, CACHE_ON), Choice(False, 1.0 - CACHE_ON)
 
 
+def sector_sizes() -> tuple[Choice, ...]:
+    """Return the ashift a pool on disks of 4 KiB sectors may have where ZFS takes the logical sector."""
+    return Choice(12, GNOP_SHARE), Choice(9, 1.0 - GNOP_SHARE)
+
+
 def loads() -> tuple[Choice, ...]:
     """Return foreground reads a second and drive, with the shares of pools."""
     return tuple(Choice(rate, share) for rate, share in LOADS)
@@ -173,6 +182,7 @@ class World:
     load : float or None
         Foreground reads a second and drive.
     fill : float or None
+    ashift : int or None
     """
 
     history: str | None = None
@@ -180,6 +190,7 @@ class World:
     write_cache: bool | None = None
     load: float | None = None
     fill: float | None = None
+    ashift: int | None = None
 
 
 def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
@@ -189,6 +200,8 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
         changes["history"] = world.history
     if world.write_cache is not None:
         changes["write_cache"] = world.write_cache
+    if world.ashift is not None:
+        changes["ashift"] = world.ashift
     if world.drive is not None:
         changes["drive"] = world.drive
         if resolved.assumed("new_drive"):
