@@ -16,6 +16,7 @@ from zsim.drives.model import DriveModel, DriveSpread
 from zsim.predict.hardware import HOST, Factors, drive_models, physical_sector, shares_host
 from zsim.predict.worlds import (
     Choice,
+    assumption,
     data_bytes,
     drive_classes,
     fills,
@@ -31,13 +32,9 @@ from zsim.scenario.resolve import ResolvedScenario
 MEMBERS = 16
 LOGICAL_SECTOR = 9
 NORMAL = NormalDist()
-# Relative standard deviation of the ageing that a pool of unknown history has seen: a factor of two each way.
-CHURN_SPREAD = math.log(2.0)
-# Of the record size of a pool whose datasets are not described.
-FILE_SPREAD = math.log(2.0)
-# Sustained write rate of an unnamed SSD, fast region full: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO),
-# 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
-SUSTAINED_SPREAD = 0.45
+CHURN_SPREAD = assumption("spread.churn")
+FILE_SPREAD = assumption("spread.file_size")
+SUSTAINED_SPREAD = assumption("spread.sustained_write")
 
 
 @dataclass(frozen=True, slots=True)
