@@ -74,8 +74,8 @@ def _idle(share: float) -> tuple[tuple[float, float], ...]:
 
 ASSUMPTIONS = (
     Assumption("CACHE_ON", worlds, (0.5, 0.75, 0.9, 0.97), "share of drives with the write cache on"),
-    Assumption("CHURN_SPREAD", ensemble, (0.35, math.log(2.0), 1.0, 1.2), "spread of the ageing"),
-    Assumption("FILE_SPREAD", ensemble, (0.35, math.log(2.0), 1.0, 1.2), "spread of the file sizes"),
+    Assumption("CHURN_SPREAD", ensemble, (0.35, 0.693, 1.0, 1.2), "spread of the ageing"),
+    Assumption("FILE_SPREAD", ensemble, (0.35, 0.693, 1.0, 1.2), "spread of the file sizes"),
     Assumption("RARER", worlds, (0.0, 0.5, 1.0), "how much rarer a use is in pools too large for it"),
     Assumption(
         "LOADS",
@@ -169,7 +169,7 @@ def in_half(found: dict[Row, np.ndarray], half: str) -> dict[Row, np.ndarray]:
 
 
 def left_out(by_value: Sequence[dict[Row, np.ndarray]]) -> tuple[dict[Row, np.ndarray], Counter[int]]:
-    """Return what the value that is best on all other experiments gives for each, and how often it is which."""
+    """Return what the value that is best on all other experiments gives for each, and which it is."""
     losses = [scores_of(found).losses for found in by_value]
     result: dict[Row, np.ndarray] = {}
     chosen: Counter[int] = Counter()

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from zsim.drives.links import load_enclosure
 from zsim.drives.model import DriveModel, DriveSpread
-from zsim.predict.hardware import HOST, Factors, drive_models, shares_host
+from zsim.predict.hardware import HOST, Factors, drive_models, physical_sector, shares_host
 from zsim.predict.worlds import (
     Choice,
+    assumption,
     data_bytes,
     drive_classes,
     fills,
     loads,
     pick,
+    sector_sizes,
     shinglings,
     uses,
     write_caches,
@@ -28,20 +30,17 @@ from zsim.predict.worlds import (
 from zsim.scenario.resolve import ResolvedScenario
 
 MEMBERS = 16
+LOGICAL_SECTOR = 9
 NORMAL = NormalDist()
 HYPERCUBES = 50
 NAMES = (
     "outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host", "drive", "fill", "history", "churn",
-    "file_size", "write_cache", "shingling", "load",
+    "file_size", "write_cache", "shingling", "load", "ashift",
 )  # fmt: skip
 """Of all unknowns there may be."""
-# Relative standard deviation of the ageing that a pool of unknown history has seen: a factor of two each way.
-CHURN_SPREAD = math.log(2.0)
-# Of the record size of a pool whose datasets are not described.
-FILE_SPREAD = math.log(2.0)
-# Sustained write rate of an unnamed SSD, fast region full: 169 to 480 MB/s of SATA ones (870 QVO, 870 EVO),
-# 300 to 1200 MB/s of NVMe ones (970 EVO): TechPowerUp, KitGuru, PC Perspective.
-SUSTAINED_SPREAD = 0.45
+CHURN_SPREAD = assumption("spread.churn")
+FILE_SPREAD = assumption("spread.file_size")
+SUSTAINED_SPREAD = assumption("spread.sustained_write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,9 @@ class Member:
         Generic drive of a pool whose drives are not named; None: as assumed.
     fill : float or None
         Fill of a pool of which it is not stated; None: as assumed.
+    ashift : int or None
+        Sector size of a pool on disks of 4 KiB sectors under a ZFS that takes the logical sector; None: as
+        assumed.
     shingling : float
         Factor on what a shingled drive spends on rewriting its bands.
     scores : tuple of float
@@ -105,6 +107,7 @@ class Member:
     load: float | None = None
     drive: str | None = None
     fill: float | None = None
+    ashift: int | None = None
     shingling: float = 1.0
     scores: tuple[float, ...] = ()
 
@@ -126,7 +129,7 @@ def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
         found.append(
             Unknown("host", "ports", "say what the drives plug into", load_enclosure(HOST).rate_spread)
         )
-    found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, new)]
+    found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, old, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 
 
@@ -153,11 +156,20 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     return found
 
 
-def _of_the_surroundings(resolved: ResolvedScenario, new: DriveModel) -> list[Unknown]:
+def has_large_sectors(models: Sequence[DriveModel]) -> bool:
+    """Tell whether one of the disks writes sectors larger than 512 bytes."""
+    disks = (model for model in models if model.kind == "mechanical")
+    return any(physical_sector(disk, disk.parameters()) > 1 << LOGICAL_SECTOR for disk in disks)
+
+
+def _of_the_surroundings(resolved: ResolvedScenario, old: DriveModel, new: DriveModel) -> list[Unknown]:
     found = []
     if resolved.assumed("write_cache") and resolved.operation != "scrub" and new.kind == "mechanical":
         words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
+    if resolved.assumed("ashift") and resolved.ashift == LOGICAL_SECTOR and has_large_sectors((old, new)):
+        words = "say with which sector size the pool was made (zdb -C | grep ashift)"
+        found.append(Unknown("ashift", "ashift", words, choices=sector_sizes()))
     if new.recording == "smr" and resolved.operation != "scrub":
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
         found.append(Unknown("shingling", "new_drive", words, choices=shinglings(resolved, new.vendor)))

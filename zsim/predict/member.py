@@ -269,6 +269,7 @@ def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
         write_cache=member.write_cache,
         load=member.load,
         fill=member.fill,
+        ashift=member.ashift,
     )
     return in_world(resolved, world)
 

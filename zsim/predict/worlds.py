@@ -1,12 +1,14 @@
 """What a pool may be like where nobody says: shares of the possible uses, write caches and loads.
 
-A share is a probability; its source stands beside it.  Choices are ordered from what makes a resilver short
-to what makes it long, so that one score per choice orders the worlds as well.
+A share is a probability; it stands with its source in ``models/unknowns`` or ``models/histories``.  Choices
+are ordered from what makes a resilver short to what makes it long, so that one score per choice orders the
+worlds as well.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,32 +22,35 @@ USES = (
     "database",
 )  # fmt: skip
 """Histories a pool of unknown use may have, the quick ones first."""
-RARER = 1.0
-"""Power with which a use becomes rarer where a pool holds more than is usual; assumed: in proportion."""
-CACHE_ON = 0.9
-"""SATA drives leave the factory with the write cache on (FreeBSD ada(4): enabled by default); SAS drives,
-RAID controllers and some servers have it off (HP ISS Technology Update 9/3: "disabled by default"), and few
-switch it off by hand.  An assumption, which the field reports do not settle (docs/explanation/residuals.md,
-validation/fit_assumptions.py)."""
-LOADS = ((0.0, 0.55), (0.5, 0.25), (2.0, 0.15), (6.0, 0.05))
-"""Reads a second and drive of whoever uses the pool meanwhile, and the share of pools: half are left alone,
-a home server in use makes about one read in two seconds, a busy one several a second. Assumed."""
-DRIVE_CLASSES = (("generic-7200rpm-cmr", 0.6), ("generic-5400rpm-cmr", 0.4))
-"""Of pools whose drives are not named. Of the 67 disks that ZFS users name most often (the catalogue's
-survey), about four in ten turn at 5400 to 5900 rpm."""
+MODEL = catalogue.models_directory() / "unknowns" / "worlds.toml"
+
+
+@functools.cache
+def _numbers() -> Mapping[str, Any]:
+    return catalogue.load_toml(MODEL)
+
+
+def assumption(name: str) -> float:
+    """Return a number of ``models/unknowns``, such as ``spread.churn``."""
+    return float(catalogue.quantity_of(_numbers(), name, MODEL, "1").value)
+
+
+def _pairs(table: str, key: str) -> tuple[tuple[float, float], ...]:
+    """Return the values of a list of choices, and their shares."""
+    return tuple((float(each[key]["value"]), float(each["share"]["value"])) for each in _numbers()[table])
+
+
+RARER = assumption("power.rarer")
+CACHE_ON = assumption("share.write_cache_on")
+LARGE_SECTORS = assumption("share.large_sectors")
+LOADS = _pairs("load", "rate")
+DRIVE_CLASSES = tuple(
+    (str(each["name"]), float(each["share"]["value"])) for each in _numbers()["drive_class"]
+)
+SHINGLINGS = _pairs("shingling", "factor")
+NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
-SHINGLINGS = ((0.5, 1.0), (1.0, 1.0), (1.15, 1.0), (1.6, 1.0), (3.2, 1.0))
-"""What shingled drives spend on their bands, over the model, and the shares: the factor that each of five
-reported resilvers of mirrors needs (2 TB of 2026 at 41 MB/s; two of 6 TB in the mirror of 2023; ST4000DM004
-at 13.9 MiB/s, OpenZFS issue 13679; ST5000LM000 at 7.9 MiB/s, issue 9800).  The firmwares are not published,
-and reporters write when it is slow."""
-NARROW_SHINGLINGS = ((4.1, 2.5), (5.8, 2.5))
-"""The same of WD's drives that are written to in narrow columns, together as likely as all others: 8 days
-instead of one for an array (techsoncall), more than 9 instead of 16 hours for a WD40EFAX in a raidz1 of four
-(ServeTheHome).  Ars Technica (June 2020) found the same drive to collapse under sequential writes of 32K and
-to keep up with the 512K of mdraid: what its firmware does with them is not known.  No such report is known
-of Seagate's: six ST5000DM000 in a raidz2 of six took the writes at 18.5 MB/s each (Solaris, 2014)."""
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
 YEARS = {
@@ -119,6 +124,11 @@ def write_caches() -> tuple[Choice, ...]:
     return Choice(True, CACHE_ON), Choice(False, 1.0 - CACHE_ON)
 
 
+def sector_sizes() -> tuple[Choice, ...]:
+    """Return the ashift a pool on disks of 4 KiB sectors may have where ZFS takes the logical sector."""
+    return Choice(12, LARGE_SECTORS), Choice(9, 1.0 - LARGE_SECTORS)
+
+
 def loads() -> tuple[Choice, ...]:
     """Return foreground reads a second and drive, with the shares of pools."""
     return tuple(Choice(rate, share) for rate, share in LOADS)
@@ -173,6 +183,7 @@ class World:
     load : float or None
         Foreground reads a second and drive.
     fill : float or None
+    ashift : int or None
     """
 
     history: str | None = None
@@ -180,6 +191,7 @@ class World:
     write_cache: bool | None = None
     load: float | None = None
     fill: float | None = None
+    ashift: int | None = None
 
 
 def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
@@ -189,6 +201,8 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
         changes["history"] = world.history
     if world.write_cache is not None:
         changes["write_cache"] = world.write_cache
+    if world.ashift is not None:
+        changes["ashift"] = world.ashift
     if world.drive is not None:
         changes["drive"] = world.drive
         if resolved.assumed("new_drive"):

@@ -12,8 +12,10 @@ from zsim.predict.words import Grid
 from zsim.scenario import catalogue
 
 FITTED = "fitted"
-FOLDERS = ("drives", "platters", "enclosures", "releases", "histories")
-SCRIPTS = dict.fromkeys(("capacity_law", "density_law", "generations"), "models/drives/generate.py")
+FOLDERS = ("drives", "platters", "enclosures", "releases", "histories", "unknowns")
+SCRIPTS = dict.fromkeys(("capacity_law", "density_law", "generations"), "models/drives/generate.py") | {
+    "fit_assumptions": "validation/fit_assumptions.py"
+}
 """Source of a fitted number, and the committed script that makes it; others were solved by hand."""
 CASE_FILES = ("case.toml", "experiments.toml")
 HEAD = ("number", "values", "models", "uncertainty", "fitted on", "script")

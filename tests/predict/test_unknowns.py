@@ -1,0 +1,64 @@
+"""What nobody states: numbers with a source, sector sizes of old pools, the middle of shingled ensembles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zsim.drives.generations import LATEST
+from zsim.predict import ensemble, worlds
+from zsim.predict.api import _Work, resolved_of
+from zsim.predict.ensemble import Member, member_at, unknowns
+from zsim.predict.member import world_of
+from zsim.predict.sizes import kind_of
+from zsim.scenario import catalogue
+from zsim.scenario.model import Scenario
+
+OLD = {"layout": "raidz2x6", "release": "freebsd-9.1", "alloc": "6T", "drive_size": "2TB", "load": []}
+
+
+def names(**changes: Any) -> list[str]:
+    return [each.name for each in unknowns(resolved_of(Scenario.from_dict(OLD | changes)))]
+
+
+def test_every_number_has_a_source() -> None:
+    assert catalogue.unsourced_numbers(catalogue.load_toml(worlds.MODEL)) == []
+    assert worlds.assumption("share.write_cache_on") == worlds.CACHE_ON
+    assert worlds.assumption("spread.churn") == ensemble.CHURN_SPREAD
+
+
+@pytest.mark.parametrize("table", [worlds.LOADS, worlds.DRIVE_CLASSES])
+def test_shares_sum_to_one(table: tuple[tuple[object, float], ...]) -> None:
+    assert sum(share for _, share in table) == pytest.approx(1.0)
+
+
+def test_the_sector_size_is_unknown_where_zfs_takes_the_logical_one() -> None:
+    drive = {"drive": "generic-5400rpm-cmr"}
+    assert "ashift" in names(**drive)
+    assert "ashift" not in names(**drive, ashift=12)
+    assert "ashift" not in names(**drive, release="openzfs-2.2")
+    assert "ashift" not in names(**drive, drive_size="500GB", alloc="1T")
+
+
+def test_a_member_has_one_of_both_sector_sizes() -> None:
+    resolved = resolved_of(Scenario.from_dict(OLD | {"drive": "generic-5400rpm-cmr"}))
+    (unknown,) = [each for each in unknowns(resolved) if each.name == "ashift"]
+    sizes = [world_of(resolved, member_at((unknown,), (score,))).ashift for score in (-1.0, 1.0)]
+    assert sizes == [12, 9]
+
+
+def test_freebsd_10_is_of_its_time() -> None:
+    assert worlds.year_of("freebsd-9.2") < worlds.year_of("freebsd-10.3") < LATEST
+
+
+@pytest.mark.parametrize(("drive", "history"), [("generic-5400rpm-smr", "home-nas"), ("hd103uj", "vm-host")])
+def test_the_middle_of_a_shingled_ensemble_is_of_the_commonest_kind_nearby(drive: str, history: str) -> None:
+    work = _Work(
+        resolved_of(Scenario.from_dict({"layout": "mirror2", "drive": drive, "alloc": "300G"})),
+        lambda share, what: None,
+    )
+    kinds = ["vm-host", "home-nas", "home-nas", "media-server", "database"]
+    work.members = tuple(Member(history=each) for each in kinds)
+    work.raw = [100.0, 90.0, 115.0, 60.0, 1000.0]
+    assert kind_of(work._middle())[0] == history
