@@ -2,6 +2,7 @@
 
     python docs/make.py [NAME ...]      write what has changed (all, or the files with these names)
     python docs/make.py --check ...     change nothing; exit code 1 and the names if something would change
+    python docs/make.py --measure       write the table of speed (on an idle machine)
 
 In a transcript the words must be the same; numbers may differ by `TOLERANCE`, because versions of numpy and
 scipy are not the same on every machine.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import functools
 import io
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -25,6 +27,7 @@ from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
 from zsim.predict.drawing import render
 from zsim.predict.prediction import Prediction
+from zsim.predict.words import Grid
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
 from zsim.validate import overview, report, words
@@ -34,6 +37,8 @@ from zsim.validate.drawing import figure as validate_figure
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 ACCURACY = "<!-- accuracy: made by docs/make.py from zsim validate -->"
+SPEED = "<!-- speed: made by docs/make.py --measure -->"
+SPEED_PAGES = (ROOT / "README.md", DOCS / "explanation" / "performance.md")
 MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
 TOLERANCE = 0.05
 COMMAND_LINE = (
@@ -76,18 +81,27 @@ def readme() -> str:
 @functools.cache
 def validation() -> Validation:
     """Run the cases that come with zsim, once."""
-    return validate()
+    return validate(jobs=None)
 
 
 def accuracy() -> str:
     """Return what zsim was held against and how it came out, and the published cases one by one."""
     claims, summary = validation().claims, validation().summary
     told = [claim for claim in claims if claim.kind in ("seed", "published")]
+    sentences = "\n".join(f"* {line}" for line in words.score_sentences(summary))
     return (
         f"\n{words.headline(summary)} What fails stands first in the report.\n\n"
-        f"{markdown(overview.glance_grid(claims))}\nThe published studies and reports, one by one:\n\n"
+        f"{markdown(overview.glance_grid(claims))}\nOf the field reports, which state some things and leave "
+        f"the rest to the interval:\n\n{sentences}\n\n{markdown(_field_classes(summary))}\n"
+        "The published studies and reports, one by one:\n\n"
         f"{markdown(words.without(overview.cases_grid(told), 'info'))}\n"
     )
+
+
+def _field_classes(summary: dict[str, Any]) -> Grid:
+    """Return the scores of the field reports by class."""
+    grid = words.classes_grid(summary)
+    return Grid(grid.head, tuple(row for row in grid.rows if row[0].startswith(overview.FIELD)), grid.numeric)
 
 
 def validation_page() -> str:
@@ -228,8 +242,20 @@ def is_current(path: Path, new: str) -> bool:
     return about_equal(path.read_text(encoding="utf-8"), new)
 
 
+def measure() -> int:
+    """Measure the speed, and write the table to the pages that show it."""
+    command = [sys.executable, "-m", "tests.benchmarks.table"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    for path in SPEED_PAGES:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(between(text, SPEED, "<!-- end of speed -->", f"\n{done.stdout}\n"), encoding="utf-8")
+    return 0
+
+
 def main() -> int:
     """Write, or with ``--check`` compare, the made documents."""
+    if sys.argv[1:] == ["--measure"]:
+        return measure()
     wanted = {word for word in sys.argv[1:] if word != "--check"}
     if unknown := wanted - {path.name for path in PAGES}:
         raise SystemExit(f"not made here: {', '.join(sorted(unknown))}")

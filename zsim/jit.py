@@ -18,12 +18,10 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite.binding import parse_assembly  # type: ignore[import-untyped,unused-ignore]
-from llvmlite.ir import FunctionType, VoidType  # type: ignore[import-untyped,unused-ignore]
+from llvmlite.binding import Linkage, parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.core import sigutils, typing
 from numba.core.caching import FunctionCache
-from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags, compile_extra
 from numba.core.runtime import rtsys
@@ -190,6 +188,13 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         self._linking_libraries: list[Any] = list(needed)
         super().finalize()
 
+    def _optimize_final_module(self) -> None:
+        """Optimise after making the parts private: what has one caller is put into it and drops out."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
     def serialize_using_object_code(self) -> Any:
         """Return what is kept on disk: no code to be linked, only which functions there are."""
         self._ensure_finalized()
@@ -260,29 +265,6 @@ def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
     )
 
 
-def entry_point(function: Callable[..., Any], signature: str) -> int:
-    """Compile `function` with the same options and return its address, for `call_through`.
-
-    Parameters
-    ----------
-    function : callable
-        At module level, undecorated (its compilation is cached under its name).
-    signature : str
-        As numba writes it, for example ``void(int64, int64)``.
-    """
-    with _ONE_AT_A_TIME:
-        return int(_callback(function, signature).address)
-
-
-@functools.cache
-def _callback(function: Callable[..., Any], signature: str) -> Any:
-    arguments = sigutils.normalize_signature(signature)
-    compiled: Any = CFunc(function, arguments, {}, dict(OPTIONS), pipeline_class=_WholeCompiler)
-    compiled._cache = _Cache(function)
-    compiled.compile()
-    return compiled
-
-
 def array_at(dtype: Any) -> Any:
     """Return a compiled function from an address to the array of `dtype` that begins there.
 
@@ -325,16 +307,6 @@ def bare(typing_context: Any, table: Any) -> Any:
     return types.CPointer(types.int64)(table), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def bare_at(typing_context: Any, address: Any) -> Any:
-    """Return the table of addresses that begins at an address, as a plain pointer."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
-
-    return types.CPointer(types.int64)(types.int64), generate
-
-
 def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
@@ -350,36 +322,25 @@ def array_in(dtype: Any, entry: int) -> Any:
     return view
 
 
-def call_through(entry: int, arguments: int) -> Any:
-    """Return a compiled function that calls the code whose address stands at `entry` of a table.
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+    """Return an entry of a table of addresses and sizes."""
 
-    What is called so (`entry_point`, every argument an int64, the table's address first) is compiled once,
-    and not once more inside each of its callers and their callers, as numba does with an ordinary call.
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _constant_load(builder, arguments[0], arguments[1])
 
-    Parameters
-    ----------
-    entry : int
-    arguments : int
-        So many follow the table.
-    """
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def call(typing_context: Any, table: Any, given: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            word = context.get_value_type(types.int64)
-            address = _entry(context, builder, values[0], entry)
-            code = builder.inttoptr(address, FunctionType(VoidType(), [word] * (arguments + 1)).as_pointer())
-            words = [builder.extract_value(values[1], place) for place in range(arguments)]
-            builder.call(code, [builder.ptrtoint(values[0], word), *words])
-            return context.get_dummy_value()
-
-        return types.void(table, types.UniTuple(types.int64, arguments)), generate
-
-    return call
+    return types.int64(table, types.int64), generate
 
 
 def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
-    return builder.load(builder.gep(table, [context.get_constant(types.intp, entry)]))
+    return _constant_load(builder, table, context.get_constant(types.intp, entry))
+
+
+def _constant_load(builder: Any, table: Any, place: Any) -> Any:
+    """Load a word that does not change while compiled code runs: once in a function is enough."""
+    word = builder.load(builder.gep(table, [place]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
 
 
 def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
@@ -389,7 +350,7 @@ def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any
     populate_array(
         array,
         data=builder.inttoptr(address, element.as_pointer()),
-        shape=list(shape) or [context.get_constant(types.intp, 1 << 40)],
+        shape=list(shape) or [context.get_constant(types.intp, 0)],
         strides=[builder.mul(size, shape[1]), size] if shape else [size],
         itemsize=size,
         meminfo=None,

@@ -131,6 +131,39 @@ def test_sequential_writes_through_the_cache_reach_the_rate_of_the_medium():
     assert run.iops * 4096 == pytest.approx(bound, rel=0.05)
 
 
+def emulating(places, sizes, **changes):
+    """Write what a drive of 4K sectors, with tracks of 1 MB, has in its cache at once."""
+    changes = {"physical_sector_bytes": 4096, "write_cache_bytes": 1 << 30, "queue_depth": 512} | changes
+    parameters = DriveParameters(
+        capacity_bytes=1_000_000_000, revolution_s=0.01, zone_rates=(100e6,), seekless_bytes=1_000_000,
+        interface_rate=1e15, **changes,
+    )  # fmt: skip
+    places = np.array([0, *places])
+    arrivals = np.zeros(len(places))
+    writes = np.ones(len(places), dtype=bool)
+    return run_alone(parameters, places, np.array([4096, *sizes]), writes, arrivals=arrivals)
+
+
+def test_sectors_of_all_cached_writes_on_a_track_are_read_in_one_turn():
+    # On the first track (1 MB in 10 ms) and on the second, each with gaps between the writes.
+    track = 8192 + 512 + np.arange(40) * 20480
+    one, two = emulating(track, [4096] * 40), emulating([*track, *(track + 1_003_520)], [4096] * 80)
+    plain = emulating([*track, *(track + 1_003_520)], [4096] * 80, physical_sector_bytes=512)
+    assert [np.sum(run.service > 0.01) for run in (plain, one, two)] == [0, 1, 2]
+    ends = [(run.start + run.service).max() for run in (two, plain)]
+    assert ends[0] - ends[1] == pytest.approx(0.02, abs=1e-6)
+
+
+def test_without_a_cache_each_write_of_a_part_of_a_sector_costs_a_turn():
+    run = emulating(8192 + 512 + np.arange(40) * 20480, [4096] * 40, write_cache_bytes=0)
+    assert np.sum(run.service > 0.01) == 40
+
+
+def test_writes_that_go_on_where_another_ends_cost_no_turn_whatever_their_alignment():
+    run = emulating(4096 + np.arange(40) * 4608, [4608] * 40)
+    assert np.sum(run.service > 0.01) <= 1
+
+
 def test_a_flush_costs_an_appending_writer_a_turn():
     for name, turns in (("generic-7200rpm-cmr", 120.0), ("generic-5400rpm-cmr", 90.0)):
         parameters, count = load_drive(name).parameters(), 300

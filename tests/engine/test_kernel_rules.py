@@ -29,15 +29,10 @@ MODULES = {
 
 
 def kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    """Yield the functions that are compiled: decorated ones, and those compiled as an entry point."""
-    entries = {
-        ast.unparse(node.args[0])
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "entry_point"
-    }
+    """Yield the functions that are compiled."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (
-            node.name in entries or any("njit" in ast.unparse(each) for each in node.decorator_list)
+        if isinstance(node, ast.FunctionDef) and any(
+            "njit" in ast.unparse(each) for each in node.decorator_list
         ):
             yield node
 

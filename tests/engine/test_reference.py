@@ -490,7 +490,7 @@ def test_shared_values_are_those_of_the_compiled_engine() -> None:
 
 
 def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
-    lengths = {"queued", "in_service", "held", "acknowledging"}
+    lengths = {"queued", "in_service", "held", "acknowledging", "awaited"}
     assert {field.name for field in fields(LeafState)} | lengths == set(memory.LEAF_DTYPE.names or ())
 
 

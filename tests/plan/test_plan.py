@@ -12,9 +12,11 @@ import pytest
 from zsim.cli.ranges import values_of
 from zsim.errors import InputError
 from zsim.plan.api import compare, sweep
-from zsim.plan.usable import data_share
+from zsim.plan.table import Table
+from zsim.plan.usable import data_share, repeated_for_drives
 from zsim.predict.prediction import Bottleneck, Prediction, Quantiles
-from zsim.scenario.layout import VdevSpec
+from zsim.predict.words import grid_text
+from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario
 
 
@@ -195,3 +197,16 @@ def test_ranges(text: str, values: list[str]) -> None:
 def test_ranges_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match="axis"):
         values_of(text, "axis")
+
+
+def test_a_count_of_its_own_gives_way_to_the_one_wanted() -> None:
+    assert str(repeated_for_drives(Layout.parse("3*mirror2"), 8)) == "4*mirror2"
+    with pytest.raises(InputError, match=r"^layout 'mirror2\+mirror3' cannot be used: vdevs of different"):
+        repeated_for_drives(Layout.parse("mirror2+mirror3"), 8)
+
+
+def test_a_bottleneck_is_named_in_short_and_a_layout_whole() -> None:
+    row = {"layout": "draid2:8d:90c:4s", "bottleneck": "no single one: the new drive is the busiest"}
+    grid = Table(tuple(row), (row,)).grid()
+    assert grid.rows == (("draid2:8d:90c:4s", "no single one"),)
+    assert "…" not in grid_text(grid, 20)

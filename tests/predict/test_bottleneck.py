@@ -7,6 +7,16 @@ from typing import Any
 import pytest
 
 import zsim
+from zsim.drives.catalogue import load_drive
+from zsim.predict.ensemble import Member
+from zsim.predict.hardware import plane_model
+from zsim.predict.member import MemberResult
+from zsim.predict.middle import SMALL_TILE_BLOCKS
+from zsim.predict.onetile import run_pool
+from zsim.predict.population import miniature
+from zsim.predict.summary import busiest
+from zsim.predict.whatif import Bench, without_each
+from zsim.scenario.resolve import resolve
 
 
 def _answer(**stated: Any) -> zsim.Prediction:
@@ -38,3 +48,49 @@ def test_two_drives_in_step_have_no_single_bottleneck() -> None:
     answer = _answer(layout="mirror2", release="zol-0.7.13")
     assert answer.bottleneck.resource.startswith("no single one")
     assert "infinitely fast, would leave" in answer.bottleneck.why
+
+
+@pytest.mark.parametrize("write_cache", [True, False])
+@pytest.mark.parametrize("history", ["home-nas", "vm-host", "write-once-archive"])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"release": "openzfs-0.7"},
+        {"drive": "870-evo-4tb", "new_drive": "generic-7200rpm-cmr", "drive_size": "4TB"},
+        {"layout": "raidz1x4", "enclosure": "port-multiplier-cbs"},
+    ],
+)
+def test_without_one_resource_the_others_still_need_their_time(
+    stated: dict[str, Any], history: str, write_cache: bool
+) -> None:
+    """Nothing is faster than what the busiest of the rest has to do, however large the write caches are."""
+    bench = _bench(fill=0.4, history=history, write_cache=write_cache, **stated)
+    for gone, time in without_each(bench, 1.0).items():
+        left = max(_moving_data(bench.result, kind) for kind in ("source", "target") if kind != gone)
+        assert gone == "link" or time > 0.97 * left, f"without {gone} {time:.2f} of the others' {left:.2f}"
+
+
+def _bench(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Bench:
+    asked = resolve(
+        zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}),
+        lambda name: load_drive(name).capacity_bytes,
+    )
+    model = plane_model(asked, Member().factors, asked.seed)
+    pool = miniature(asked, Member(), blocks=blocks)
+    return Bench(asked, Member(), pool, run_pool(asked, Member(), pool, model))
+
+
+def _moving_data(result: MemberResult, kind: str) -> float:
+    """Return how much of the time the busiest drive of a kind moves data: what no better order takes away."""
+    _, _, number = busiest(result, kind)
+    servers = result.model.leaves[number].drive.parallel_commands
+    return float(result.run.leaves["transfer"][number]) / result.run.end / servers
+
+
+def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
+    stated = {"fill": 0.62, "write_cache": True, "history": "home-nas"}
+    small, large = (
+        without_each(_bench(blocks, **stated), 1.0) for blocks in (SMALL_TILE_BLOCKS, 2 * SMALL_TILE_BLOCKS)
+    )
+    assert small == pytest.approx(large, abs=0.1)

@@ -28,4 +28,5 @@ def _setup(rule: str, second: bool) -> Any:
 )
 def test_mean_end_of_a_txg(rule: str, second: bool, expected: float) -> None:
     run: Any = _Run([("issue", 0.0, 5.0), ("issue", 6.0, 11.0), ("issue", 21.0, 26.0)], 27.0)
-    assert member._mean_gap(run, _setup(rule, second)) == pytest.approx(expected)
+    ends = member._ends(run, _setup(rule, second))
+    assert sum(end for _, end in ends) / len(ends) == pytest.approx(expected)

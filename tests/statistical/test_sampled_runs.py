@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +20,8 @@ from zsim.predict.middle import TILES, MiddleWorld, middle_world
 from zsim.predict.prediction import PredictionInterrupted
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student, whole_from_windows, window_starts
+from zsim.predict.whatif import Bench
+from zsim.predict.work import Work
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 
@@ -119,19 +121,20 @@ def test_an_interrupted_prediction_has_an_interval(
     precision: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Small tiles are interrupted after the first, windows after the first estimate."""
-    estimate, tile = SampledRun._estimate, MiddleWorld._run
+    estimate, larger = SampledRun._estimate, Work._benched
 
     def interrupted(run: SampledRun) -> None:
         estimate(run)
-        raise KeyboardInterrupt
-
-    def stopped(world: MiddleWorld, number: int, *args: Any, **more: Any) -> SampledRun:
-        if number > 0:
+        if run.plan.whole < sys.maxsize:
             raise KeyboardInterrupt
-        return tile(world, number, *args, **more)
+
+    def stopped(work: Work, place: int, blocks: int) -> Bench:
+        if place != work._shown:
+            raise KeyboardInterrupt
+        return larger(work, place, blocks)
 
     if precision is None:
-        monkeypatch.setattr(MiddleWorld, "_run", stopped)
+        monkeypatch.setattr(Work, "_benched", stopped)
     else:
         monkeypatch.setattr(SampledRun, "_estimate", interrupted)
     stated = {"layout": "mirror2", "fill": 0.5, "history": "home-nas", "precision": precision}

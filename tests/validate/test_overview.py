@@ -71,3 +71,33 @@ def test_a_column_left_out() -> None:
     grid = words.without(overview.cases_grid(CLAIMS), "what")
     assert grid.head == ("case", "observed", "predicted", "p10 - p90", "error", "passed", "info")
     assert grid.numeric == frozenset(range(1, 7))
+
+
+REPORT = Case("pool-a", "observed", "observed", Path("f"), experiment="a", category="sorted")
+OTHER = Case("pool-b", "observed", "observed", Path("f"), experiment="b", category="sorted")
+FIELD = (
+    judge(REPORT, "time", 3600.0, 4000.0, 0.3, p10=3000, p90=5000, unit="s"),
+    judge(OTHER, "time", 3600.0, 9000.0, 0.3, p10=5000, p90=20000, unit="s"),
+    judge(replace(OTHER, name="pool-c", claim="progress"), "progress", 10.0, 30.0, None, unit="s"),
+)
+
+
+def test_field_reports_are_judged_in_all_and_shown_one_by_one() -> None:
+    grid = overview.field_grid((*CLAIMS, *FIELD))
+    assert [row[1] for row in grid.rows] == ["pool-b", "pool-a"]
+    assert [row[-1] for row in grid.rows] == ["no", "yes"]
+    assert [row[-2] for row in grid.rows] == ["+150 %", "+11 %"]
+    assert all(row[0] != "pool-b" for row in overview.failures_grid((*CLAIMS, *FIELD)).rows)
+    told, alike = overview.apart((*CLAIMS, *FIELD))
+    assert {claim.kind for claim in (*told, *alike)} == {"seed", "zfs-run"}
+
+
+def test_a_field_report_without_a_prediction_stands_first() -> None:
+    refused = judge(REPORT, "time", 10.0, None, 0.3, reason="No width is given.")
+    assert overview.field_grid((*FIELD, refused)).rows[0][-2:] == ("-", "-")
+
+
+def test_median_error_of_field_reports_counts_experiments_once() -> None:
+    more = tuple(replace(FIELD[1], case=f"pool-{n}") for n in range(5))
+    row = next(row for row in overview.glance_grid((FIELD[0], *more)).rows if row[0].startswith("observed"))
+    assert row[-2] == "66.7 %"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.drives.generations import LATEST, outer_rate
-from zsim.drives.parameters import DriveParameters, QueuePolicy
+from zsim.drives.parameters import MAX_SEGMENTS, DriveParameters, QueuePolicy
 from zsim.errors import InputError
 
 # Of a track at the rate of the outermost zone: tracks further in are shorter.
@@ -293,7 +293,7 @@ class DriveModel:
             read_overhead_s=self._si("read_overhead") * overhead,
             write_overhead_s=self._si("write_overhead") * overhead,
             read_pass_under_bytes=int(self._si("read_ahead")),
-            read_segments=1 if self._si("read_ahead") > 0 else 0,
+            read_segments=self._read_segments(),
             seekless_bytes=int(outer * 60.0 / self._si("rotation") * TRACK_SHARE),
             queue_depth=int(self._si("queue_depth")),
             queue_policy=self.queue_policy,
@@ -307,6 +307,14 @@ class DriveModel:
             smr_cached_writes=shingled.cached_writes if shingled else 0,
             smr_idle_s=shingled.idle_s if shingled else 1.0,
         )
+
+    def _read_segments(self) -> int:
+        """Return how many stretches of twice the read-ahead the part of the buffer for reads holds."""
+        ahead = int(self._si("read_ahead"))
+        if ahead == 0:
+            return 0
+        free = int(self._si("cache")) - int(self._si("write_cache"))
+        return max(1, min(MAX_SEGMENTS, free // (2 * ahead)))
 
     def _flash_parameters(self, rate: float, overhead: float) -> DriveParameters:
         latency, own = self._si("read_latency") * overhead, self.flash()

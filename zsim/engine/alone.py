@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from zsim.drives.derived import random_service
 from zsim.drives.parameters import DriveParameters
-from zsim.engine.device import FOREVER, device_event, device_slots, submit
+from zsim.engine.device import device_event, device_slots, next_slot, submit
 from zsim.engine.devices import load_devices, shingle_words
 from zsim.engine.memory import (
+    FOREVER,
     N_LEAVES,
     N_SERVERS,
     Memory,
@@ -27,7 +28,7 @@ from zsim.engine.memory import (
     leaves_of,
 )
 from zsim.engine.model import LeafModel, LinkModel
-from zsim.jit import bare, njit
+from zsim.jit import bare, njit, word_of
 
 DEPTHS = (1, 2, 4, 8, 16, 32)
 # Commands that drives and their write caches hold at once; what is more waits in the host.
@@ -187,17 +188,6 @@ def _send(table: Any, requests: Any, request: int, at: float) -> None:
 
 
 @njit
-def _next_device_slot(table: Any) -> int:
-    """Return the event slot whose time comes first (the lowest of equals)."""
-    times = event_times_of(table)
-    best = 0
-    for slot in range(1, device_slots(table)):
-        if times[slot] < times[best]:
-            best = slot
-    return best
-
-
-@njit
 def _complete(
     table: Any, requests: Any, following: Any, cursors: Any, depth: int, request: int, arrival: Any,
     completion: Any,
@@ -233,7 +223,7 @@ def _run_requests(
     """
     table = bare(state)
     general, commands, times = general_of(table)[0], commands_of(table), event_times_of(table)
-    services = table[N_LEAVES] * table[N_SERVERS]
+    services = word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
     issued, flushing, total = 0, NO_REQUEST, len(requests)
     for drive in range(len(cursors)):
         for _ in range(depth):
@@ -241,7 +231,7 @@ def _run_requests(
                 _send(table, requests, cursors[drive], 0.0)
                 cursors[drive] = following[cursors[drive]]
     while True:
-        slot = _next_device_slot(table)
+        slot = next_slot(table, device_slots(table))
         if depth == 0 and issued < total and arrival[issued] < times[slot] and general.free_command < pool:
             general.now = max(general.now, arrival[issued])
             _send(table, requests, issued, general.now)

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from zsim.engine import kernel
 from zsim.engine.device import MAX_CACHED
 from zsim.engine.devices import load_devices, shingle_words
-from zsim.engine.issue import enqueue_address
 from zsim.engine.memory import (
-    ENQUEUE,
     ITEM_DTYPE,
     KIND_DRAID,
     KIND_MIRROR,
@@ -101,7 +99,6 @@ class CompiledPlane:
             queue=2 * self._per_leaf,
         )
         finish_compiling()
-        self.memory.table[ENQUEUE] = enqueue_address()
         self._load_hardware()
         self._load_rules()
         self._load_items(items)
@@ -297,7 +294,7 @@ class CompiledPlane:
         """Widen the leaf queues if so many more entries of a group may not fit one."""
         bounds = self.memory.bounds[: 2 * len(self.model.leaves)]
         needed = 2 * (self._per_leaf + entries + int((bounds[:, 1] - bounds[:, 0]).max()))
-        if needed > self.memory.queue.shape[2]:
+        if needed > self.memory.queue.shape[1]:
             self.memory.widen_queues(needed)
 
     def flush(self) -> None:

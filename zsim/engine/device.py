@@ -8,38 +8,37 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from zsim.drives.flash import flash_parts
 from zsim.drives.mechanics import (
     EXTRA_BUFFER,
     EXTRA_FLASH,
     EXTRA_SHINGLED,
     KIND_FLASH,
-    POLICY_CLOOK,
-    POLICY_FCFS,
-    reach_time,
+    LANES,
+    partial_sector_turns,
     rotational_wait,
     seek_and_wait,
     service_at,
     track_angle,
+    zone_at,
     zone_of,
 )
 from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
-from zsim.drives.smr import HEAD, reach_of_shingled, smr_idle, smr_parts
+from zsim.drives.smr import HEAD, smr_idle, smr_parts
+from zsim.engine.held import fetch_track, hold, is_continued, pick_held, take_up
 from zsim.engine.memory import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
-    HELD_CAPACITY,
+    FOREVER,
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
     acknowledge_of,
-    begin_of_held,
     commands_of,
     drives_of,
+    event_bits_of,
     event_commands_of,
     event_times_of,
     general_of,
@@ -49,122 +48,27 @@ from zsim.engine.memory import (
     rates_of,
     segments_of,
     shingles_of,
+    zones_of,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 
-FOREVER = np.inf
 SHORT_FORWARD = 512 * 1024
 # Writes a drive's cache can keep track of.
-ANY, AWAITED, CACHED = range(3)
 MAX_CACHED = 4096
+# So few event slots are looked at one by one.
+FEW_SLOTS = 24
 
 
 @njit
 def link_slot(table: Any, link: int) -> int:
     """Return the event slot of a link."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + link)
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
 
 
 @njit
 def cache_slot(table: Any, leaf: int) -> int:
     """Return the event slot of a drive's write cache."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + leaf)
-
-
-@njit
-def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
-    """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
-    if drive.band > 0 and command.write != 0:
-        return reach_of_shingled(drive, head, command.offset)
-    overhead = 0.0
-    if drive.overhead_overlaps == 0:
-        overhead = drive.write_overhead if command.write else drive.read_overhead
-    is_write = command.write != 0
-    return reach_time(
-        drive, command.rate, command.angle, head, at + overhead, command.offset, is_write, bound
-    )
-
-
-@njit
-def pick_held(table: Any, leaf: int, at: float) -> int:
-    """Return the place of the held command a drive serves next (FCFS, C-LOOK or SPTF with an age limit)."""
-    drive, state, held, commands = (
-        drives_of(table)[leaf],
-        leaves_of(table)[leaf],
-        held_of(table, leaf),
-        commands_of(table),
-    )
-    count = min(state.held, drive.queue_depth)
-    if count == 1 or drive.kind == KIND_FLASH:
-        return 0
-    kind = _kind_to_serve(table, leaf, count)
-    if drive.queue_policy == POLICY_FCFS:
-        return _first_of(table, leaf, kind)
-    # The oldest command that somebody waits for; those answered from the cache may be let lie.
-    for place in range(count):
-        command = commands[held[place]]
-        if _is_of(command, kind) and (command.cache == CACHE_NONE or drive.cache_ages != 0):
-            if at - command.arrived > drive.queue_max_age:
-                return place
-            break
-    if drive.queue_policy == POLICY_CLOOK:
-        return _clook(table, leaf, count, kind)
-    best, best_cost = 0, FOREVER
-    for place in range(count):
-        if not _is_of(commands[held[place]], kind):
-            continue
-        cost = positioning_cost(drive, commands[held[place]], state.head, at, best_cost)
-        if cost < best_cost:
-            best, best_cost = place, cost
-    return best
-
-
-@njit
-def _is_of(command: Any, kind: int) -> bool:
-    """Tell whether a held command is one of those that the drive chooses from."""
-    return kind == ANY or (command.cache == CACHE_NONE) == (kind == AWAITED)
-
-
-@njit
-def _first_of(table: Any, leaf: int, kind: int) -> int:
-    """Return the place of the oldest held command of a kind; there is one."""
-    held, commands, place = held_of(table, leaf), commands_of(table), 0
-    while not _is_of(commands[held[place]], kind):
-        place += 1
-    return place
-
-
-@njit
-def _kind_to_serve(table: Any, leaf: int, count: int) -> int:
-    """Return which of the held commands a drive chooses from.
-
-    While it flushes, the cached writes: FLUSH CACHE EXT is not queued, so nothing else is taken up beside it
-    (no command of NCQ).  Where cached writes are destaged idly and have room, those that somebody waits for.
-    """
-    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
-    held, commands = held_of(table, leaf), commands_of(table)
-    awaited = 0
-    for place in range(count):
-        awaited += 1 if commands[held[place]].cache == CACHE_NONE else 0
-    if state.flushing != 0 and awaited < count:
-        return CACHED
-    has_room = 2 * state.cached <= drive.cache_bytes
-    return AWAITED if drive.destage != 0 and state.flushing == 0 and has_room and awaited > 0 else ANY
-
-
-@njit
-def _clook(table: Any, leaf: int, count: int, kind: int) -> int:
-    held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
-    above, lowest = -1, -1
-    for place in range(count):
-        if not _is_of(commands[held[place]], kind):
-            continue
-        offset = commands[held[place]].offset
-        if offset >= head and (above < 0 or offset < commands[held[above]].offset):
-            above = place
-        if lowest < 0 or offset < commands[held[lowest]].offset:
-            lowest = place
-    return above if above >= 0 else lowest
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
 
 
 @njit
@@ -185,18 +89,19 @@ def _count_gap(state: Any, offset: int) -> None:
 
 
 @njit
-def _is_continued(table: Any, leaf: int, command: Any) -> bool:
-    """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
+def _known_edges(table: Any, leaf: int, command: Any, head: int) -> tuple[bool, bool]:
+    """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
+
+    They need not if the write goes on in them, or if they came by in the turn that another has paid for.
+    """
     drive = drives_of(table)[leaf]
-    if command.write == 0 or drive.physical_sector <= drive.logical_sector:
-        return False
-    held, commands, end = held_of(table, leaf), commands_of(table), command.offset + command.length
-    sector_end = (end + drive.physical_sector - 1) // drive.physical_sector * drive.physical_sector
-    for place in range(min(leaves_of(table)[leaf].held, drive.queue_depth)):
-        other = commands[held[place]]
-        if other.write != 0 and end <= other.offset and other.offset <= sector_end:
-            return True
-    return False
+    if command.write == 0 or drive.physical_sector <= drive.logical_sector or command.fetched != 0:
+        return True, True
+    follows = leaves_of(table)[leaf].wrote_last != 0 and head == command.offset
+    followed = is_continued(table, leaf, command)
+    if partial_sector_turns(drive, command.offset, command.length, True, follows, followed) > 0.0:
+        fetch_track(table, leaf, command)
+    return follows, followed
 
 
 @njit
@@ -204,6 +109,7 @@ def _in_place(
     table: Any, leaf: int, command: Any, head: int, at: float, overhead: float
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+    follows, followed = _known_edges(table, leaf, command, head)
     return service_at(
         drives_of(table)[leaf],
         command.rate,
@@ -214,8 +120,8 @@ def _in_place(
         command.offset,
         command.length,
         command.write != 0,
-        leaves_of(table)[leaf].wrote_last != 0 and head == command.offset,
-        _is_continued(table, leaf, command),
+        follows,
+        followed,
     )
 
 
@@ -317,13 +223,8 @@ def _read_with_buffer(
 
 @njit
 def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
-    drive, state, held = drives_of(table)[leaf], leaves_of(table)[leaf], held_of(table, leaf)
-    number = held[place]
-    # Those that came before it move up: it is one of the oldest, of maybe thousands.
-    for step in range(place, 0, -1):
-        held[step] = held[step - 1]
-    state.held -= 1
-    begin_of_held(table, leaf)[0] += 1
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    number = take_up(table, leaf, place)
     state.in_service += 1
     command = commands_of(table)[number]
     command.started = at
@@ -350,7 +251,7 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
     state.transfer += transfer
     state.busy += duration
     state.free_at = at + duration
-    slot = leaf * table[N_SERVERS] + server
+    slot = leaf * word_of(table, N_SERVERS) + server
     event_times_of(table)[slot] = at + duration
     event_commands_of(table)[slot] = number
 
@@ -368,7 +269,7 @@ def start_services(table: Any, leaf: int, at: float) -> None:
                 link.occupied = 1
         times = event_times_of(table)
         server = 0
-        while times[leaf * table[N_SERVERS] + server] != FOREVER:
+        while times[leaf * word_of(table, N_SERVERS) + server] != FOREVER:
             server += 1
         _serve(table, leaf, server, pick_held(table, leaf, at), at)
 
@@ -382,7 +283,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
     best, best_time = -1, 0.0
-    for leaf in range(table[N_LEAVES]):
+    for leaf in range(word_of(table, N_LEAVES)):
         state = leaves[leaf]
         if state.link == link_number and state.held > 0 and state.in_service == 0:
             since = max(state.ended, commands[held_of(table, leaf)[0]].arrived)
@@ -393,31 +294,19 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 
 
 @njit
-def hold(table: Any, leaf: int, number: int) -> None:
-    """Put a command behind those that a drive holds."""
-    state, begin = leaves_of(table)[leaf], begin_of_held(table, leaf)
-    if begin[0] + state.held == table[HELD_CAPACITY]:
-        first = begin[0]
-        begin[0] = 0
-        held = held_of(table, leaf)
-        for step in range(state.held):
-            held[step] = held[first + step]
-    held_of(table, leaf)[state.held] = number
-    state.held += 1
-
-
-@njit
 def arrive(table: Any, number: int, at: float) -> None:
     """Put a command into its drive; a write that fits the write-back cache is answered from there."""
     command = commands_of(table)[number]
     leaf = command.leaf
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     command.arrived = at
+    command.fetched = 0
     if drive.kind != KIND_FLASH:
-        command.rate = rates_of(table, leaf)[zone_of(drive, command.offset)]
-        command.angle = track_angle(drive, command.rate, command.offset)
-    hold(table, leaf, number)
-    room = state.cached + command.length <= drive.cache_bytes and state.held < MAX_CACHED
+        zones = zones_of(table, leaf)
+        zone = zones[zone_at(drive, zones, command.offset)]
+        command.rate = zone.rate
+        command.angle = (command.offset - zone.start) / zone.turn_bytes
+    room = state.cached + command.length <= drive.cache_bytes and state.held + 1 < MAX_CACHED
     if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
         state.cached += command.length
         command.cache = CACHE_PENDING
@@ -426,6 +315,7 @@ def arrive(table: Any, number: int, at: float) -> None:
         state.acknowledging += 1
         slot = cache_slot(table, leaf)
         event_times_of(table)[slot] = min(event_times_of(table)[slot], command.due)
+    hold(table, leaf, number)
     start_services(table, leaf, at)
 
 
@@ -511,11 +401,11 @@ def end_service(table: Any, slot: int) -> int:
     has to cross it; a write answered from the cache just leaves the cache.
     """
     at = general_of(table)[0].now
-    servers = table[N_SERVERS]
-    leaf = slot // servers
     number = event_commands_of(table)[slot]
     event_times_of(table)[slot] = FOREVER
-    command, state = commands_of(table)[number], leaves_of(table)[leaf]
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    state = leaves_of(table)[leaf]
     state.in_service -= 1
     state.ended = at
     link = state.link
@@ -559,7 +449,40 @@ def end_link(table: Any, link_number: int) -> int:
 @njit
 def device_slots(table: Any) -> int:
     """Return how many event slots belong to drives, links and write caches."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + table[N_LEAVES])
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+    )
+
+
+@njit
+def next_slot(table: Any, slots: int) -> int:
+    """Return the event slot whose time comes first (the lowest of equals).
+
+    Times are compared as integers, which the compiler does several at once.
+
+    Parameters
+    ----------
+    table
+    slots : int
+        There are so many.
+    """
+    bits = event_bits_of(table)
+    first, best = bits[0], 0
+    if slots <= FEW_SLOTS:
+        for slot in range(1, slots):
+            best = slot if bits[slot] < first else best
+            first = min(first, bits[slot])
+        return best
+    # Those up to the next whole number of lanes have no events.
+    slots = (slots + LANES - 1) // LANES * LANES
+    for slot in range(slots):
+        first = min(first, bits[slot])
+    best = slots
+    for slot in range(slots):
+        best = min(best, slot if bits[slot] == first else slots)
+    return best
 
 
 @njit
@@ -571,8 +494,8 @@ def device_event(table: Any, slot: int) -> tuple[int, int]:
     seen, forgotten : int
         The command that the host sees done, and the one of which nothing is left; -1: none.
     """
-    links = table[N_LEAVES] * table[N_SERVERS]
-    caches = links + table[N_LINKS]
+    links = word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+    caches = links + word_of(table, N_LINKS)
     if slot < links:
         number = end_service(table, slot)
         if number >= 0:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from zsim.drives.mechanics import drive_table
+from zsim.drives.mechanics import drive_table, zone_table
 from zsim.drives.smr import COUNTERS, shingles_at_first, smr_bands
 from zsim.engine.memory import CLASSES, Memory
 from zsim.engine.model import LeafModel, LinkModel
@@ -20,6 +20,7 @@ def shingle_words(leaves: Sequence[LeafModel]) -> int:
 def load_devices(memory: Memory, leaves: Sequence[LeafModel], links: Sequence[LinkModel]) -> None:
     """Lay out drives, links and the state in which they begin."""
     memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in leaves])
+    memory.zones[:] = zone_table(memory.drives, memory.rates)
     memory.leaves["link"] = [leaf.link for leaf in leaves]
     memory.leaves["last_class"] = CLASSES - 1
     memory.leaves["ahead_since"] = -1.0

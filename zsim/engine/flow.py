@@ -6,7 +6,6 @@ from math import floor, log
 from typing import Any
 
 from zsim.drives.draws import mixed
-from zsim.engine.device import FOREVER
 from zsim.engine.issue import enqueue, issue_one
 from zsim.engine.mapping import read_plainly, read_scan_block, repair_copy, write_plainly
 from zsim.engine.memory import (
@@ -14,6 +13,7 @@ from zsim.engine.memory import (
     FLAG_METADATA,
     FLAG_NORMAL,
     FLAG_REPAIR,
+    FOREVER,
     ITEM_MASK,
     META_ABSENT,
     META_IN_FLIGHT,
@@ -53,14 +53,14 @@ from zsim.engine.memory import (
 from zsim.engine.queue import (
     account_done,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 
 
 @njit
 def reads_done(table: Any, slot_number: int) -> None:
     """Start the repair of a block whose reads have all arrived: first of the DVA that was read."""
     slot = slots_of(table)[slot_number]
-    item = items_of(table)[slot.item & table[ITEM_MASK]]
+    item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
     if general_of(table)[0].scrub == 0:
         repair_copy(table, slot_number, item.vdev, item.offset, item.psize, True)
     writes_done(table, slot_number)
@@ -74,9 +74,9 @@ def repair_others(table: Any, slot_number: int) -> None:
     waits for the children), and only then vdev_mirror.c:vdev_mirror_io_done looks at the others.
     """
     slot = slots_of(table)[slot_number]
-    item = items_of(table)[slot.item & table[ITEM_MASK]]
+    item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
     for number in range(item.copies, item.copies + item.copy_count):
-        copy = copies_of(table)[number & table[COPY_MASK]]
+        copy = copies_of(table)[number & word_of(table, COPY_MASK)]
         repair_copy(table, slot_number, copy.vdev, copy.offset, item.psize, False)
 
 
@@ -91,7 +91,9 @@ def writes_done(table: Any, slot_number: int) -> None:
     if slot.writes > 0:
         return
     general, stream = general_of(table)[0], streams_of(table)[slot.stream]
-    stream.inflight -= 1 if stream.counts_blocks else items_of(table)[slot.item & table[ITEM_MASK]].psize
+    stream.inflight -= (
+        1 if stream.counts_blocks else items_of(table)[slot.item & word_of(table, ITEM_MASK)].psize
+    )
     general.inflight_blocks -= 1
     if slot.epoch != general.epoch:
         general.epoch_left -= 1
@@ -107,7 +109,7 @@ def writes_done(table: Any, slot_number: int) -> None:
 def start_block(table: Any, stream_number: int, item_number: int) -> None:
     """Issue one scan block: take a slot of the window and queue its reads."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & table[ITEM_MASK]]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     if general.first_scan < 0.0:
         general.first_scan = general.now
     if general.inflight_blocks == 0 and general.idle_since >= 0.0:
@@ -125,7 +127,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
     reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize)
     if general.scrub != 0:
         for number in range(item.copies, item.copies + item.copy_count):
-            copy = copies_of(table)[number & table[COPY_MASK]]
+            copy = copies_of(table)[number & word_of(table, COPY_MASK)]
             reads += read_scan_block(table, slot_number, copy.vdev, copy.offset, item.psize)
     if reads == 0:
         reads_done(table, slot_number)
@@ -177,7 +179,7 @@ def heap_pop(table: Any) -> int:
 @njit
 def fetch_metadata(table: Any, item_number: int) -> None:
     """Start the read of a metadata block."""
-    general, item = general_of(table)[0], items_of(table)[item_number & table[ITEM_MASK]]
+    general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     item.metadata_state = META_IN_FLIGHT
     general.metadata_inflight += 1
     general.prefetch_bytes += item.psize
@@ -192,9 +194,9 @@ def fetch_metadata(table: Any, item_number: int) -> None:
 def want_metadata(table: Any, item_number: int) -> None:
     """Queue the prefetchable metadata below a block now in memory (dsl_scan.c:dsl_scan_prefetch_cb)."""
     items = items_of(table)
-    child = items[item_number & table[ITEM_MASK]].prefetch_first
+    child = items[item_number & word_of(table, ITEM_MASK)].prefetch_first
     while child >= 0:
-        item = items[child & table[ITEM_MASK]]
+        item = items[child & word_of(table, ITEM_MASK)]
         if item.metadata_state == META_ABSENT:
             item.metadata_state = META_WANTED
             heap_push(table, child)
@@ -207,14 +209,14 @@ def run_prefetch(table: Any) -> None:
     general = general_of(table)[0]
     while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < general.prefetch_limit:
         item_number = heap_pop(table)
-        if items_of(table)[item_number & table[ITEM_MASK]].metadata_state == META_WANTED:
+        if items_of(table)[item_number & word_of(table, ITEM_MASK)].metadata_state == META_WANTED:
             fetch_metadata(table, item_number)
 
 
 @njit
 def metadata_arrived(table: Any, item_number: int) -> None:
     """Take a finished metadata read into memory; in the sorted scan it lets the prefetch go deeper."""
-    general, item = general_of(table)[0], items_of(table)[item_number & table[ITEM_MASK]]
+    general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     item.metadata_state = META_PRESENT
     general.metadata_inflight -= 1
     general.prefetch_bytes -= item.psize
@@ -226,13 +228,18 @@ def metadata_arrived(table: Any, item_number: int) -> None:
 @njit
 def client_slot(table: Any, client: int) -> int:
     """Return the event slot of a foreground client."""
-    return int(table[N_LEAVES] * table[N_SERVERS] + table[N_LINKS] + table[N_LEAVES] + client)
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+        + client
+    )
 
 
 @njit
 def stream_slot(table: Any, stream: int) -> int:
     """Return the event slot of a scan stream's delay."""
-    return client_slot(table, table[N_CLIENTS]) + stream
+    return client_slot(table, word_of(table, N_CLIENTS)) + stream
 
 
 @njit
@@ -288,7 +295,7 @@ def child_done(table: Any, kind: int, owner: int) -> None:
     elif kind == OWNER_SCAN_WRITE:
         writes_done(table, owner)
     elif kind == OWNER_METADATA:
-        item = items_of(table)[owner & table[ITEM_MASK]]
+        item = items_of(table)[owner & word_of(table, ITEM_MASK)]
         item.metadata_left -= 1
         if item.metadata_left == 0:
             metadata_arrived(table, owner)
@@ -317,7 +324,7 @@ def count_command(table: Any, number: int) -> None:
         state.read_bytes += command.length
         state.scan_reads += command.scan
         state.scan_read_bytes += command.scan * command.length
-    if general.records < table[N_RECORDS]:
+    if general.records < word_of(table, N_RECORDS):
         record = records_of(table)[general.records]
         record.submitted, record.started, record.done = command.submitted, command.started, general.now
         record.offset, record.length, record.leaf = command.offset, command.length, command.leaf

@@ -13,10 +13,9 @@ from zsim.engine.memory import (
     children_of,
     commands_of,
     counts_of,
-    enqueue_through,
     general_of,
     leaves_of,
-    queue_children_of,
+    queue_of,
 )
 from zsim.engine.queue import (
     OLDEST,
@@ -30,9 +29,7 @@ from zsim.engine.queue import (
     remove_range,
     single_priority,
 )
-from zsim.jit import bare_at, entry_point, njit
-
-ENQUEUE_SIGNATURE = "void(int64, int64, int64, int64, int64, int64, int64, int64, int64)"
+from zsim.jit import njit
 
 
 @njit
@@ -48,7 +45,7 @@ def issue_one(table: Any, leaf: int, pending_limit: int) -> bool:
         if state.pending >= pending_limit:
             return False
         row, place = choose_single(table, leaf)
-        klass = int(children_of(table)[queue_children_of(table, row)[place]].klass)
+        klass = int(children_of(table)[queue_of(table, row)[place].child].klass)
     else:
         klass = class_to_issue(table, leaf)
         if klass < 0:
@@ -71,56 +68,29 @@ def issue_one(table: Any, leaf: int, pending_limit: int) -> bool:
 
 @njit
 def _fill_command(table: Any, leaf: int, row: int, first: int, last: int, number: int) -> None:
-    command, children, entries = commands_of(table)[number], children_of(table), queue_children_of(table, row)
+    command, children, entries = commands_of(table)[number], children_of(table), queue_of(table, row)
     counts, state = counts_of(table, leaf), leaves_of(table)[leaf]
     # The chain runs from the highest offset down: zio_add_child puts each new parent at the head of the
     # list that zio_done walks, so the I/Os of an aggregate hear of its end in that order.
     chain = -1
     for place in range(first, last + 1):
-        child = children[entries[place]]
+        child = children[entries[place].child]
         counts[QUEUED + child.klass] -= 1
         buckets_of(table, leaf, child.klass)[child.bucket % BUCKETS] -= 1
         child.next = chain
-        chain = entries[place]
+        chain = entries[place].child
     state.queued -= last - first + 1
     command.first_child = chain
     command.aggregated = last - first + 1
     command.leaf = leaf
     command.write = row & 1
-    command.offset = children[entries[first]].offset
+    command.offset = children[entries[first].child].offset
     flags = children[chain].flags
     command.scan = 1 if flags in (FLAG_SCAN, FLAG_REPAIR) else 0
 
 
 @njit
 def enqueue(
-    table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
-) -> None:
-    """Put one child I/O into a leaf's queue, and let the queue issue what it may; see `enqueue_here`."""
-    enqueue_through(table, (leaf, klass, write, offset, length, kind, owner, flags))
-
-
-def _enqueue_entry(
-    address: int,
-    leaf: int,
-    klass: int,
-    write: int,
-    offset: int,
-    length: int,
-    kind: int,
-    owner: int,
-    flags: int,
-) -> None:
-    enqueue_here(bare_at(address), leaf, klass, write, offset, length, kind, owner, flags)
-
-
-def enqueue_address() -> int:
-    """Return the address of compiled `enqueue_here`, which `Memory.table` has to hold."""
-    return entry_point(_enqueue_entry, ENQUEUE_SIGNATURE)
-
-
-@njit
-def enqueue_here(
     table: Any, leaf: int, klass: int, write: int, offset: int, length: int, kind: int, owner: int, flags: int
 ) -> None:
     """Put one child I/O into a leaf's queue, and let the queue issue what it may.

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.engine.device import (
-    FOREVER,
     device_event,
     device_slots,
     flush_cache,
+    next_slot,
 )
 from zsim.engine.flow import (
     client_reads,
@@ -37,6 +37,7 @@ from zsim.engine.memory import (
     EXIT_REFILL,
     EXIT_STALLED,
     FLAG_NORMAL,
+    FOREVER,
     ITEM_MASK,
     META_ABSENT,
     META_PRESENT,
@@ -62,7 +63,7 @@ from zsim.engine.memory import (
     program_of,
     streams_of,
 )
-from zsim.jit import bare, njit
+from zsim.jit import bare, njit, word_of
 
 
 @njit
@@ -91,7 +92,7 @@ def step_issue(table: Any, stream_number: int, item_number: int) -> int:
     Ready: it was issued, or the scan pauses here and the blocks above it come next.
     """
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & table[ITEM_MASK]]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     if (
         general.now >= general.pause_at
         and stream.delayed == 0
@@ -115,7 +116,7 @@ def step_unwind(table: Any, stream_number: int) -> int:
     state = issue_in_turn(table, stream_number, item_number)
     if state != STREAM_READY:
         return state
-    stream.unwind = items_of(table)[item_number & table[ITEM_MASK]].unwind
+    stream.unwind = items_of(table)[item_number & word_of(table, ITEM_MASK)].unwind
     return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
 
 
@@ -123,7 +124,7 @@ def step_unwind(table: Any, stream_number: int) -> int:
 def step_visit(table: Any, stream_number: int, item_number: int) -> int:
     """Visit a metadata block: it must be in memory first; return the stream's state."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & table[ITEM_MASK]]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     if item.metadata_state == META_PRESENT:
         if stream.first_visit < 0.0:
             stream.first_visit = general.now
@@ -151,7 +152,7 @@ def run_stream(table: Any, stream_number: int) -> None:
         if stream.position >= stream.end:
             stream.state = STREAM_FINISHED
             return
-        operation = program[stream.position & table[PROGRAM_MASK]]
+        operation = program[stream.position & word_of(table, PROGRAM_MASK)]
         if operation.code == OP_ISSUE:
             stream.state = step_issue(table, stream_number, operation.item)
             if stream.state != STREAM_READY or stream.unwind >= 0:
@@ -161,7 +162,7 @@ def run_stream(table: Any, stream_number: int) -> None:
             if stream.state != STREAM_READY:
                 return
         elif operation.code == OP_PREFETCH:
-            item = items_of(table)[operation.item & table[ITEM_MASK]]
+            item = items_of(table)[operation.item & word_of(table, ITEM_MASK)]
             if item.metadata_state == META_ABSENT:
                 fetch_metadata(table, operation.item)
         stream.position += 1
@@ -173,11 +174,11 @@ def run_streams(table: Any) -> None:
     general, streams, program = general_of(table)[0], streams_of(table), program_of(table)
     if general.running == 0:
         return
-    for number in range(table[N_STREAMS]):
+    for number in range(word_of(table, N_STREAMS)):
         stream = streams[number]
         if stream.state == STREAM_METADATA:
-            operation = program[stream.position & table[PROGRAM_MASK]]
-            if items_of(table)[operation.item & table[ITEM_MASK]].metadata_state == META_PRESENT:
+            operation = program[stream.position & word_of(table, PROGRAM_MASK)]
+            if items_of(table)[operation.item & word_of(table, ITEM_MASK)].metadata_state == META_PRESENT:
                 stream.state = STREAM_READY
         elif stream.state == STREAM_WINDOW and stream.inflight < stream.limit and general.free_slots > 0:
             stream.state = STREAM_READY
@@ -191,22 +192,11 @@ def is_drained(table: Any) -> bool:
     general, streams = general_of(table)[0], streams_of(table)
     if general.running == 0 or general.inflight_blocks > 0 or general.metadata_inflight > 0:
         return False
-    for number in range(table[N_STREAMS]):
+    for number in range(word_of(table, N_STREAMS)):
         state = streams[number].state
         if state not in (STREAM_PAUSED, STREAM_FINISHED):
             return False
     return True
-
-
-@njit
-def next_slot(table: Any, slots: int) -> int:
-    """Return the event slot whose time comes first (the lowest of equals)."""
-    times = event_times_of(table)
-    best, best_time = 0, times[0]
-    for slot in range(1, slots):
-        if times[slot] < best_time:
-            best, best_time = slot, times[slot]
-    return best
 
 
 @njit
@@ -221,10 +211,10 @@ def handle(table: Any, slot: int) -> None:
             forget_command(table, forgotten)
         return
     slot -= devices
-    if slot < table[N_CLIENTS]:
+    if slot < word_of(table, N_CLIENTS):
         client_reads(table, slot)
         return
-    stream_number = slot - table[N_CLIENTS]
+    stream_number = slot - word_of(table, N_CLIENTS)
     event_times_of(table)[stream_slot(table, stream_number)] = FOREVER
     streams_of(table)[stream_number].state = STREAM_READY
 
@@ -241,7 +231,7 @@ def exit_reason(table: Any) -> int:
         return EXIT_EPOCH
     if is_drained(table):
         return EXIT_DRAINED
-    if table[N_RECORDS] > 1 and general.records >= table[N_RECORDS] - 1:
+    if word_of(table, N_RECORDS) > 1 and general.records >= word_of(table, N_RECORDS) - 1:
         return EXIT_RECORD
     if general.refill >= 0 and streams[0].position >= general.refill:
         return EXIT_REFILL
@@ -268,7 +258,7 @@ def advance(state: Any, until: float, budget: int) -> int:
     """
     table = bare(state)
     general, times = general_of(table)[0], event_times_of(table)
-    slots = device_slots(table) + table[N_CLIENTS] + table[N_STREAMS]
+    slots = device_slots(table) + word_of(table, N_CLIENTS) + word_of(table, N_STREAMS)
     run_streams(table)
     handled = 0
     while True:
@@ -314,7 +304,7 @@ def flush_caches(state: Any) -> None:
     table = bare(state)
     general = general_of(table)[0]
     general.group_waiting = 1
-    for leaf in range(table[N_LEAVES]):
+    for leaf in range(word_of(table, N_LEAVES)):
         general.group_left += 1 if flush_cache(table, leaf) else 0
 
 
@@ -322,5 +312,5 @@ def flush_caches(state: Any) -> None:
 def start_clients(state: Any) -> None:
     """Let every foreground client begin (each after a first think time)."""
     table = bare(state)
-    for number in range(table[N_CLIENTS]):
+    for number in range(word_of(table, N_CLIENTS)):
         client_thinks(table, number)

@@ -28,7 +28,7 @@ from zsim.engine.memory import (
     slots_of,
     vdevs_of,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
@@ -323,7 +323,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
     vdev_raidz.c:vdev_raidz_io_start).  A dRAID that misses any column of the row, parity or not, reads the
     zero fill of the others too (vdev_draid.c:vdev_draid_io_start_read, seen in runs of 2.3.9).
     """
-    item = items_of(table)[item_number & table[ITEM_MASK]]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev = vdevs_of(table)[item.vdev]
     if vdev.kind == KIND_MIRROR:
         leaf = mirror_choice(table, vdev, item.offset)
@@ -335,7 +335,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
 @njit
 def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
-    item = items_of(table)[item_number & table[ITEM_MASK]]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
     if vdev.kind != KIND_MIRROR:
         return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)

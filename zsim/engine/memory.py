@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.mechanics import DRIVE_DTYPE
+from zsim.drives.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
 from zsim.drives.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.smr import COUNTERS
-from zsim.jit import array_at, array_in, call_through, matrix_at, njit
+from zsim.jit import array_at, array_in, matrix_at, njit, word_of
 
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
@@ -118,6 +118,7 @@ LEAF_DTYPE = np.dtype(
         ("queued", "i8"),
         ("in_service", "i8"),
         ("held", "i8"),
+        ("awaited", "i8"),
         ("cached", "i8"),
         ("acknowledging", "i8"),
         ("link", "i8"),
@@ -165,6 +166,7 @@ CHILD_DTYPE = np.dtype(
         ("write", "i2"),
     ]
 )
+QUEUE_DTYPE = np.dtype([("offset", "i8"), ("child", "i8")])
 COMMAND_DTYPE = np.dtype(
     [
         ("offset", "i8"),
@@ -183,8 +185,11 @@ COMMAND_DTYPE = np.dtype(
         ("write", "i2"),
         ("scan", "i2"),
         ("cache", "i2"),
+        # Whether the sectors that it covers in part have been read already.
+        ("fetched", "i8"),
     ]
 )
+FOREVER = np.inf
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
 # `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
 # block was issued; `general.epoch_left` blocks of closed epochs are in flight.
@@ -326,6 +331,10 @@ RECORD_DTYPE = np.dtype(
     SEGMENTS,
     SHINGLES,
     SHINGLE_BOUNDS,
+    ZONES,
+    PLACES,
+    BEARINGS,
+    REACH,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -337,13 +346,10 @@ RECORD_DTYPE = np.dtype(
     PROGRAM_MASK,
     ITEM_MASK,
     COPY_MASK,
-    ENQUEUE,
     TABLE_LENGTH,
-) = range(44)
+) = range(47)
 
 
-# Compiled `zsim.engine.flow.enqueue`, called by address.
-enqueue_through = call_through(ENQUEUE, 8)
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
 # copy.
 general_of, limits_of, drives_of = (
@@ -354,6 +360,8 @@ general_of, limits_of, drives_of = (
 leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
 children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
 event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
+# The same times as integers, which are ordered alike since none is below zero.
+event_bits_of = array_in("i8", EVENT_TIME)
 links_of, vdevs_of = array_in(LINK_DTYPE, LINKS), array_in(VDEV_DTYPE, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
 child_leaf_of = array_in("i4", CHILD_LEAF)
@@ -363,6 +371,10 @@ copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
 clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
 records_of = array_in(RECORD_DTYPE, RECORDS)
 table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
+_float32_at, _queue_at, _zones_at = array_at("f4"), array_at(QUEUE_DTYPE), array_at(ZONE_DTYPE)
+ZONE_WORDS = ZONE_DTYPE.itemsize // 8
+# Room for one drive's choice among what it holds.
+reach_of, reach_bits_of = array_in("f4", REACH), array_in("i4", REACH)
 
 
 _permutation_matrix = matrix_at("i8")
@@ -371,27 +383,35 @@ _permutation_matrix = matrix_at("i8")
 @njit
 def permutations_of(table: Any, vdev: Any) -> Any:
     """Return the base permutations of a dRAID, row after row."""
-    return _permutation_matrix(table[PERMUTATIONS] + 8 * vdev.permutation, vdev.permutations, vdev.children)
+    return _permutation_matrix(
+        word_of(table, PERMUTATIONS) + 8 * vdev.permutation, vdev.permutations, vdev.children
+    )
 
 
 @njit
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
-    return _float64_at(table[RATES] + 8 * MAX_ZONES * leaf)
+    return _float64_at(word_of(table, RATES) + 8 * MAX_ZONES * leaf)
+
+
+@njit
+def zones_of(table: Any, leaf: int) -> Any:
+    """Return the zones of one leaf, records of ZONE_DTYPE."""
+    return _zones_at(word_of(table, ZONES) + 8 * ZONE_WORDS * MAX_ZONES * leaf)
 
 
 @njit
 def segments_of(table: Any, leaf: int) -> Any:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
-    first = table[SEGMENTS] + 24 * MAX_SEGMENTS * leaf
+    first = word_of(table, SEGMENTS) + 24 * MAX_SEGMENTS * leaf
     return _permutation_matrix(first, drives_of(table)[leaf].read_segments, 3)
 
 
 @njit
 def shingles_of(table: Any, leaf: int) -> Any:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
-    bounds = table_at(table[SHINGLE_BOUNDS] + 16 * leaf)
-    first, bands = table[SHINGLES] + 8 * bounds[0], bounds[1]
+    bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 16 * leaf)
+    first, bands = word_of(table, SHINGLES) + 8 * bounds[0], bounds[1]
     table_of_bands = first + 8 * COUNTERS
     return (
         table_at(first),
@@ -403,44 +423,52 @@ def shingles_of(table: Any, leaf: int) -> Any:
 @njit
 def counts_of(table: Any, leaf: int) -> Any:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
-    return table_at(table[CLASS_COUNTS] + 24 * CLASSES * leaf)
+    return table_at(word_of(table, CLASS_COUNTS) + 24 * CLASSES * leaf)
 
 
 @njit
 def buckets_of(table: Any, leaf: int, klass: int) -> Any:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
-    return _int32_at(table[BUCKET_COUNTS] + 4 * BUCKETS * (CLASSES * leaf + klass))
+    return _int32_at(word_of(table, BUCKET_COUNTS) + 4 * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
-def queue_offsets_of(table: Any, row: int) -> Any:
-    """Return the offsets of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row)
-
-
-@njit
-def queue_children_of(table: Any, row: int) -> Any:
-    """Return the child I/Os of one offset-ordered queue."""
-    return table_at(table[QUEUE] + 16 * table[QUEUE_CAPACITY] * row + 8 * table[QUEUE_CAPACITY])
+def queue_of(table: Any, row: int) -> Any:
+    """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
+    return _queue_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
 def begin_of_held(table: Any, leaf: int) -> Any:
     """Return where a drive's list of commands begins, an array of one."""
-    return table_at(table[BOUNDS] + 16 * (2 * table[N_LEAVES] + leaf))
+    return table_at(word_of(table, BOUNDS) + 16 * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
-    return _int32_at(table[HELD] + 4 * (table[HELD_CAPACITY] * leaf + begin))
+    return _int32_at(word_of(table, HELD) + 4 * (word_of(table, HELD_CAPACITY) * leaf + begin))
+
+
+@njit
+def places_of(table: Any, leaf: int) -> Any:
+    """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
+    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
+    return _int32_at(word_of(table, PLACES) + 4 * first)
+
+
+@njit
+def bearings_of(table: Any, leaf: int) -> Any:
+    """Return the bearings of the commands that a drive holds, in order of arrival."""
+    first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
+    return _float32_at(word_of(table, BEARINGS) + 4 * first)
 
 
 @njit
 def acknowledge_of(table: Any, leaf: int) -> Any:
     """Return the cached writes of a drive that are not yet answered."""
-    return _int32_at(table[ACKNOWLEDGE] + 4 * table[HELD_CAPACITY] * leaf)
+    return _int32_at(word_of(table, ACKNOWLEDGE) + 4 * word_of(table, HELD_CAPACITY) * leaf)
 
 
 def power_of_two(count: int) -> int:
@@ -469,13 +497,13 @@ class Memory:
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
         self.class_counts = np.zeros((leaves, 3, CLASSES), np.int64)
         self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
-        self.queue = np.zeros((2 * leaves, 2, queue), np.int64)
+        self.queue = np.zeros((2 * leaves, queue), QUEUE_DTYPE)
         # Of the queue rows; the last third are the drives' lists of commands.
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
         self.children = np.zeros(sizes["children"], CHILD_DTYPE)
         self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
-        self.event_time = np.full(slots, np.inf)
+        self.event_time = np.full(-(-slots // LANES) * LANES, np.inf)
         self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)
         self.acknowledge = np.zeros((leaves, sizes["held"]), np.int32)
         self.links = np.zeros(max(1, sizes["links"]), LINK_DTYPE)
@@ -494,6 +522,11 @@ class Memory:
         self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
+        self.zones = np.zeros((leaves, MAX_ZONES), ZONE_DTYPE)
+        # What a drive knows of the commands it holds, beside `held`, and bounds of the times to reach them.
+        self.places = np.zeros((leaves, sizes["held"] + LANES), np.int32)
+        self.bearings = np.zeros((leaves, sizes["held"] + LANES), np.float32)
+        self.reach = np.zeros(sizes["held"] + LANES, np.float32)
         self.table = self._table(sizes)
         self._begin()
 
@@ -510,11 +543,11 @@ class Memory:
 
     def widen_queues(self, capacity: int) -> None:
         """Make room for so many entries in every leaf queue (never while the kernel runs)."""
-        before, self.queue = self.queue, np.zeros((len(self.queue), 2, capacity), np.int64)
+        before, self.queue = self.queue, np.zeros((len(self.queue), capacity), QUEUE_DTYPE)
         for row, old in enumerate(before):
             low, high = self.bounds[row]
             start = capacity // 4
-            self.queue[row, :, start : start + high - low] = old[:, low:high]
+            self.queue[row, start : start + high - low] = old[low:high]
             self.bounds[row] = start, start + high - low
         self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
 

@@ -26,10 +26,9 @@ from zsim.engine.memory import (
     general_of,
     leaves_of,
     limits_of,
-    queue_children_of,
-    queue_offsets_of,
+    queue_of,
 )
-from zsim.jit import njit
+from zsim.jit import njit, word_of
 
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
 # Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
@@ -37,11 +36,11 @@ SINGLE_SYNC, SINGLE_ASYNC_READ, SINGLE_ASYNC_WRITE, SINGLE_RESILVER, SINGLE_SCRU
 
 
 @njit
-def upper_bound(offsets: Any, low: int, high: int, offset: int) -> int:
+def upper_bound(entries: Any, low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is above `offset`."""
     while low < high:
         middle = (low + high) >> 1
-        if offsets[middle] > offset:
+        if entries[middle].offset > offset:
             high = middle
         else:
             low = middle + 1
@@ -49,11 +48,11 @@ def upper_bound(offsets: Any, low: int, high: int, offset: int) -> int:
 
 
 @njit
-def lower_bound(offsets: Any, low: int, high: int, offset: int) -> int:
+def lower_bound(entries: Any, low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is not below `offset`."""
     while low < high:
         middle = (low + high) >> 1
-        if offsets[middle] < offset:
+        if entries[middle].offset < offset:
             low = middle + 1
         else:
             high = middle
@@ -62,16 +61,14 @@ def lower_bound(offsets: Any, low: int, high: int, offset: int) -> int:
 
 @njit
 def _recentre(table: Any, row: int) -> None:
-    offsets, entries, bounds = queue_offsets_of(table, row), queue_children_of(table, row), bounds_of(table)
+    entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
-    start = (table[QUEUE_CAPACITY] - (high - low)) // 2
+    start = (word_of(table, QUEUE_CAPACITY) - (high - low)) // 2
     if start < low:
         for step in range(high - low):
-            offsets[start + step] = offsets[low + step]
             entries[start + step] = entries[low + step]
     else:
         for step in range(high - low - 1, -1, -1):
-            offsets[start + step] = offsets[low + step]
             entries[start + step] = entries[low + step]
     bounds[2 * row], bounds[2 * row + 1] = start, start + high - low
 
@@ -82,43 +79,39 @@ def insert(table: Any, row: int, child: int, offset: int) -> None:
     bounds = bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     if low == high:
-        low = high = table[QUEUE_CAPACITY] // 4
+        low = high = word_of(table, QUEUE_CAPACITY) // 4
         bounds[2 * row] = bounds[2 * row + 1] = low
-    elif high == table[QUEUE_CAPACITY]:
+    elif high == word_of(table, QUEUE_CAPACITY):
         _recentre(table, row)
         low, high = bounds[2 * row], bounds[2 * row + 1]
-    offsets, entries = queue_offsets_of(table, row), queue_children_of(table, row)
-    at_end = low == high or offsets[high - 1] <= offset
-    place = high if at_end else upper_bound(offsets, low, high, offset)
+    entries = queue_of(table, row)
+    at_end = low == high or entries[high - 1].offset <= offset
+    place = high if at_end else upper_bound(entries, low, high, offset)
     if low > 0 and place - low < high - place:
         for step in range(low, place):
-            offsets[step - 1] = offsets[step]
             entries[step - 1] = entries[step]
         place -= 1
         bounds[2 * row] = low - 1
     else:
         for step in range(high, place, -1):
-            offsets[step] = offsets[step - 1]
             entries[step] = entries[step - 1]
         bounds[2 * row + 1] = high + 1
-    offsets[place] = offset
-    entries[place] = child
+    entries[place].offset = offset
+    entries[place].child = child
 
 
 @njit
 def remove_range(table: Any, row: int, first: int, last: int) -> None:
     """Take the entries at positions [first, last] out of a queue."""
-    offsets, entries, bounds = queue_offsets_of(table, row), queue_children_of(table, row), bounds_of(table)
+    entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     count = last - first + 1
     if first - low < high - 1 - last:
         for step in range(first - 1, low - 1, -1):
-            offsets[step + count] = offsets[step]
             entries[step + count] = entries[step]
         bounds[2 * row] = low + count
     else:
         for step in range(last + 1, high):
-            offsets[step - count] = offsets[step]
             entries[step - count] = entries[step]
         bounds[2 * row + 1] = high - count
 
@@ -178,10 +171,10 @@ def class_to_issue(table: Any, leaf: int) -> int:
 @njit
 def _first_in(table: Any, row: int, klass: int) -> int:
     """Return the position of the earliest entry of a class (FIFO classes)."""
-    bounds, entries, children = bounds_of(table), queue_children_of(table, row), children_of(table)
+    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
     best, best_stamp = -1, 0
     for place in range(bounds[2 * row], bounds[2 * row + 1]):
-        child = children[entries[place]]
+        child = children[entries[place].child]
         if child.klass == klass and (best < 0 or child.stamp < best_stamp):
             best, best_stamp = place, child.stamp
     return best
@@ -190,10 +183,10 @@ def _first_in(table: Any, row: int, klass: int) -> int:
 @njit
 def _next_above(table: Any, row: int, klass: int, offset: int, bucket: int) -> int:
     """Return the position of the first entry of a class (and bucket, if >= 0) at or above `offset`, or -1."""
-    bounds, entries, children = bounds_of(table), queue_children_of(table, row), children_of(table)
+    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
-    for place in range(lower_bound(queue_offsets_of(table, row), low, high, offset), high):
-        child = children[entries[place]]
+    for place in range(lower_bound(entries, low, high, offset), high):
+        child = children[entries[place].child]
         if child.klass == klass and (bucket < 0 or child.bucket == bucket):
             return place
     return -1
@@ -251,8 +244,8 @@ def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[i
     read, write = elevator(table, reads, klass, last, bucket), elevator(table, writes, klass, last, bucket)
     if read < 0 or write < 0:
         return (writes, write) if read < 0 else (reads, read)
-    read_offset = queue_offsets_of(table, reads)[read]
-    write_offset = queue_offsets_of(table, writes)[write]
+    read_offset = queue_of(table, reads)[read].offset
+    write_offset = queue_of(table, writes)[write].offset
     read_key = (0 if read_offset >= last else 1, read_offset)
     return (reads, read) if read_key <= (0 if write_offset >= last else 1, write_offset) else (writes, write)
 
@@ -276,15 +269,15 @@ def choose_single(table: Any, leaf: int) -> tuple[int, int]:
     bounds, children = bounds_of(table), children_of(table)
     best_row, best, best_deadline, best_offset = -1, -1, 0, 0
     for row in range(2 * leaf, 2 * leaf + 2):
-        entries, offsets = queue_children_of(table, row), queue_offsets_of(table, row)
+        entries = queue_of(table, row)
         for place in range(bounds[2 * row], bounds[2 * row + 1]):
-            deadline = children[entries[place]].bucket
+            deadline = children[entries[place].child].bucket
             if (
                 best < 0
                 or deadline < best_deadline
-                or (deadline == best_deadline and offsets[place] < best_offset)
+                or (deadline == best_deadline and entries[place].offset < best_offset)
             ):
-                best_row, best, best_deadline, best_offset = row, place, deadline, offsets[place]
+                best_row, best, best_deadline, best_offset = row, place, deadline, entries[place].offset
     return best_row, best
 
 
@@ -299,22 +292,22 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
     """
     general = general_of(table)[0]
     bounds, children = bounds_of(table), children_of(table)
-    offsets, entries = queue_offsets_of(table, row), queue_children_of(table, row)
+    entries = queue_of(table, row)
     rotating = drives_of(table)[leaf].rotating != 0
     limit = general.aggregation_limit if rotating else general.aggregation_limit_flash
     most = general.write_gap if row & 1 else general.read_gap
-    flags = children[entries[place]].flags
+    flags = children[entries[place].child].flags
     first = last = place
-    end = offsets[place] + children[entries[place]].length
+    end = entries[place].offset + children[entries[place].child].length
     while first > bounds[2 * row]:
-        other = children[entries[first - 1]]
-        gap = offsets[first] - other.offset - other.length
+        other = children[entries[first - 1].child]
+        gap = entries[first].offset - other.offset - other.length
         if other.flags != flags or end - other.offset > limit or gap > most or gap < 0:
             break
         first -= 1
-    start = offsets[first]
+    start = entries[first].offset
     while last + 1 < bounds[2 * row + 1]:
-        other = children[entries[last + 1]]
+        other = children[entries[last + 1].child]
         gap = other.offset - end
         if other.flags != flags or other.offset + other.length - start > limit or gap > most or gap < 0:
             break

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from zsim.drives.mechanics import drive_table
 from zsim.engine.memory import (
+    CACHE_NONE,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -177,6 +178,7 @@ class ReferencePlane:
                 row[name] = getattr(state, name)
             row["queued"], row["held"], row["in_service"] = len(queue), len(drive.held), drive.in_service
             row["acknowledging"] = len(drive.unanswered)
+            row["awaited"] = sum(command.cache == CACHE_NONE for command in drive.held)
         return table
 
     @property

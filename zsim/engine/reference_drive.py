@@ -16,11 +16,13 @@ from zsim.drives.flash import flash_parts
 from zsim.drives.mechanics import (
     EXTRA_BUFFER,
     extras_of,
+    partial_sector_turns,
     positioning,
     rotational_wait,
     seek_and_wait,
     service_parts,
     track_angle,
+    track_around,
     zone_of,
 )
 from zsim.drives.parameters import DriveParameters
@@ -273,6 +275,7 @@ class Drive:
 
     def _in_place(self, command: Command, head: int, at: float, overhead: float) -> Parts:
         """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+        follows, followed = self._known_edges(command, head)
         return service_parts(
             self.record,
             self.rates,
@@ -282,9 +285,29 @@ class Drive:
             command.offset,
             command.length,
             command.write,
-            bool(self.state.wrote_last) and head == command.offset,
-            self._is_continued(command),
+            follows,
+            followed,
         )
+
+    def _known_edges(self, command: Command, head: int) -> tuple[bool, bool]:
+        """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
+
+        They need not if the write goes on in them, or if they came by in the turn that another has paid for.
+        """
+        drive, offset = self.parameters, command.offset
+        emulated = drive.physical_sector_bytes > drive.logical_sector_bytes
+        if not command.write or not emulated or command.fetched:
+            return True, True
+        follows = bool(self.state.wrote_last) and head == offset
+        followed = self._is_continued(command)
+        turns = partial_sector_turns(self.record, offset, command.length, True, follows, followed)
+        if turns > 0.0 and drive.write_cache_bytes > 0:
+            rate = self.rates[zone_of(self.record, offset)]
+            angle = track_angle(self.record, rate, offset)
+            low, high = track_around(self.record, rate, angle, offset)
+            for other in self.held:
+                other.fetched |= other.write and low <= other.offset < high
+        return follows, followed
 
     # What a drive has beyond its mechanics.
 
@@ -385,8 +408,6 @@ class Drive:
         """Tell whether a write in the drive goes on in the physical sector in which `command` ends."""
         drive, end = self.parameters, command.offset + command.length
         sector = drive.physical_sector_bytes
-        if not command.write or sector <= drive.logical_sector_bytes:
-            return False
         reach, sector_end = self.held[: drive.queue_depth], -(-end // sector) * sector
         return any(other.write and end <= other.offset <= sector_end for other in reach)
 

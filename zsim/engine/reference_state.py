@@ -52,6 +52,8 @@ class Command:
         When the host sent it, the drive had it, its service began, its transfer or cached answer ends [s].
     cache : int
         Whether it lies in the write cache, and what has happened to it there (CACHE constants).
+    fetched : bool
+        Whether the physical sectors that it covers in part have been read already.
     """
 
     leaf: int
@@ -65,6 +67,7 @@ class Command:
     started: float = 0.0
     due: float = 0.0
     cache: int = CACHE_NONE
+    fetched: bool = False
 
     @property
     def scan(self) -> bool:

@@ -12,7 +12,6 @@ import subprocess
 import sys
 
 from zsim.engine import kernel
-from zsim.engine.issue import enqueue_address
 from zsim.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached
 
 PROGRAM = "from zsim.engine.warm import compile_kernels; compile_kernels()"
@@ -21,7 +20,6 @@ _begun: list[subprocess.Popen[bytes]] = []
 
 def compile_kernels() -> None:
     """Compile what `zsim.engine.compiled` calls, as it calls it."""
-    enqueue_address()
     compile_for(kernel.advance, "(int64[::1], float64, int64)")
     compile_for(kernel.submit_group, "(int64[::1], int64[:, ::1])")
     compile_for(kernel.flush_caches, "(int64[::1],)")

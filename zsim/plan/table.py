@@ -28,13 +28,21 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "usable_bytes": ("usable", format_bytes),
     "resilvered_bytes": ("repaired", format_bytes),
     "read_bytes": ("read", format_bytes),
-    "bottleneck": ("bottleneck", lambda words: str(words).removeprefix("the ")),
     "utilisation": ("busy", percent),
     "fill": ("fill", percent),
     "frag": ("frag", percent),
     "recordsize": ("recordsize", format_bytes),
     "memory": ("memory", format_bytes),
 }
+
+
+def _in_short(resource: str) -> str:
+    """Return a bottleneck in two or three words; where none is single, the busiest is left out."""
+    return resource.removeprefix("the ").partition(":")[0]
+
+
+_WORDS: dict[str, Callable[[str], str]] = {"bottleneck": _in_short}
+"""How columns of words are printed; others as they are."""
 
 
 def answer_row(prediction: Prediction) -> Row:
@@ -149,8 +157,8 @@ class Table:
 def _printed(name: str, value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str) and name != "bottleneck":
-        return value
+    if isinstance(value, str):
+        return _WORDS.get(name, str)(value)
     if name in _PRINTED:
         return _PRINTED[name][1](value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

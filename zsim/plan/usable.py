@@ -11,7 +11,7 @@ from zsim.scenario.capacity import pool_size
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
-from zsim.vdevs.arrays import draid_asizes, mirror_asizes, raidz_asizes
+from zsim.vdevs.arrays import asizes_on
 
 
 def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
@@ -31,13 +31,7 @@ def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
     ``zpool list`` counts a mirror once, so its share is 1 (less the rounding of records to sectors).
     """
     record = np.array([recordsize], dtype=np.int64)
-    if vdev.kind == "mirror":
-        asize = mirror_asizes(record, ashift)
-    elif vdev.kind == "raidz":
-        asize = raidz_asizes(record, ashift, vdev.children, vdev.parity)
-    else:
-        asize = draid_asizes(record, ashift, vdev.data, vdev.parity)
-    return recordsize / float(asize[0])
+    return recordsize / float(asizes_on(vdev, record, ashift)[0])
 
 
 def usable_bytes(resolved: ResolvedScenario) -> int:
@@ -54,28 +48,44 @@ def _usable(layout: Layout, resolved: ResolvedScenario) -> int:
     return int(total)
 
 
-def repeated_for_drives(layout: Layout, drives: int) -> Layout:
-    """Return as many of a single vdev as `drives` drives allow.
+def one_vdev(layout: Layout) -> Layout:
+    """Return the vdev that a layout consists of, once: a count of its own gives way to the one wanted.
 
     Raises
     ------
     InputError
-        When the layout has more than one vdev, or needs more drives than there are.
+        When its vdevs are not all alike.
     """
-    count = drives // layout.leaves
+    if len(set(layout.vdevs)) > 1:
+        raise InputError(
+            "layout", str(layout), "vdevs of different kinds cannot be repeated to a size", "name one vdev"
+        )
+    return Layout(layout.vdevs[:1])
+
+
+def repeated_for_drives(layout: Layout, drives: int) -> Layout:
+    """Return as many of a layout's vdev as `drives` drives allow.
+
+    Raises
+    ------
+    InputError
+        When its vdevs are not all alike, or one needs more drives than there are.
+    """
+    one = one_vdev(layout)
+    count = drives // one.leaves
     if count < 1:
-        allowed = f"{layout} alone needs {layout.leaves} drives"
+        allowed = f"{one} alone needs {one.leaves} drives"
         raise InputError("drives", drives, allowed, "give more drives or a narrower layout")
-    return layout.repeated(count)
+    return one.repeated(count)
 
 
 def repeated_for_usable(resolved: ResolvedScenario, wanted: int) -> Layout:
-    """Return as few of a resolved scenario's single vdev as hold `wanted` bytes of data.
+    """Return as few of a resolved scenario's vdev as hold `wanted` bytes of data.
 
     Raises
     ------
     InputError
-        When the layout has more than one vdev, or too many would be needed.
+        When its vdevs are not all alike, or too many would be needed.
     """
-    one = _usable(resolved.layout, resolved)
-    return resolved.layout.repeated(max(1, math.ceil(wanted / one)))
+    one = one_vdev(resolved.layout)
+    return one.repeated(max(1, math.ceil(wanted / _usable(one, resolved))))

@@ -32,7 +32,7 @@ from zsim.pool.windows import (
     with_copies_inside,
 )
 from zsim.units import format_bytes
-from zsim.vdevs.arrays import draid_asizes, mirror_asizes, raidz_asizes
+from zsim.vdevs.arrays import asizes_on
 
 I64 = NDArray[np.int64]
 Order = Literal["address", "traversal"]
@@ -248,21 +248,10 @@ def _check_sizes(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) -> 
         rows = rows[:: max(1, len(rows) // CHECKED_ROWS)]
         for number, vdev in enumerate(vdevs):
             mine = rows[table.dva_vdev[rows, 0] == number]
-            wanted = _asizes(vdev, table.psize[mine])
+            wanted = asizes_on(vdev.spec, table.psize[mine], vdev.ashift)
             if len(mine) and float((table.dva_asize[mine, 0] != wanted).mean()) > MISFIT:
                 allowed = f"{vdev.spec} with ashift {vdev.ashift} gives its blocks other sizes than it has"
                 raise InputError(FIELD, str(path), allowed, "give the layout and the ashift of that pool")
-
-
-def _asizes(vdev: TopLevel, psize: I64) -> I64:
-    spec = vdev.spec
-    if spec.kind == "mirror":
-        sizes: Any = mirror_asizes(psize, vdev.ashift)
-    elif spec.kind == "draid":
-        sizes = draid_asizes(psize, vdev.ashift, spec.data, spec.parity)
-    else:
-        sizes = raidz_asizes(psize, vdev.ashift, spec.children, spec.parity)
-    return np.asarray(sizes, dtype=np.int64)
 
 
 class _Csv:

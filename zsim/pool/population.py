@@ -29,6 +29,7 @@ from zsim.pool.memory import (
     VDEV,
     Memory,
 )
+from zsim.pool.placing import FAILED_FULL
 from zsim.pool.recipe import (
     FileSizes,
     Fill,
@@ -42,9 +43,8 @@ from zsim.pool.recipe import (
     Step,
 )
 from zsim.pool.styles import DITTO_DISTANCE, AllocatorStyle
-from zsim.vdevs.draid import draid_asize
-from zsim.vdevs.mirror import mirror_asize
-from zsim.vdevs.raidz import raidz_asize
+from zsim.pool.syncing import DNODES_PER_BLOCK
+from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
 SPARE_DATA, SPARE_FILES = 1.2, 16
@@ -252,15 +252,8 @@ def expansion(recipe: PoolRecipe) -> float:
 
 def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     vdev = recipe.vdevs[0]
-    spec = vdev.spec
     psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
-    if spec.kind == "mirror":
-        asize = mirror_asize(psize, vdev.ashift)
-    elif spec.kind == "draid":
-        asize = draid_asize(psize, vdev.ashift, spec.data, spec.parity)
-    else:
-        asize = raidz_asize(psize, vdev.ashift, spec.children, spec.parity)
-    return asize / record.recordsize
+    return float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0]) / record.recordsize
 
 
 def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> Memory:
@@ -393,7 +386,7 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
 def meta_dnode_levels(pointers: int) -> int:
     """Return the levels of a meta-dnode, sized for 2**48 objects (dmu_objset.c:dmu_objset_create_impl)."""
     levels = 1
-    while 3 * pointers ** (levels - 1) < (1 << 48) // writing.DNODES_PER_BLOCK:
+    while 3 * pointers ** (levels - 1) < (1 << 48) // DNODES_PER_BLOCK:
         levels += 1
     return levels
 
@@ -437,7 +430,7 @@ def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
 def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Any, int]:
     levels = meta_dnode_levels(metadata.pointers)
     last = int(files.item.max()) if len(files) else 0
-    widths = [last // writing.DNODES_PER_BLOCK + 1]
+    widths = [last // DNODES_PER_BLOCK + 1]
     while len(widths) < levels:
         widths.append(-(-widths[-1] // metadata.pointers))
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
@@ -466,7 +459,7 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
 
 def _check(memory: Memory, recipe: PoolRecipe) -> None:
     failed = int(memory.now[0]["failed"])
-    if failed == writing.FAILED_FULL:
+    if failed == FAILED_FULL:
         used = memory.now[0]["used"] / recipe.space
         raise HistoryError(
             f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "

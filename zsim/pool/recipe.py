@@ -52,19 +52,19 @@ class TopLevel:
         """By multiples of this blocks may move: same children on RAID-Z, whole groups on dRAID [bytes]."""
         return self.unit if self.spec.kind == "draid" else self.spec.children << self.ashift
 
-    def behind(self, number: int, count: int) -> int:
+    def behind(self, number: int, count: float) -> int:
         """Return how far the copy `number` of `count` lies behind a reduced population [bytes].
 
-        By parts of a real metaslab first, then by metaslabs, up to where the next reduced one begins.
+        Evenly, up to where the next reduced metaslab begins: no two copies take the same place.
         """
         if self.stands_for == 0:
             return 0
         starts = self.slab_starts()
-        apart = int(np.diff(starts).min()) // self.stands_for if len(starts) > 1 else 1
-        parts = max(1, self.stands_for // self.slab_bytes)
-        slab, part = divmod(number * parts * apart // count, parts)
-        offset = slab * self.stands_for + part * self.slab_bytes
-        return offset // self.row_bytes * self.row_bytes
+        room = int(np.diff(starts).min()) if len(starts) > 1 else self.stands_for
+        if room <= self.slab_bytes:
+            return 0
+        apart = int(max(self.slab_bytes, room / count))
+        return apart * number // self.row_bytes * self.row_bytes
 
     def slab_starts(self) -> NDArray[np.int64]:
         """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""

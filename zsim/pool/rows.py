@@ -20,7 +20,7 @@ from zsim.pool.memory import (
     vdevs_of,
 )
 from zsim.pool.metaslabs import units_needed
-from zsim.pool.writing import DNODES_PER_BLOCK
+from zsim.pool.syncing import DNODES_PER_BLOCK
 
 ROOT_LEVEL = -1
 

@@ -92,7 +92,7 @@ class RingPlane(CompiledPlane):
             program_length=length,
             room=Room(count, copies),
         )
-        self.preparer = Preparer(tiling, setup)
+        self.preparer = Preparer(tiling, setup, lambda part, turn: Prepared(part, turn).slim())
         self.tiling = tiling
         self._log = item_records(items)[log_items]
         self._start_over()
@@ -122,15 +122,18 @@ class RingPlane(CompiledPlane):
             return False
         prepared: Prepared = self.preparer.prepared(tile)
         operation, item, copy = self._ends[-1]
-        records, vdev, offset = prepared.moved(tile, item, copy)
-        records = np.concatenate((records, self._log))
+        vdev, offset = prepared.moved_copies(tile)
         memory, walk = self.memory, prepared.walk
-        _put(memory.items, item, records)
+        for part in _put(memory.items, item, prepared.records):
+            prepared.move(part, tile, item, copy)
+        log = item + len(prepared.records)
+        _put(memory.items, log, self._log)
         _put(memory.copies["vdev"], copy, vdev)
         _put(memory.copies["offset"], copy, offset)
         _put(memory.program["code"], operation, walk.code)
-        _put(memory.program["item"], operation, walk.item + item)
-        self._ends.append((operation + len(walk), item + len(records), copy + len(vdev)))
+        for part in _put(memory.program["item"], operation, walk.item):
+            np.add(part, item, out=part)
+        self._ends.append((operation + len(walk), log + len(self._log), copy + len(vdev)))
         self._check_room()
         memory.streams["end"][0] = operation + len(walk)
         self.set_general("refill", operation)
@@ -149,7 +152,7 @@ class RingPlane(CompiledPlane):
         if self.model.client_count == 0:
             return
         log, items = len(self._log), self.memory.client_items
-        readable, data = items[: len(items) - log], np.flatnonzero(~prepared.blocks.is_metadata)
+        readable, data = items[: len(items) - log], prepared.data_rows
         items[len(items) - log :] = first + len(prepared.records) + np.arange(log)
         if len(data) > 0:
             readable[:] = first + data[np.arange(len(readable)) * len(data) // len(readable)]
@@ -167,9 +170,10 @@ class RingPlane(CompiledPlane):
                 return reason
 
 
-def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> None:
-    """Write values into a ring at a running number."""
+def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Write values into a ring at a running number; return the two parts of the ring where they are."""
     place = start & (len(ring) - 1)
     room = min(len(values), len(ring) - place)
-    ring[place : place + room] = values[:room]
-    ring[: len(values) - room] = values[room:]
+    parts = ring[place : place + room], ring[: len(values) - room]
+    parts[0][:], parts[1][:] = values[:room], values[room:]
+    return parts

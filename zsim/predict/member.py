@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from zsim.engine.compiled import CompiledPlane
-from zsim.engine.model import PlaneModel, WriterModel
+from zsim.engine.control import Steps
+from zsim.engine.model import PlaneModel
 from zsim.engine.result import followed, seconds_of
 from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
@@ -17,6 +16,7 @@ from zsim.predict.ensemble import Member
 from zsim.predict.hardware import plane_model
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
+from zsim.predict.rhythm import quiet_end
 from zsim.predict.shingled import in_miniature
 from zsim.predict.worlds import World, in_world
 from zsim.scan.program import DamagedVdev, in_degraded_group
@@ -96,14 +96,15 @@ def run_member(
     setup = setup_of(resolved, pool, small, profile)
     if resolved.second_at is not None:
         setup = replace(setup, second=_second(resolved, setup))
-    run = Run(setup, progress).finish()
+    work = QuietRun(setup, progress)
+    run = work.finish()
     return scaled(
         run,
         pool.scale,
         model,
         setup,
+        quiet_s=work.quiet_s,
         repaired=pool.scale * share_correction(resolved, pool),
-        quiet_sync_s=_quiet_sync(setup),
     )
 
 
@@ -112,23 +113,42 @@ def _gaps(run: RunResult) -> list[float]:
     return [after - end for (_, _, end), after in zip(run.phases, followed(run.phases, run.end), strict=True)]
 
 
-def _mean_gap(run: RunResult, setup: RunSetup) -> float:
-    """Return how long a txg takes to end in the mean [s].
+def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
+    """Return the phase of each txg, and how long it took to end [s].
 
     Where a second replacement is deferred, the wait between the two passes, the longest gap, is no txg end.
     """
-    gaps = _gaps(run)
-    if setup.second is not None and setup.release.resilver_restart != "restart" and len(gaps) > 1:
-        gaps.remove(max(gaps))
-    return float(np.mean(gaps))
+    ends = [(name, gap) for (name, _, _), gap in zip(run.phases, _gaps(run), strict=True)]
+    if setup.second is not None and setup.release.resilver_restart != "restart" and len(ends) > 1:
+        ends.remove(max(ends, key=lambda each: each[1]))
+    return ends
 
 
-def _quiet_sync(setup: RunSetup) -> float | None:
-    """Return how long a txg takes to end where nobody writes [s]; None where nobody does anyway."""
-    if setup.model.writer.rate <= 0.0:
-        return None
-    quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
-    return float(np.mean(_gaps(Run(quiet).finish())))
+class QuietRun(Run):
+    """A run that, when it is over, tells how long txgs take to end without it.
+
+    Attributes
+    ----------
+    quiet_s : float
+        [s]
+    """
+
+    quiet_s = 0.0
+
+    def execute(self) -> RunResult:
+        """Run to the end, and some txgs more, which the result does not count."""
+        result = super().execute()
+        self.environment.run(self.environment.process(self._quiet(result)))
+        return result
+
+    def _quiet(self, result: RunResult) -> Steps:
+        ends = [gap for _, gap in _ends(result, self.setup)]
+        self.quiet_s = yield from quiet_end(self.control, _left_over(self.setup), ends)
+
+
+def _left_over(setup: RunSetup) -> bool:
+    """Tell whether the end of a txg finishes work: what is cached, or what a writer wants written."""
+    return setup.model.writer.rate > 0.0 or any(leaf.drive.flush_each_txg for leaf in setup.model.leaves)
 
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
@@ -304,23 +324,37 @@ def scaled(
     model: PlaneModel,
     setup: RunSetup,
     *,
+    quiet_s: float,
     repaired: float | None = None,
-    quiet_sync_s: float | None = None,
 ) -> MemberResult:
-    """Return a run's durations at the size of the real pool; `repaired` is the scale of the issue phase.
+    """Return a run's durations at the size of the real pool.
 
-    Slices scale with the bytes; each txg slice of the real pool is followed by a txg end of its own, so that
-    the miniature's few txg ends are replaced by their mean times the real number of slices.
+    Parameters
+    ----------
+    run : RunResult
+    scale : float
+        Real over simulated bytes, of the metadata phase.
+    model : PlaneModel
+    setup : RunSetup
+    quiet_s : float
+        How long a txg takes to end with nothing left over from its slice [s].
+    repaired : float, optional
+        The same as `scale` of the issue phase.
+
+    Notes
+    -----
+    Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
+    once for each slice of the real run; see `zsim.predict.rhythm`.
     """
-    visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
-    sync = _mean_gap(run, setup)
-    slice_s = Run.slice_of(setup)
-    written = 0.0
-    if quiet_sync_s is not None:
-        # What a writer adds grows with the time it writes, not with the number of txgs.
-        written = max(0.0, sum(_gaps(run)) - len(run.phases) * quiet_sync_s) / max(visit + issue, 1e-9)
-        sync = quiet_sync_s
-    visit, issue = visit * scale, issue * (scale if repaired is None else repaired)
-    slices = max(1.0, (visit + issue) / slice_s)
-    ends_s = sync * slices + written * (visit + issue)
-    return MemberResult(visit + issue + ends_s, visit, issue, ends_s, repaired or scale, run, model)
+    slice_s, ends = Run.slice_of(setup), _ends(run, setup)
+    phases = {}
+    ended = 0.0
+    for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):
+        active = seconds_of(run.phases, phase)
+        gaps = [gap for name, gap in ends if name == phase]
+        left = max(0.0, sum(gaps) - len(gaps) * quiet_s) if _left_over(setup) else 0.0
+        slices = (active + left) * times / (slice_s + left / max(1, len(gaps)))
+        phases[phase] = active * times
+        ended += left * times + quiet_s * slices
+    visit, issue = phases["visit"], phases["issue"]
+    return MemberResult(visit + issue + ended, visit, issue, ended, repaired or scale, run, model)

@@ -14,36 +14,34 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
-from zsim.engine.result import seconds_of
-from zsim.engine.run import RunResult, RunSetup
-from zsim.pool.blocks import BlockTable
-from zsim.predict.clients import has_hours
+from zsim.engine.run import RunResult
 from zsim.predict.ensemble import Member
 from zsim.predict.exact import POPULATIONS, TILE_BLOCKS
 from zsim.predict.hardware import plane_model
-from zsim.predict.member import MemberResult, run_member, share_correction, whole_setup, world_of
+from zsim.predict.level import of_size
+from zsim.predict.member import MemberResult, world_of
+from zsim.predict.onetile import (
+    as_tile,
+    in_windows,
+    is_whole,
+    run_pool,
+    short_phases,
+    tile_result,
+    tile_run,
+)
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.sampled import SampledRun
 from zsim.predict.sampling import student
 from zsim.predict.together import together
 from zsim.predict.windows import Plan
-from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
-WHOLE = 1.02
-"""Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = 20_000
-"""Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 MOST_OPERATIONS = 4_000_000
 PRECISION = 0.02
 SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
 TILES, SMALL_TILE_BLOCKS = 4, 30_000
 """As many blocks as one large tile and a half: several tell how far one may be off."""
-OF_SIZE = 0.05
-"""Half of what the size of a small tile may change, with 95 %: six exact runs of pools of 0.2 to 2 million
-blocks differ from it by 1 to 5 % beyond its spread (a seventh, short, of records of 16K, by 23 %)."""
 MOST_SEEN = 0.95
 """Even where all populations were run: each lies at many places."""
 
@@ -79,7 +77,7 @@ class MiddleWorld:
 
     def execute(self) -> None:
         """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
-        if self._in_small_tiles:
+        if self.in_small_tiles:
             self._run_tiles()
             return
         stated = self.resolved.scenario.precision
@@ -100,7 +98,8 @@ class MiddleWorld:
                 return
 
     @property
-    def _in_small_tiles(self) -> bool:
+    def in_small_tiles(self) -> bool:
+        """Whether the pool is sampled in small tiles that are run whole."""
         return self.blocks == SMALL_TILE_BLOCKS and self.plan is None and not self.whole
 
     def _run_tiles(self) -> None:
@@ -116,6 +115,7 @@ class MiddleWorld:
             self.first = self.first or result
             if self.progress is not None:
                 self.progress(0.0, len(self.runs) / TILES)
+        self._run_small()
 
     def _precise(self, wanted: float) -> bool:
         return self.half_width_s <= wanted * self.time_s
@@ -129,16 +129,13 @@ class MiddleWorld:
         if number > 0:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
             pool = miniature(seeded, self.member, blocks=self.blocks)
-        setup = _setup(self.resolved, self.model, pool)
-        if not self.whole:
-            times = pool.scale * share_correction(self.resolved, pool)
-            plan = replace(plan, times=times, visits=pool.scale)
-        return SampledRun(setup, plan, None if quiet else self.progress)
+        plan = as_tile(plan, self.resolved, pool)
+        return tile_run(self.resolved, self.model, pool, plan, None if quiet else self.progress)
 
     @property
     def whole(self) -> bool:
         """Whether the population is the pool."""
-        return _is_whole(self.resolved, self.pool)
+        return is_whole(self.resolved, self.pool)
 
     @property
     def known(self) -> list[SampledRun]:
@@ -157,10 +154,11 @@ class MiddleWorld:
         of_windows = math.hypot(*widths) / len(widths)
         if self.whole:
             return of_windows
-        if self._in_small_tiles and len(widths) > 1:
+        if self.in_small_tiles and len(widths) > 1:
             times = np.log([run.time_s for run in self.known])
             spread = student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times))
-            return math.hypot(spread, OF_SIZE) * self.time_s
+            drift = float(times.mean() - np.log(self.small).mean()) if self.small else 0.0
+            return math.hypot(spread, of_size(drift)) * self.time_s
         here = sum(run.covered for run in self.known) / self._populations
         of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
         return math.hypot(of_windows, self._between() * self.time_s)
@@ -185,32 +183,24 @@ class MiddleWorld:
 
     def _run_small(self) -> None:
         """Run small miniatures of several seeds."""
-        for number in range(SMALL_REPEATS):
+
+        def executed(number: int) -> float:
             seeded = replace(self.resolved, seed=self.resolved.seed + number)
             pool = miniature(seeded, self.member, blocks=SMALL_BLOCKS)
-            self.small.append(run_member(seeded, self.member, pool=pool, model=self.model).time_s)
+            return run_pool(seeded, self.member, pool, self.model).time_s
+
+        self.small = list(together(executed, range(SMALL_REPEATS)))
 
     def result(self) -> MemberResult:
         """Return what is known as the result of a member."""
-        run, time_s = self.runs[0], self.time_s
-        counted = self.first or run.so_far()
-        visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
-        share = (visit + issue) / max(counted.end, 1e-9)
-        every = time_s / run.time_s
-        visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
-        course = [
-            replace(each, time=each.time * counted.end / max(run.time_s, 1e-9)) for each in run.course()
-        ]
-        issued = run.plan.times * sum(float(stream.known[-1, 1]) for stream in run.streams)
-        return MemberResult(
-            time_s=time_s,
-            visit_s=visit_s,
-            issue_s=issue_s,
-            sync_s=time_s - visit_s - issue_s,
-            scale=issued / max(1, counted.issued_bytes),
-            run=replace(counted, progress=course),
-            model=self.model,
-        )
+        run = self.runs[0]
+        return tile_result(run, self.first or run.so_far(), self.model, self.time_s)
+
+    def first_tile(self) -> MemberResult | None:
+        """Return the first tile's own result; None where it was sampled."""
+        if self.first is None or not self.in_small_tiles:
+            return None
+        return tile_result(self.runs[0], self.first, self.model)
 
 
 def middle_world(
@@ -233,10 +223,10 @@ def middle_world(
     """
     resolved = world_of(resolved, member)
     model = plane_model(resolved, member.factors, resolved.seed)
-    if not _in_windows(resolved, model):
+    if not in_windows(resolved, model):
         return None
     pool, blocks = _first_tile(resolved, member, blocks)
-    if _short_phases(resolved, pool):
+    if short_phases(resolved, pool):
         return None
     return MiddleWorld(resolved, member, model, pool, blocks, progress)
 
@@ -249,47 +239,3 @@ def _first_tile(resolved: ResolvedScenario, member: Member, blocks: int | None) 
             return pool, SMALL_TILE_BLOCKS
     blocks = blocks or TILE_BLOCKS
     return miniature(resolved, member, blocks=blocks), blocks
-
-
-def _in_windows(resolved: ResolvedScenario, model: PlaneModel) -> bool:
-    """Tell whether nothing in the operation depends on what was done long before."""
-    drives = [leaf.drive for leaf in model.leaves]
-    grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
-    plain = resolved.operation != "rebuild" and resolved.second_at is None and resolved.engine == "compiled"
-    return plain and not grows and not has_hours(resolved)
-
-
-def _short_phases(resolved: ResolvedScenario, pool: Miniature) -> bool:
-    """Tell whether a sorted scan is so short of memory that its phases are short.
-
-    Otherwise it issues many metaslabs' worth between two metadata phases, which then only decide about when.
-    """
-    if resolved.release.order != "sorted":
-        return False
-    limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
-    entries = float(pool.table.dva_count.sum()) * (1.0 if _is_whole(resolved, pool) else pool.scale)
-    each = SIO_BYTES + DVA_BYTES + EXTENT_BYTES
-    if entries * each < limit.hard:
-        return False
-    return limit.strict or (limit.hard - limit.soft) / each < LEAST_ISSUED
-
-
-def _setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
-    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
-
-
-def _is_whole(resolved: ResolvedScenario, pool: Miniature) -> bool:
-    """Tell whether no metaslab of the population is a reduced one, or all blocks of a list are there."""
-    if resolved.scenario.block_list is not None:
-        return pool.scale <= WHOLE
-    return pool.damaged.stands_for == 0
-
-
-def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
-    """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
-    listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
-    level = pool.damaged
-    if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
-        return pool.table
-    shift, offset = level.behind(1, 2), pool.table.dva_offset
-    return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

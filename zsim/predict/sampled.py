@@ -20,6 +20,7 @@ from zsim.engine.result import seconds_of
 from zsim.engine.run import Run, RunResult, RunSetup, Sample, split_walk
 from zsim.engine.setup import plain_prefetch
 from zsim.engine.window import Window
+from zsim.predict.rhythm import quiet_end
 from zsim.predict.sampling import Estimate, whole_from_windows, window_starts
 from zsim.predict.windows import NotingPlane, Period, Plan, Stream, Windows
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
@@ -81,6 +82,8 @@ class SampledRun(Run):
         self.covered = 0.0
         self.crowded = self._nothing_left = False
         self.complete = False
+        self.quiet_s: float | None = None
+        self.counted: RunResult | None = None
 
     @property
     def known(self) -> bool:
@@ -100,7 +103,8 @@ class SampledRun(Run):
         active = seconds_of(self.phases, "visit")
         # The first txg of a scan writes more, and comes once.
         end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
-        return self.plan.visits * active * (1.0 + min(end, self._mean_end()) / self.txg.slice_s)
+        end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
+        return self.plan.visits * active * (1.0 + end / self.txg.slice_s)
 
     @property
     def issue_s(self) -> float:
@@ -243,13 +247,15 @@ class SampledRun(Run):
                     break
         self.head_s = self.elapsed - begin
         if self.control.finished(len(self.streams)):
-            self._all_done()
+            yield from self._all_done()
 
-    def _all_done(self) -> None:
+    def _all_done(self) -> Steps:
         """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
         if self.plan.times == 1.0:
             self.complete = True
             return
+        self.counted = self._result()
+        self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
         self.head_s = 0.0
         for stream in self.streams:
             stream.head = 0
@@ -374,9 +380,8 @@ class SampledRun(Run):
         clock, done, ends, start = [np.zeros(1)], [np.zeros(1)], [], 0.0
         for period in periods:
             active = period.drained - period.begin
-            # The last slice may be short; its txg's end is a whole one, which `_last_txg` counts.
-            spared = self._mean_end() * max(0.0, 1.0 - active / self._mean_slice()) if period.last else 0.0
-            stretch = max(1.0, (period.end - period.begin - spared) / max(active, 1e-9))
+            spared = self._spared(number, work, period) if period.last else 0.0
+            stretch = max(0.0, (period.end - period.begin - spared) / max(active, 1e-9))
             moments = np.array([moment for moment, *_ in period.notes]) - period.begin
             place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
             flight = np.array([each[2][number] for each in period.notes])
@@ -388,16 +393,45 @@ class SampledRun(Run):
         course, rows = np.unique(course, return_index=True)
         return np.concatenate(clock)[rows], course, np.array(ends)
 
+    def _spared(self, number: int, work: F64, period: Period) -> float:
+        """Return how much less a short slice would take as a part of a whole one [s].
+
+        The end of its txg is a whole one, which `_last_txg` counts.  Of a tile all counts that comes once a
+        slice: what a txg writes of its own, and what is lost while the last blocks in flight are awaited.
+        What the scan left in write caches is work of the slice, however short.
+        """
+        active = period.drained - period.begin
+        if self.quiet_s is None:
+            return self._mean_end() * max(0.0, 1.0 - active / self._mean_slice())
+        first = self._firsts[number]
+        place = np.array([each[1][number] for each in period.notes]) - first
+        last = min(int(np.searchsorted(place, place[-1])), len(place) - 1)
+        issuing = period.notes[last][0] - period.begin
+        flight = float(period.notes[last][2][number])
+        done = float(work[place[-1]] - work[place[0]]) - flight
+        idle = max(0.0, active - issuing - flight * issuing / done) if done > flight else 0.0
+        cached = period.ended - self.quiet_s
+        part = (issuing + cached) / (self.txg.slice_s + cached)
+        return float((self.quiet_s + idle) * max(0.0, 1.0 - part))
+
+    def _result(self) -> RunResult:
+        """Return what the operation itself has counted."""
+        return self.counted or super()._result()
+
+    @property
+    def _cached(self) -> bool:
+        return any(leaf.drive.flush_each_txg for leaf in self.setup.model.leaves)
+
     def _last_txg(self) -> float:
         """Return what the end of the last txg has more than its share of the scan: half of it on average."""
         if self.complete:
             return 0.0
-        return 0.5 * self._mean_end()
+        return 0.5 * (self._mean_end() if self.quiet_s is None else self.quiet_s)
 
     def _mean_end(self) -> float:
         """Return how long a txg takes to end [s]."""
         full = self._full()
-        return sum(each.end - each.drained for each in full) / len(full)
+        return float(np.mean([each.ended for each in full]))
 
     def _mean_slice(self) -> float:
         """Return how long a slice takes, drain included [s]."""

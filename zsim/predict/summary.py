@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -286,11 +285,3 @@ def progress_curve(
             )
         )
     return tuple(points)
-
-
-def sampling_half_width(times: Sequence[float]) -> float:
-    """Return half the 95 % interval of the mean of repeated miniatures [s] (Student's t of logarithms)."""
-    student = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}.get(len(times), 2.0)
-    logs = np.log(np.asarray(times, dtype=float))
-    spread = float(logs.std(ddof=1)) / math.sqrt(len(times))
-    return float(np.exp(logs.mean()) * student * spread)

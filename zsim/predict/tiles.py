@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,8 +125,10 @@ class Tiling:
     def _shift(self, number: int) -> I64:
         """Return how far a tile lies behind its population on each top-level vdev [bytes]."""
         shift = np.zeros(self.vdevs, np.int64)
+        # Of the last tile there is a part, which takes no place of its own.
+        count = max(1.0, 1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1])
         for place, level in enumerate(self.geometry.recipe.vdevs):
-            shift[self.geometry.vdevs[place]] = level.behind(number, self.count)
+            shift[self.geometry.vdevs[place]] = level.behind(number, count)
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
 
 
@@ -150,25 +152,40 @@ class Prepared:
             setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
         )
         self.records = item_records(self.items)
+        self.data_rows: I64 = np.flatnonzero(~setup.blocks.is_metadata)
+        self.copy_vdev, self.copy_offset = self.items.copy_vdev, self.items.copy_offset
 
-    def moved(self, tile: Tile, first_item: int, first_copy: int) -> tuple[Any, I64, I64]:
-        """Return records, and vdev and offset of the further copies, of a tile whose numbers begin here."""
-        records = place_records(self.records, tile, self.turn, self.vdevs)
+    def slim(self) -> Self:
+        """Let go of what only the preparation needs; return what is left."""
+        del self.blocks, self.wanted, self.items
+        return self
+
+    def move(self, records: Any, tile: Tile, first_item: int, first_copy: int) -> None:
+        """Put records, still those of the population, at the place of a tile whose numbers begin here."""
+        shift_records(records, tile, self.turn, self.vdevs)
         records["copies"] += first_copy
         for name in LINKED:
             column = records[name]
-            column[column >= 0] += first_item
-        vdev = (self.items.copy_vdev + tile.turn - self.turn) % self.vdevs
-        return records, vdev, self.items.copy_offset + tile.shift[vdev]
+            np.add(column, first_item, out=column, where=column >= 0)
+
+    def moved_copies(self, tile: Tile) -> tuple[I64, I64]:
+        """Return vdev and offset of a tile's further copies."""
+        vdev = (self.copy_vdev + tile.turn - self.turn) % self.vdevs
+        return vdev, self.copy_offset + tile.shift[vdev]
 
 
 def place_records(records: Any, tile: Tile, turn: int, vdevs: int) -> Any:
     """Return item records of a population, turned by `turn`, at the place of a tile."""
     placed = records.copy()
-    if tile.turn != turn:
-        placed["vdev"] = (placed["vdev"] + tile.turn - turn) % vdevs
-    placed["offset"] += tile.shift[placed["vdev"]]
+    shift_records(placed, tile, turn, vdevs)
     return placed
+
+
+def shift_records(records: Any, tile: Tile, turn: int, vdevs: int) -> None:
+    """Put item records of a population, turned by `turn`, at the place of a tile."""
+    if tile.turn != turn:
+        records["vdev"] = (records["vdev"] + tile.turn - turn) % vdevs
+    records["offset"] += tile.shift[0] if vdevs == 1 else tile.shift[records["vdev"]]
 
 
 def turned(table: BlockTable, turn: int, vdevs: int, rows: int) -> BlockTable:

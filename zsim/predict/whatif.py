@@ -10,8 +10,10 @@ from zsim.engine.model import LeafModel, PlaneModel
 from zsim.engine.rules import scan_rules
 from zsim.predict.clients import repaired
 from zsim.predict.ensemble import Member
-from zsim.predict.hardware import on_own_ports, shared_link
+from zsim.predict.hardware import on_own_ports, plane_model, shared_link
 from zsim.predict.member import MemberResult, run_member
+from zsim.predict.middle import MiddleWorld
+from zsim.predict.onetile import is_tile, run_pool
 from zsim.predict.population import Miniature
 from zsim.predict.prediction import Advice, Alternative, Quantiles
 from zsim.predict.together import together
@@ -32,13 +34,11 @@ class Bench:
         In the member's world.
     member : Member
     pool : Miniature
-        A small one, for comparisons.
+        The first tile, or a large miniature: what does not outlast the drives' write caches compares nothing.
     result : MemberResult
         On that one.
     detail : MemberResult, optional
-        On a larger one.
-    large_pool : Miniature, optional
-        That one, for comparisons of operations that depend on its size in different ways.
+        The best there is on that world, of several tiles.
     """
 
     resolved: ResolvedScenario
@@ -46,18 +46,43 @@ class Bench:
     pool: Miniature
     result: MemberResult
     detail: MemberResult | None = None
-    large_pool: Miniature | None = None
 
     @property
     def shown(self) -> MemberResult:
         """The best result there is."""
         return self.detail or self.result
 
-    def time(self, *, model: PlaneModel | None = None, release: ReleaseProfile | None = None) -> float:
-        """Return the duration with other hardware or another release [s]."""
-        return run_member(
-            self.resolved, self.member, pool=self.pool, model=model or self.result.model, release=release
-        ).time_s
+    @property
+    def tiled(self) -> bool:
+        """Whether the result is that of a tile."""
+        return is_tile(self.resolved, self.result.model, self.pool)
+
+    def time(
+        self,
+        *,
+        model: PlaneModel | None = None,
+        release: ReleaseProfile | None = None,
+        operation: Operation | None = None,
+    ) -> float:
+        """Return the duration with other hardware, another release or operation, over the result's."""
+        resolved = replace(
+            self.resolved,
+            release=release or self.resolved.release,
+            operation=operation or self.resolved.operation,
+        )
+        if model is None:
+            model = plane_model(resolved, self.member.factors, resolved.seed)
+        if self.tiled:
+            found = run_pool(resolved, self.member, self.pool, model)
+        else:
+            found = run_member(resolved, self.member, pool=self.pool, model=model)
+        return found.time_s / self.result.time_s
+
+
+def bench_of(middle: MiddleWorld) -> Bench:
+    """Return the first tile of the middle world, which has been run, with all that is known of that world."""
+    first = middle.first_tile() or run_pool(middle.resolved, middle.member, middle.pool, middle.model)
+    return Bench(middle.resolved, middle.member, middle.pool, first, middle.result())
 
 
 def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
@@ -71,11 +96,8 @@ def other_order(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
     else:
         name, other = "sorted", load_release(DEFAULT_RELEASE)
         note = f"the same pool under {other.name}"
-    from zsim.predict.hardware import plane_model
-
-    model = plane_model(replace(bench.resolved, release=other), bench.member.factors, bench.resolved.seed)
-    ratio = bench.time(model=model, release=other) / bench.result.time_s
-    found = Alternative(name=name, resilver_s=Quantiles(p50=middle_s * ratio), note=note)
+    time_s = middle_s * bench.time(release=other)
+    found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
     return (found, *healing(bench, middle_s))
 
 
@@ -88,10 +110,8 @@ def verifying_scrub(bench: Bench) -> float | None:
     release = bench.resolved.release
     if bench.resolved.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
         return None
-    scrub = replace(bench.resolved, operation="scrub")
     model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))
-    time = run_member(scrub, bench.member, pool=bench.large_pool, model=model).time_s
-    return time / bench.shown.time_s
+    return bench.time(model=model, operation="scrub")
 
 
 def healing(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
@@ -105,11 +125,8 @@ def healing(bench: Bench, middle_s: float) -> tuple[Alternative, ...]:
     other: Operation = "resilver" if bench.resolved.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
-    resolved = replace(bench.resolved, operation=other)
-    time = run_member(resolved, bench.member, pool=bench.large_pool).time_s
-    return (
-        Alternative(name=name, resilver_s=Quantiles(p50=middle_s * time / bench.shown.time_s), note=note),
-    )
+    time_s = middle_s * bench.time(operation=other)
+    return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
 
 
 def instant(drive: DriveParameters) -> DriveParameters:
@@ -134,7 +151,7 @@ def without_each(bench: Bench, middle_s: float) -> dict[str, float]:
     if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
         trials["link"] = on_own_ports(model)
     times = together(lambda changed: bench.time(model=changed), trials.values())
-    return {kind: middle_s * each / bench.result.time_s for kind, each in zip(trials, times, strict=True)}
+    return {kind: middle_s * each for kind, each in zip(trials, times, strict=True)}
 
 
 def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
@@ -164,7 +181,7 @@ def advice(
 
 
 def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
-    model, result = bench.result.model, bench.result
+    model = bench.result.model
     trials: list[tuple[str, str, PlaneModel]] = []
     target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
     if target is not None and target.kind == "mechanical":
@@ -187,8 +204,8 @@ def _hardware_advice(bench: Bench, middle_s: float) -> list[Advice]:
             )
             why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
             trials.append(("replace with a drive of native 512-byte sectors", why, native))
-    times = [(action, why, bench.time(model=changed)) for action, why, changed in trials]
+    shares = together(lambda changed: bench.time(model=changed), [changed for _, _, changed in trials])
     return [
-        Advice(action=action, why=why, saves_s=middle_s * (1.0 - time / result.time_s))
-        for action, why, time in times
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - share))
+        for (action, why, _), share in zip(trials, shares, strict=True)
     ]

@@ -59,6 +59,11 @@ class Period:
     whole: bool
     last: bool
 
+    @property
+    def ended(self) -> float:
+        """How long the txg took to end [s]."""
+        return self.end - self.drained
+
 
 @dataclass(slots=True)
 class Windows:

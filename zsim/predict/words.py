@@ -97,7 +97,7 @@ def bottleneck(prediction: Prediction) -> tuple[str, ...]:
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
-        lines.append(f"Were it infinitely fast: {without}.")
+        lines.append(f"With that infinitely fast: {without}.")
     return tuple(lines)
 
 
@@ -269,7 +269,11 @@ def rich_table(grid: Grid) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for number, name in enumerate(grid.head):
         is_number = number in grid.numeric
-        table.add_column(name, justify="right" if is_number else "left", no_wrap=is_number)
+        # A name is told whole, over two lines if need be.
+        if is_number:
+            table.add_column(name, justify="right", no_wrap=True)
+        else:
+            table.add_column(name, overflow="fold")
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

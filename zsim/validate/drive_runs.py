@@ -159,6 +159,27 @@ def unaligned_cost(drive: str) -> float:
     return _write_time(drive, SECTOR, BLOCK) - _write_time(drive, 0, BLOCK)
 
 
+def gapped_writes(drive: str, size: int = BLOCK, step: int = 4 * BLOCK, shift: int = SECTOR) -> float:
+    """Return what a write takes if such writes follow each other with gaps, one outstanding, cache on [s]."""
+    from zsim.engine.alone import run_alone
+
+    parameters, count = _drive(drive), 32_768
+    places = np.arange(count, dtype=np.int64) * step + shift
+    run = run_alone(parameters, places, np.full(count, size), np.ones(count, dtype=np.bool_))
+    return run.elapsed / count
+
+
+def misaligned_rate(drive: str, size: int, gap: int, depth: int = 10) -> float:
+    """Return the rate of ascending writes at odd sectors, over that of the same at whole ones, cache on."""
+    from zsim.engine.alone import run_alone
+
+    parameters, count = _drive(drive), 10_000
+    places = np.arange(count, dtype=np.int64) * (size + gap)
+    writes = np.full(count, size), np.ones(count, dtype=np.bool_)
+    whole, odd = (run_alone(parameters, places + shift, *writes, depth=depth) for shift in (0, SECTOR))
+    return whole.elapsed / odd.elapsed
+
+
 def _write_time(drive: str, shift: int, size: int) -> float:
     """Return the mean service of random writes without a write cache, so far from a 4K boundary [s]."""
     from zsim.engine.alone import random_places, run_alone
@@ -390,6 +411,7 @@ RUNS: dict[str, Callable[..., float]] = {
     for each in (
         mean_rate, access_time, sequential_read_rate, random_reads, queue_gain, longest_response,
         cached_write_iops, flushed_writes, read_wait_beside_writes, partial_sector_cost, unaligned_cost,
+        gapped_writes, misaligned_rate,
         smr_random_write_iops, smr_bytes_until_full, smr_ascending_rate, copy_onto_smr,
         scattered_over_source, flash_iops, flash_fill_rate, pool_repair_rate, streams_behind, random_behind,
         random_contrast, link_contrast,

@@ -11,7 +11,7 @@ from zsim.errors import InputError
 from zsim.files import replace_file
 from zsim.validate import overview, words
 from zsim.validate.fitted import fitted_grid, fitted_numbers
-from zsim.validate.frame import Claim
+from zsim.validate.frame import TIME, Claim
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -26,6 +26,12 @@ INTRODUCTION = (
 )
 FAILS_TITLE = "What fails, and why"
 CASES_TITLE = "Case by case"
+FIELD_TITLE = "Field reports, one by one"
+FIELD_WORDS = (
+    "Rows of one experiment count once together in the scores above. A row is within its interval if the"
+    " observed time lies between p10 and p90, which eight rows in ten should; the error is that of p50. Every"
+    " row is made a scenario by the same rules, and people report what is slow."
+)
 ALIKE_TITLE = "Real runs, drives and maps, case by case"
 INFO_TITLE = "Numbers for information"
 MANY = 60
@@ -53,8 +59,8 @@ def renderable(claims: Sequence[Claim], summary: Mapping[str, Any]) -> Group:
     else:
         told, _ = overview.apart(claims)
         parts += [rich_table(words.without(overview.cases_grid(told), "what")), Text("")] if told else []
-        if summary["fail"]:
-            fails = words.without(overview.failures_grid(claims), overview.WHY)
+        fails = words.without(overview.failures_grid(claims), overview.WHY)
+        if fails.rows:
             parts += [Text(FAILS_TITLE, style="bold"), rich_table(fails)]
         parts.append(Text("  (every claim: --report FILE, or --json)", style="dim"))
     parts += [Text(""), rich_table(overview.glance_grid(claims))]
@@ -89,14 +95,15 @@ def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     parts = [f"# {TITLE}\n", f"**{words.headline(summary)}**\n", f"{INTRODUCTION}\n"]
     parts += [markdown(overview.glance_grid(claims))]
     parts += [f"{line}\n" for line in words.score_sentences(summary)]
-    if summary["fail"]:
-        parts += [f"## {FAILS_TITLE}\n", markdown(overview.failures_grid(claims))]
+    fails = overview.failures_grid(claims)
+    parts += [f"## {FAILS_TITLE}\n", markdown(fails)] if fails.rows else []
     told, alike = overview.apart(claims)
     parts += [f"## {CASES_TITLE}\n", markdown(overview.cases_grid(told))] if told else []
-    parts += _folded(ALIKE_TITLE, "cases", overview.cases_grid(alike))
     if summary["classes"]:
         parts += ["## By class\n", markdown(words.classes_grid(summary))]
-    judged, informing = overview.split(claims)
+    parts += _folded(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS)
+    parts += _folded(ALIKE_TITLE, "cases", overview.cases_grid(alike))
+    judged, informing = overview.split(_but_field_reports(claims))
     parts += ["## Claims with a tolerance\n", markdown(words.claims_grid(judged))]
     parts += _folded(INFO_TITLE, "claims", words.claims_grid(informing))
     notes = words.reasons(claims)
@@ -115,14 +122,15 @@ def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     fragments = [f"<h1>{TITLE}</h1>", *(f"<p>{html.escape(line)}</p>" for line in sentences)]
     fragments += [html_table(overview.glance_grid(claims)), *_plot(claims)]
     fragments += [f"<p>{html.escape(line)}</p>" for line in words.score_sentences(summary)]
-    if summary["fail"]:
-        fragments += [f"<h2>{FAILS_TITLE}</h2>", html_table(overview.failures_grid(claims))]
+    fails = overview.failures_grid(claims)
+    fragments += [f"<h2>{FAILS_TITLE}</h2>", html_table(fails)] if fails.rows else []
     told, alike = overview.apart(claims)
     fragments += [f"<h2>{CASES_TITLE}</h2>", html_table(overview.cases_grid(told))] if told else []
-    fragments += _folded_html(ALIKE_TITLE, "cases", overview.cases_grid(alike))
     if summary["classes"]:
         fragments += ["<h2>By class</h2>", html_table(words.classes_grid(summary))]
-    judged, informing = overview.split(claims)
+    fragments += _folded_html(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS)
+    fragments += _folded_html(ALIKE_TITLE, "cases", overview.cases_grid(alike))
+    judged, informing = overview.split(_but_field_reports(claims))
     fragments += ["<h2>Claims with a tolerance</h2>", html_table(words.claims_grid(judged))]
     fragments += _folded_html(INFO_TITLE, "claims", words.claims_grid(informing))
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.reasons(claims))
@@ -131,23 +139,29 @@ def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     return page(TITLE, [*fragments, html_table(fitted_grid(fitted_numbers()))])
 
 
-def _folded(title: str, what: str, grid: Grid) -> list[str]:
+def _but_field_reports(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims that are told one by one: field reports with a duration have their own table."""
+    return [claim for claim in claims if (claim.kind, claim.claim) != (overview.FIELD, TIME)]
+
+
+def _folded(title: str, what: str, grid: Grid, text: str = "") -> list[str]:
     """Return a table that Markdown shows when its line is clicked; nothing for an empty one."""
     from zsim.report.tables import markdown
 
     if not grid.rows:
         return []
     opening = f"<details><summary>{len(grid.rows)} {what}</summary>\n"
-    return [f"## {title}\n", opening, markdown(grid), "</details>\n"]
+    return [f"## {title}\n", *([f"{text}\n"] if text else []), opening, markdown(grid), "</details>\n"]
 
 
-def _folded_html(title: str, what: str, grid: Grid) -> list[str]:
+def _folded_html(title: str, what: str, grid: Grid, text: str = "") -> list[str]:
     from zsim.report.tables import html_table
 
     if not grid.rows:
         return []
     opening = f"<details><summary>{len(grid.rows)} {what}</summary>"
-    return [f"<h2>{title}</h2>", f"{opening}{html_table(grid)}</details>"]
+    told = [f"<p>{html.escape(text)}</p>"] if text else []
+    return [f"<h2>{title}</h2>", *told, f"{opening}{html_table(grid)}</details>"]
 
 
 def _plot(claims: Sequence[Claim]) -> list[str]:

@@ -71,7 +71,7 @@ def scores(claims: Sequence[Claim]) -> dict[str, Any]:
     scored = [claim for claim in claims if _ratio(claim.observed, claim.predicted) is not None]
     covered = [claim for claim in scored if claim.p10 is not None and claim.p90 is not None]
     weights = experiment_weights(scored)
-    inside = np.array([_inside(claim) for claim in covered], dtype=np.float64)
+    inside = np.array([in_interval(claim) for claim in covered], dtype=np.float64)
     return {
         "scored": len(scored),
         "experiments": round(float(weights.sum())),
@@ -215,6 +215,7 @@ def _ratio(observed: float | None, predicted: float | None) -> float | None:
     return predicted / observed
 
 
-def _inside(claim: Claim) -> bool:
+def in_interval(claim: Claim) -> bool:
+    """Tell whether the observation lies between p10 and p90."""
     values = (claim.p10, claim.observed, claim.p90)
     return all(value is not None for value in values) and sorted(values) == list(values)  # type: ignore[type-var]

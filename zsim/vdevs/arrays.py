@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.scenario.layout import VdevSpec
+
 Integers = NDArray[np.int64]
 
 
@@ -28,6 +30,15 @@ def draid_asizes(psize: Integers, ashift: int, data: int, parity: int) -> Intege
 def mirror_asizes(psize: Integers, ashift: int) -> Integers:
     """Return the allocated sizes [bytes] of blocks of `psize` bytes in a mirror or on a single disk."""
     return sectors_of(psize, ashift) << ashift
+
+
+def asizes_on(spec: VdevSpec, psize: Integers, ashift: int) -> Integers:
+    """Return the allocated sizes [bytes] of blocks of `psize` bytes on a top-level vdev of any kind."""
+    if spec.kind == "mirror":
+        return mirror_asizes(psize, ashift)
+    if spec.kind == "draid":
+        return draid_asizes(psize, ashift, spec.data, spec.parity)
+    return raidz_asizes(psize, ashift, spec.children, spec.parity)
 
 
 def raidz_child_pieces(
