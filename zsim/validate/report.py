@@ -42,7 +42,7 @@ FITTED_WORDS = (
     " script it was solved by hand from the few figures in its source, and its gain was not measured apart."
     " Numbers nobody states and no source gives are assumed, not fitted; how the field reports like them is"
     " what validation/fit_assumptions.py shows: decided on one half of the experiments, measured on the"
-    " other."
+    " other, and with each experiment left out in turn."
 )
 
 
