@@ -76,8 +76,9 @@ class Tiling:
         self.resolved, self.blocks = resolved, blocks
         self.vdevs = len(resolved.layout.vdevs)
         self._built: dict[int, BlockTable] = {}
-        self.first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
-        self.single = self.first.scale == 1.0
+        first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
+        self.single = first.scale == 1.0
+        self.first = first if self.single else evenly(first)
         self.share = len(self.first.vdevs) / self.vdevs
         if self.share < 1.0 and len(set(resolved.layout.vdevs)) > 1:
             raise NotSimulatedYet("exact", "true", "sampling, or a pool of equal vdevs", "leave --exact out")
@@ -102,7 +103,9 @@ class Tiling:
             return self.first.table
         if base not in self._built:
             seeded = replace(self.resolved, seed=self.resolved.seed + base)
-            pool = self.first if base == 0 else pool_miniature(seeded, Member(), blocks=self.blocks)[0]
+            pool = (
+                self.first if base == 0 else evenly(pool_miniature(seeded, Member(), blocks=self.blocks)[0])
+            )
             self._built[base] = pool.table.take(pool.table.objset != 0)
         return self._built[base]
 
@@ -145,6 +148,22 @@ class Tiling:
         for place, level in enumerate(self.geometry.recipe.vdevs):
             shift[self.geometry.vdevs[place]] = level.behind(number, count)
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
+
+
+def evenly(pool: Miniature) -> Miniature:
+    """Return a population with all its metaslabs as far apart, or copies that fill the room would overlap."""
+    table, vdevs = pool.table, []
+    offset = table.dva_offset.copy()
+    for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+        starts = places = level.slab_starts()
+        if level.spec.kind != "draid" and level.stands_for > 0:
+            apart = int(pool.scale * level.slab_bytes) // level.row_bytes * level.row_bytes
+            here = table.dva_vdev == number
+            places = apart * np.arange(level.slab_count)
+            offset[here] += (places - starts)[level.slab_of(offset[here])]
+        vdevs.append(replace(level, starts=tuple(places.tolist())))
+    recipe = replace(pool.recipe, vdevs=tuple(vdevs))
+    return replace(pool, table=replace(table, dva_offset=offset), recipe=recipe)
 
 
 class Prepared:
