@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from zsim.predict.ensemble import Member
-from zsim.predict.sizes import factors_by_kind
+from zsim.predict.sizes import common_places, factors_by_kind
 from zsim.predict.worlds import LATEST, YEARS, uses, year_of
 from zsim.scenario import catalogue
 
@@ -46,3 +46,9 @@ def test_every_release_has_its_year() -> None:
     for name in catalogue.names("releases"):
         assert 2010 <= year_of(name) <= LATEST + 1
         assert any(name.startswith(each) for each in YEARS)
+
+
+def test_the_middle_world_is_of_a_kind_with_several_members() -> None:
+    alone, common = member("maildir"), member("home-nas")
+    assert common_places([alone, common, member("vm-host"), common]) == [1, 3]
+    assert common_places([alone, common]) == [0, 1]
