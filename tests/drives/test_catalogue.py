@@ -8,6 +8,7 @@ import pytest
 
 from zsim.drives.catalogue import UNITS, drive_from_table, list_drives, load_drive
 from zsim.drives.model import seek_curve, zone_rates
+from zsim.drives.parameters import MAX_SEGMENTS
 from zsim.errors import InputError
 from zsim.scenario import catalogue
 
@@ -203,3 +204,12 @@ def test_every_unit_is_used_by_some_drive():
         key for name in list_drives() for key in (*load_drive(name).quantities, *load_drive(name).observed)
     }
     assert used == set(UNITS)
+
+
+def test_a_drive_keeps_as_many_read_ahead_segments_as_its_buffer_holds():
+    for name in ("hd754jj", "wd30efrx", "generic-7200rpm-cmr"):
+        model = load_drive(name)
+        free = model.quantities["cache"].si - model.quantities["write_cache"].si
+        drive = model.parameters()
+        assert 1 < drive.read_segments <= MAX_SEGMENTS
+        assert 2 * drive.read_segments * drive.read_pass_under_bytes <= free
