@@ -29,6 +29,8 @@ class Measurement:
 def of_process(words: list[str], cache: str | None = None) -> tuple[Measurement, str]:
     """Run Python with arguments; return what it took, and its standard output."""
     environment = dict(os.environ) if cache is None else {**os.environ, "ZSIM_CACHE_DIR": cache}
+    # A user's Python keeps the byte code of what it imports.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     begin = time.monotonic()
     with subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
