@@ -1,4 +1,4 @@
-"""What nobody states: numbers with a source, sector sizes of old pools, the middle of shingled ensembles."""
+"""What nobody states: numbers with a source, and sector sizes of old pools."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 
 from zsim.drives.generations import LATEST
 from zsim.predict import ensemble, worlds
-from zsim.predict.api import _Work, resolved_of
-from zsim.predict.ensemble import Member, member_at, unknowns
+from zsim.predict.api import resolved_of
+from zsim.predict.ensemble import member_at, unknowns
 from zsim.predict.member import world_of
-from zsim.predict.sizes import kind_of
 from zsim.scenario import catalogue
 from zsim.scenario.model import Scenario
 
@@ -50,15 +49,3 @@ def test_a_member_has_one_of_both_sector_sizes() -> None:
 
 def test_freebsd_10_is_of_its_time() -> None:
     assert worlds.year_of("freebsd-9.2") < worlds.year_of("freebsd-10.3") < LATEST
-
-
-@pytest.mark.parametrize(("drive", "history"), [("generic-5400rpm-smr", "home-nas"), ("hd103uj", "vm-host")])
-def test_the_middle_of_a_shingled_ensemble_is_of_the_commonest_kind_nearby(drive: str, history: str) -> None:
-    work = _Work(
-        resolved_of(Scenario.from_dict({"layout": "mirror2", "drive": drive, "alloc": "300G"})),
-        lambda share, what: None,
-    )
-    kinds = ["vm-host", "home-nas", "home-nas", "media-server", "database"]
-    work.members = tuple(Member(history=each) for each in kinds)
-    work.raw = [100.0, 90.0, 115.0, 60.0, 1000.0]
-    assert kind_of(work._middle())[0] == history
