@@ -209,8 +209,12 @@ def report_error(error: BaseException) -> int:
 
 
 def _begin_lightly() -> None:
-    """Save time and memory of a start: numpy needs no threads here, and imports leave little garbage."""
+    """Save time and memory: numpy needs no threads here, and imports leave little garbage.
+
+    In large pages, one byte that is touched takes two million; many arrays here are used in small part.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     gc.set_threshold(GARBAGE_THRESHOLD)
 
 

@@ -195,9 +195,7 @@ def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np
     elif heaps:
         number = count * size // (HEAP_BYTES * (1 if level.spec.kind == "mirror" else level.spec.children))
     else:
-        # All as far apart, or copies of a tile that fill the room between would overlap.
-        apart = level.slab_bytes * level.slab_count // count // level.row_bytes * level.row_bytes
-        return np.arange(count, dtype=np.int64) * max(apart, size)
+        return np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
     return _in_heaps(level, count, size, int(min(count, max(heaps, number))))
 
 

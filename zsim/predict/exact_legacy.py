@@ -80,8 +80,9 @@ class RingPlane(CompiledPlane):
         log_items: NDArray[np.int64],
         program_length: int,
     ) -> None:
-        lengths = (len(items), len(items.copy_vdev), program_length)
-        count, copies, length = (power_of_two(int(TILES * MARGIN * each)) for each in lengths)
+        lengths = (len(items.copy_vdev), program_length)
+        copies, length = (power_of_two(int(TILES * MARGIN * each)) for each in lengths)
+        count = power_of_two(TILES * (max(len(items), tiling.most_rows) + len(log_items)))
         super().__init__(
             setup.model,
             items,

@@ -76,14 +76,19 @@ class Tiling:
         self.resolved, self.blocks = resolved, blocks
         self.vdevs = len(resolved.layout.vdevs)
         self._built: dict[int, BlockTable] = {}
-        self.first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
-        self.single = self.first.scale == 1.0
+        first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
+        self.single = first.scale == 1.0
+        self.first = first if self.single else evenly(first)
         self.share = len(self.first.vdevs) / self.vdevs
         if self.share < 1.0 and len(set(resolved.layout.vdevs)) > 1:
             raise NotSimulatedYet("exact", "true", "sampling, or a pool of equal vdevs", "leave --exact out")
         self._sizes = [self._bytes(0, first=True), self._bytes(0)]
         self.count = 1 if self.single else self._count(resolved.alloc)
         self.populations = min(populations, self.count)
+        # All at once: to lay out one takes several times the memory of what comes of it.
+        bases = range(0 if self.single else self.populations)
+        self._rows_of = [(self._bytes(base), len(self.table(base))) for base in bases]
+        self.most_rows = max([len(self.first.table), *(rows for _, rows in self._rows_of)])
 
     def _count(self, allocated: int) -> int:
         more = max(0, allocated - self._sizes[0])
@@ -98,9 +103,20 @@ class Tiling:
             return self.first.table
         if base not in self._built:
             seeded = replace(self.resolved, seed=self.resolved.seed + base)
-            pool = self.first if base == 0 else pool_miniature(seeded, Member(), blocks=self.blocks)[0]
+            pool = (
+                self.first if base == 0 else evenly(pool_miniature(seeded, Member(), blocks=self.blocks)[0])
+            )
             self._built[base] = pool.table.take(pool.table.objset != 0)
         return self._built[base]
+
+    def rows_of(self, tile: Tile) -> int:
+        """Return how many blocks the population of a tile has."""
+        return len(self.first.table) if tile.number == 0 else self._rows_of[tile.base][1]
+
+    def forget(self, base: int) -> None:
+        """Let go of a population that is prepared, unless the last tile may be a part of it."""
+        if base != (self.count - 1) % self.populations:
+            self._built.pop(base, None)
 
     @property
     def geometry(self) -> Miniature:
@@ -112,9 +128,11 @@ class Tiling:
         left = self.resolved.alloc
         for number in range(self.count):
             base = number % self.populations
-            table = self.table(base, first=number == 0)
-            size, rows = table.allocated_bytes, len(table)
+            size, rows = self._sizes[0], len(self.first.table)
+            if number > 0:
+                size, rows = self._rows_of[base]
             if size > left and number > 0:
+                table = self.table(base)
                 rows = int(np.searchsorted(np.cumsum(table.dva_asize.sum(axis=1)), left, side="right"))
             if rows == 0:
                 return
@@ -130,6 +148,22 @@ class Tiling:
         for place, level in enumerate(self.geometry.recipe.vdevs):
             shift[self.geometry.vdevs[place]] = level.behind(number, count)
         return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
+
+
+def evenly(pool: Miniature) -> Miniature:
+    """Return a population with all its metaslabs as far apart, or copies that fill the room would overlap."""
+    table, vdevs = pool.table, []
+    offset = table.dva_offset.copy()
+    for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+        starts = places = level.slab_starts()
+        if level.spec.kind != "draid" and level.stands_for > 0:
+            apart = int(pool.scale * level.slab_bytes) // level.row_bytes * level.row_bytes
+            here = table.dva_vdev == number
+            places = apart * np.arange(level.slab_count)
+            offset[here] += (places - starts)[level.slab_of(offset[here])]
+        vdevs.append(replace(level, starts=tuple(places.tolist())))
+    recipe = replace(pool.recipe, vdevs=tuple(vdevs))
+    return replace(pool, table=replace(table, dva_offset=offset), recipe=recipe)
 
 
 class Prepared:
@@ -218,14 +252,16 @@ class Preparer:
 
     def prepared(self, tile: Tile) -> Any:
         """Return what a tile is a copy of."""
-        table = self.tiling.table(tile.base, first=tile.number == 0)
-        if tile.rows < len(table):
-            return self._make(table, tile)
+        if tile.rows < self.tiling.rows_of(tile):
+            return self._make(self.tiling.table(tile.base, first=tile.number == 0), tile)
         roles = tuple((number - tile.turn) % self.tiling.vdevs for number in self.damaged)
         held = tuple(role for role in roles if role in self.tiling.first.vdevs)
         key = (tile.base, tile.number == 0, held)
         if key not in self._known:
+            table = self.tiling.table(tile.base, first=tile.number == 0)
             self._known[key] = self._make(table, tile)
+            if self.tiling.vdevs == 1 and tile.number > 0:
+                self.tiling.forget(tile.base)
         return self._known[key]
 
     def _make(self, table: BlockTable, tile: Tile) -> Any:
