@@ -1,4 +1,4 @@
-"""What nobody states: numbers with a source, sector sizes of old pools, the middle of shingled ensembles."""
+"""What nobody states: numbers with a source, and sector sizes of old pools."""
 
 from __future__ import annotations
 

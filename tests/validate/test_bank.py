@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from zsim.errors import InputError
-from zsim.predict.ensemble import Unknown, draw_members, quantiles
+from zsim.predict.ensemble import Unknown, draw_members
 from zsim.predict.worlds import Choice
 from zsim.validate import bank as banks_of
 from zsim.validate.bank import Bank, weighted_quantiles, widened
@@ -58,10 +58,11 @@ def test_weighing_gives_what_drawing_from_the_prior_gives() -> None:
     assert weighed == pytest.approx(drawn, abs=0.05)
 
 
-def test_equal_weights_give_the_quantiles_of_the_ensemble() -> None:
-    times = [time_of(each.churn, bool(each.write_cache)) for each in draw_members(PRIOR, 3, 16)]
-    found = np.exp(weighted_quantiles(np.log(times), np.full(16, 1 / 16)))
-    assert found == pytest.approx(quantiles(times), rel=0.08)
+def test_quantiles_of_a_normal_sample_are_its_own_widened_by_the_kernel() -> None:
+    logs = np.random.default_rng(4).standard_normal(20_000)
+    found = weighted_quantiles(logs, np.full(20_000, 1 / 20_000))
+    kernel = 0.9 * 16**-0.2
+    assert found == pytest.approx(1.2816 * math.hypot(1.0, kernel) * np.array([-1.0, 0.0, 1.0]), abs=0.05)
 
 
 def test_weights_sum_to_one_and_follow_the_shares() -> None:

@@ -181,7 +181,8 @@ def weighted_quantiles(logs: Floats, weights: Floats) -> Floats:
 
     Notes
     -----
-    The kernel density of `zsim.predict.ensemble.quantiles`, as wide as for its number of members.
+    Of a kernel density (normal kernel, Silverman's rule of thumb: Density Estimation, 1986, equation 3.31),
+    as wide as for the number of members that a prediction has.
     """
     from scipy.special import ndtr
 
