@@ -177,7 +177,6 @@ def test_intervals_hold_the_exact_answers_of_generated_scenarios() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="populations of small and large tiles differ more than they spread")
 def test_intervals_of_small_tiles_hold_the_exact_answers() -> None:
     tiled = summary(trials(range(4, 400, 5)))
     assert tiled.covered >= tiled.band[0]

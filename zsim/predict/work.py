@@ -11,7 +11,7 @@ import numpy as np
 
 from zsim.engine.warm import begin_compiling
 from zsim.predict.clients import latencies
-from zsim.predict.ensemble import Member, Unknown, draw_members, unknowns
+from zsim.predict.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
 from zsim.predict.hardware import plane_model
 from zsim.predict.level import Level, anchors, level, of_size
 from zsim.predict.member import MemberResult, setup_of, world_of
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
 LARGE_WORLDS = 3
-SEED_STEP = 1_000_003
+SEED_STEP, BATCH_STEP = 1_000_003, 7_919
+MOST_BATCHES = 8
+AGAIN, AGAIN_PRECISE = 5, 23
+"""Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 8
 """How much of the work the worlds near the median are, in members."""
@@ -118,13 +121,27 @@ class Work:
         self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
+        """Run possible worlds; more of them where a precision is asked for, until they leave no more open."""
+        self._run_more(range(len(self.members)))
+        wanted = self.resolved.scenario.precision
+        for batch in range(1, MOST_BATCHES if wanted is not None and self.members else 1):
+            if self.response.half_width <= self.resolved.precision:
+                return
+            known = len(self.members)
+            self.members += draw_members(self.inputs, self.resolved.seed + BATCH_STEP * batch)
+            self._run_more(range(known, len(self.members)))
+
+    def _run_more(self, places: range) -> None:
         for result in together(
-            lambda place: run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS),
-            range(len(self.members)),
+            lambda place: run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), places
         ):
             self.small.append(result.time_s)
-            self.progress(len(self.small) / (len(self.members) + SHARE_OF_MIDDLE), "possible worlds")
+            self._report_members()
         self._respond()
+
+    def _report_members(self) -> None:
+        most = MEMBERS * (1 if self.resolved.scenario.precision is None else MOST_BATCHES)
+        self.progress(len(self.small) / (most + SHARE_OF_MIDDLE), "possible worlds")
 
     def _respond(self) -> None:
         """Regress over the members that are known."""
@@ -211,10 +228,20 @@ class Work:
         assert middle is not None
         error = middle.half_width_s / middle.time_s
         if self.anchors:
-            self.level = level([middle.time_s / self.anchors[self._shown]], error)
+            self.level = level([middle.time_s / small for small in self._again(self._shown)], error)
         else:
             self.level = Level(middle.time_s, error)
         self.bench = bench_of(middle)
+
+    def _again(self, place: int) -> list[float]:
+        """Return what a world takes on small populations of several seeds [s]."""
+        count = AGAIN if self.resolved.scenario.precision is None else AGAIN_PRECISE
+        seeds = [self.resolved.seed + SEED_STEP * (place + 1) + 1 + number for number in range(count)]
+        found = together(
+            lambda seed: run_world(replace(self.resolved, seed=seed), self.members[place], MEMBER_BLOCKS),
+            seeds,
+        )
+        return [self.small[place], *(result.time_s for result in found)]
 
     def _run_large(self, places: Sequence[int]) -> None:
         """Run worlds of which no tile can tell on large miniatures, larger where more precision is wanted."""
