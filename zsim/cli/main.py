@@ -18,6 +18,7 @@ import zsim
 from zsim.errors import InputError
 
 GARBAGE_THRESHOLD = 50_000
+M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
 EXIT_BAD_INPUT = 2
 EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -216,6 +217,20 @@ def _begin_lightly() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     gc.set_threshold(GARBAGE_THRESHOLD)
+    _give_memory_back()
+
+
+def _give_memory_back() -> None:
+    """Let the C library return large arrays to the system when they are freed (mallopt(3), M_MMAP_THRESHOLD).
+
+    By itself glibc learns from the first one freed to keep up to 32 MB a thread: 60 MB of a prediction.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
