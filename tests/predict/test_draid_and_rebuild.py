@@ -117,8 +117,10 @@ def test_no_drive_is_faster_than_its_platter() -> None:
 @pytest.mark.parametrize("release", ["openzfs-2.2", "openzfs-2.3.9"])
 def test_the_time_does_not_depend_on_the_size_of_the_sample(release: str) -> None:
     asked = resolved(DRAID, release=release)
-    small, large = member_of(asked, 3000).time_s, member_of(asked, 24_000).time_s
-    assert small == pytest.approx(large, rel=0.12)
+    # As small as a member; one population differs from the next by 4 %.
+    small = sum(member_of(replace(asked, seed=seed), 6000).time_s for seed in range(3)) / 3
+    large = member_of(asked, 24_000).time_s
+    assert small == pytest.approx(large, rel=0.10)
 
 
 def test_a_rebuild_takes_time_in_proportion_to_what_is_allocated() -> None:

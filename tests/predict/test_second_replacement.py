@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from zsim.engine.txg import TxgRules
 from zsim.predict import member
 
 
@@ -19,7 +20,7 @@ class _Run:
 
 def _setup(rule: str, second: bool) -> Any:
     release = SimpleNamespace(resilver_restart=rule)
-    return SimpleNamespace(second=object() if second else None, release=release)
+    return SimpleNamespace(second=object() if second else None, release=release, txg=TxgRules(slice_s=5.0))
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,9 @@ def _setup(rule: str, second: bool) -> Any:
 def test_mean_end_of_a_txg(rule: str, second: bool, expected: float) -> None:
     run: Any = _Run([("issue", 0.0, 5.0), ("issue", 6.0, 11.0), ("issue", 21.0, 26.0)], 27.0)
     assert member._mean_gap(run, _setup(rule, second)) == pytest.approx(expected)
+
+
+def test_a_slice_cut_short_counts_as_its_share() -> None:
+    run: Any = _Run([("issue", 0.0, 5.0), ("issue", 6.0, 31.0), ("issue", 35.0, 36.0)], 38.0)
+    assert member._shares(run, 5.0).tolist() == pytest.approx([1.0, 1.0, 0.2])
+    assert member._mean_gap(run, _setup("restart", False)) == pytest.approx((1.0 + 4.0 + 0.2 * 2.0) / 2.2)

@@ -48,6 +48,7 @@ from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
 SPARE_DATA, SPARE_FILES = 1.2, 16
+GOLDEN = 0.618_033_988_749_895
 DRAWN = 20_000
 """Files whose pieces a miniature is drawn from."""
 FIRST_OBJSET = 54
@@ -179,13 +180,17 @@ def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) 
     """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
 
     Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
-    real pool, though a miniature could not hold one of them.
+    real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
+    mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
     """
     if not recipe.piece_bytes:
         return draw_kinds(recipe, count, generator)
     kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
     pieces = -(-size // recipe.piece_bytes)
-    row = generator.choice(len(size), size=count, p=pieces / pieces.sum())
+    order = np.lexsort((size, kind))
+    behind = np.cumsum(pieces[order])
+    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
+    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
     return kind[row], size[row] // pieces[row]
 
 
@@ -364,6 +369,9 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["txg_step"] = recipe.txg_step
     now["whole_files"] = recipe.whole_files
     now["metadata_every"] = recipe.metadata_every
+    now["fill_parts"] = recipe.fill_parts
+    now["parts"] = 1
+    now["growth"] = expansion(recipe)
     now["metadata_due"] = now["txg_begins"] = 1
     now["indirect_fixed"] = metadata.indirect_fixed
     now["indirect_each"] = metadata.indirect_each

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.engine.compiled import CompiledPlane
 from zsim.engine.model import PlaneModel, WriterModel
@@ -22,6 +23,8 @@ from zsim.predict.worlds import World, in_world
 from zsim.scan.program import DamagedVdev, in_degraded_group
 from zsim.scenario.releases import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
+
+F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,16 @@ def _mean_gap(run: RunResult, setup: RunSetup) -> float:
 
     Where a second replacement is deferred, the wait between the two passes, the longest gap, is no txg end.
     """
-    gaps = _gaps(run)
+    gaps, weights = np.array(_gaps(run)), _shares(run, Run.slice_of(setup))
     if setup.second is not None and setup.release.resilver_restart != "restart" and len(gaps) > 1:
-        gaps.remove(max(gaps))
-    return float(np.mean(gaps))
+        weights[int(np.argmax(gaps))] = 0.0
+    return float(np.average(gaps, weights=weights))
+
+
+def _shares(run: RunResult, slice_s: float, phase: str = "") -> F64:
+    """Return what share of a slice each one is: the last may be short, one that drains for long is one."""
+    times = [end - begin for name, begin, end in run.phases if phase in ("", name)]
+    return np.clip(np.array(times) / slice_s, 1e-9, 1.0)
 
 
 def _quiet_sync(setup: RunSetup) -> float | None:
@@ -128,7 +137,7 @@ def _quiet_sync(setup: RunSetup) -> float | None:
     if setup.model.writer.rate <= 0.0:
         return None
     quiet = replace(setup, model=replace(setup.model, writer=WriterModel()), records=0)
-    return float(np.mean(_gaps(Run(quiet).finish())))
+    return _mean_gap(Run(quiet).finish(), quiet)
 
 
 def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
@@ -319,7 +328,9 @@ def scaled(
         # What a writer adds grows with the time it writes, not with the number of txgs.
         written = max(0.0, sum(_gaps(run)) - len(run.phases) * quiet_sync_s) / max(visit + issue, 1e-9)
         sync = quiet_sync_s
-    visit, issue = visit * scale, issue * (scale if repaired is None else repaired)
-    slices = max(1.0, (visit + issue) / slice_s)
+    issued = scale if repaired is None else repaired
+    visit, issue = visit * scale, issue * issued
+    slices = scale * _shares(run, slice_s, "visit").sum() + issued * _shares(run, slice_s, "issue").sum()
+    slices = max(1.0, float(slices))
     ends_s = sync * slices + written * (visit + issue)
     return MemberResult(visit + issue + ends_s, visit, issue, ends_s, repaired or scale, run, model)

@@ -289,7 +289,7 @@ def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
     """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
     listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
     level = pool.damaged
-    if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
+    if listed or pool.centred or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
         return pool.table
     shift, offset = level.behind(1, 2), pool.table.dva_offset
     return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

@@ -19,6 +19,7 @@ from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.miniature import Miniature as PoolMiniature
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import TopLevel, pool_of
+from zsim.pool.spreading import spread
 from zsim.predict.ensemble import Member
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
@@ -52,6 +53,8 @@ class Miniature:
         Top-level vdevs of the real pool that each of the miniature's stands for in the metadata phase.
     damaged : TopLevel
         The first top-level vdev, with the metaslabs of the miniature.
+    centred : bool
+        Whether its blocks lie in the middle of the places they stand for.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -61,6 +64,7 @@ class Miniature:
     walked: float
     damaged: TopLevel
     note: str = ""
+    centred: bool = False
 
 
 class _Size(NamedTuple):
@@ -104,12 +108,36 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
     table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
+    by_birth = pool.scale != 1.0 and _by_birth(resolved)
+    if by_birth:
+        table = _spread(resolved, pool, table)
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
     return Miniature(
-        table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
+        table,
+        per_vdev / (table.allocated_bytes / simulated),
+        count / simulated,
+        pool.recipe.vdevs[0],
+        note,
+        by_birth,
     )
+
+
+def _by_birth(resolved: ResolvedScenario) -> bool:
+    """Tell whether the blocks are taken in the order of the traversal, and may lie anywhere."""
+    legacy = resolved.release.order != "sorted" and resolved.operation != "rebuild"
+    return legacy and resolved.scenario.metaslabs is None and resolved.layout.vdevs[0].kind != "draid"
+
+
+def _spread(resolved: ResolvedScenario, pool: PoolMiniature, table: BlockTable) -> BlockTable:
+    """Return the blocks at distances as in the real pool."""
+    vdevs, _ = pool_of(
+        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
+    )
+    for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+        table = spread(table, number, reduced, vdevs[number])
+    return table
 
 
 def _heaps(resolved: ResolvedScenario) -> int:

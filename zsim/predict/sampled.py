@@ -374,9 +374,11 @@ class SampledRun(Run):
         clock, done, ends, start = [np.zeros(1)], [np.zeros(1)], [], 0.0
         for period in periods:
             active = period.drained - period.begin
-            # The last slice may be short; its txg's end is a whole one, which `_last_txg` counts.
-            spared = self._mean_end() * max(0.0, 1.0 - active / self._mean_slice()) if period.last else 0.0
-            stretch = max(1.0, (period.end - period.begin - spared) / max(active, 1e-9))
+            # The last slice may be short; its drain and its txg's end, which `_last_txg` counts, are whole.
+            ends_s = self._mean_end() + self._drain(number, period)
+            short = max(0.0, 1.0 - active / self._mean_slice()) if period.last else 0.0
+            spared = min(short * ends_s, 0.5 * active)
+            stretch = (period.end - period.begin - spared) / max(active, 1e-9)
             moments = np.array([moment for moment, *_ in period.notes]) - period.begin
             place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
             flight = np.array([each[2][number] for each in period.notes])
@@ -387,6 +389,12 @@ class SampledRun(Run):
         course = np.maximum.accumulate(np.concatenate(done))
         course, rows = np.unique(course, return_index=True)
         return np.concatenate(clock)[rows], course, np.array(ends)
+
+    def _drain(self, number: int, period: Period) -> float:
+        """Return how long a slice takes when nothing is left to be issued [s]."""
+        last = period.notes[-1][1][number]
+        issued = min(moment for moment, places, _ in period.notes if places[number] == last)
+        return float(period.drained - issued)
 
     def _last_txg(self) -> float:
         """Return what the end of the last txg has more than its share of the scan: half of it on average."""
@@ -401,7 +409,9 @@ class SampledRun(Run):
 
     def _mean_slice(self) -> float:
         """Return how long a slice takes, drain included [s]."""
-        full = self._full()
+        full = [each for each in self.periods if each.whole]
+        if not full:
+            return self.txg.slice_s
         return sum(each.drained - each.begin for each in full) / len(full)
 
     def _full(self) -> list[Period]:
