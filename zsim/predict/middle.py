@@ -275,7 +275,7 @@ def _short_phases(resolved: ResolvedScenario, pool: Miniature) -> bool:
 
 
 def _setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
-    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
+    return replace(whole_setup(resolved, _in_the_middle(resolved, pool), model), visited=pool.visited)
 
 
 def _is_whole(resolved: ResolvedScenario, pool: Miniature) -> bool:

@@ -76,6 +76,7 @@ class SampledRun(Run):
         self.streams: list[Stream] = []
         self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
         self.length = self.slice_operations = 0
+        self._again: list[bool] = []
         self.simulated = 0
         self._parts = PARTS // 2
         self.covered = 0.0
@@ -221,16 +222,19 @@ class SampledRun(Run):
     def _head(self) -> Steps:
         """Run the beginning, until the streams are done that are much shorter than the longest.
 
-        Where windows would cover most of what follows, all of it is the beginning.
+        Where windows would cover most of what follows, all of it is the beginning.  A tile that stands for
+        many is begun anew at its end, until the slice is over.
         """
-        self._load([stream.program for stream in self.streams])
-        begin = self.elapsed
         self._longest = int(np.argmax([len(stream) for stream in self.streams]))
+        again = self.sorted and self.plan.times > 1.0 and len(self.streams[self._longest]) <= self.plan.whole
+        self._again = [again and self._is_main(number) for number in range(len(self.streams))]
+        self._load([self._begun_anew(number) for number in range(len(self.streams))])
+        begin = self.elapsed
         short = [number for number in range(len(self.streams)) if not self._is_main(number)]
         whole = len(self.streams[self._longest]) <= self.plan.whole
         while True:
             yield from self._period()
-            if self.control.finished(len(self.streams)):
+            if self.control.finished(len(self.streams)) or (again and self._past_the_end()):
                 break
             over = all(self.plane.stream(number, "state") == FINISHED for number in short)
             if over and len(self.periods) >= HEAD_SLICES and not whole:
@@ -242,8 +246,19 @@ class SampledRun(Run):
                 if not whole:
                     break
         self.head_s = self.elapsed - begin
-        if self.control.finished(len(self.streams)):
+        if again or self.control.finished(len(self.streams)):
             self._all_done()
+
+    def _begun_anew(self, number: int) -> Program:
+        """Return what a stream issues, twice if it is begun anew."""
+        program = self.streams[number].program
+        return _taken(program, np.tile(np.arange(len(program)), 2)) if self._again[number] else program
+
+    def _past_the_end(self) -> bool:
+        """Tell whether all of every stream was issued, in whole slices."""
+        positions = np.array(self.plane.positions()[: len(self.streams)]) - self._firsts
+        lengths = np.array([len(stream) for stream in self.streams])
+        return self.periods[-1].whole and bool((positions >= lengths).all())
 
     def _all_done(self) -> None:
         """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
@@ -280,11 +295,13 @@ class SampledRun(Run):
         """Take all that was run behind the beginning as windows without anything between them."""
         left = min(len(each) - each.head for n, each in enumerate(self.streams) if self._is_main(n))
         self.length = max(1, left // PARTS)
-        chosen = []
+        chosen: list[Windows] = []
         for stream in self.streams:
             stream.found = []
             begins = self.length * np.arange((len(stream) - stream.head) // self.length)
-            chosen.append(Windows(stream.head + begins, begins, np.arange(stream.head, len(stream))))
+            rows = np.arange(stream.head, len(stream))
+            again = np.arange(len(stream)) if self._again[len(chosen)] else rows[:0]
+            chosen.append(Windows(stream.head + begins, begins, np.concatenate((rows, again))))
         self._take(chosen, first)
         self._nothing_left = True
 
