@@ -22,7 +22,7 @@ JUMPS = 40
 
 
 def spread(
-    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, jumps: int = JUMPS
+    table: BlockTable, number: int, reduced: TopLevel, real: TopLevel, least: float = 0.0, jumps: int = JUMPS
 ) -> BlockTable:
     """Return a table with the blocks of a top-level vdev spread over the real one.
 
@@ -34,17 +34,21 @@ def spread(
         Of the vdev, in the table.
     reduced, real : TopLevel
         The vdev of the miniature, and the one that it stands for.
+    least : float
+        Allocated in a piece [bytes]: what is written in one txg lies together in the real pool too.
     jumps : int
         Of the traversal, in a piece.
 
     Returns
     -------
     BlockTable
-        The same where so many jumps make no more pieces than there are heaps of metaslabs.
+        The same where so many bytes or jumps make no more pieces than there are heaps of metaslabs.
     """
     first = table.dva_vdev[:, 0] == number
     begin, size = table.dva_offset[first, 0], table.dva_asize[first, 0]
     pieces = int(np.count_nonzero(begin[1:] != begin[:-1] + size[:-1]) / jumps)
+    if least > 0.0:
+        pieces = min(pieces, int(size.sum() / least))
     if pieces <= reduced.stretches:
         return table
     here = table.dva_vdev == number

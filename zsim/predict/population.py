@@ -17,7 +17,7 @@ from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.miniature import Miniature as PoolMiniature
-from zsim.pool.population import HistoryError
+from zsim.pool.population import HistoryError, expansion
 from zsim.pool.recipe import TopLevel, pool_of
 from zsim.pool.spreading import spread
 from zsim.predict.ensemble import Member
@@ -27,13 +27,15 @@ from zsim.units import format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
-SLABS, FILES = 64, 12
+SLABS, FILES = 64, 24
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
 SORTED_HEAPS, LEGACY_HEAPS = 8, 16
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
+TXGS_TOGETHER = 4
+"""Written one after the other and in one place: within a txg a scan jumps about, but not far."""
 MOST_ROUNDS = 12
 LESS_FULL = 0.96
 TRIES = 14
@@ -139,8 +141,9 @@ def _spread(resolved: ResolvedScenario, pool: PoolMiniature, table: BlockTable) 
     vdevs, _ = pool_of(
         resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
     )
+    txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
     for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
-        table = spread(table, number, reduced, vdevs[number])
+        table = spread(table, number, reduced, vdevs[number], TXGS_TOGETHER * txg / len(pool.vdevs))
     return table
 
 
