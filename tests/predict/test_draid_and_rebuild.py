@@ -136,7 +136,8 @@ def test_a_spare_rebuild_grows_with_the_data_drives_and_a_new_drive_does_not() -
             f"draid1:{data}d:90c:1s", fill=1.0, drive_size="16TB", operation="rebuild", target=target,
             release="openzfs-2.1", memory="256G", write_cache=True,
         )  # fmt: skip
-        return member_of(asked, 12_000).time_s / 3600
+        # One population differs from the next by 3 %.
+        return sum(member_of(replace(asked, seed=seed), 12_000).time_s for seed in range(3)) / 3 / 3600
 
     narrow, wide = hours(4, "distributed-spare"), hours(12, "distributed-spare")
     assert 0.6 < (wide - narrow) / 8 < 1.2
