@@ -117,8 +117,10 @@ def test_no_drive_is_faster_than_its_platter() -> None:
 @pytest.mark.parametrize("release", ["openzfs-2.2", "openzfs-2.3.9"])
 def test_the_time_does_not_depend_on_the_size_of_the_sample(release: str) -> None:
     asked = resolved(DRAID, release=release)
-    small, large = member_of(asked, 3000).time_s, member_of(asked, 24_000).time_s
-    assert small == pytest.approx(large, rel=0.12)
+    # As small as a member; one population differs from the next by 4 %.
+    small = sum(member_of(replace(asked, seed=seed), 6000).time_s for seed in range(3)) / 3
+    large = member_of(asked, 24_000).time_s
+    assert small == pytest.approx(large, rel=0.10)
 
 
 def test_a_rebuild_takes_time_in_proportion_to_what_is_allocated() -> None:
@@ -134,7 +136,8 @@ def test_a_spare_rebuild_grows_with_the_data_drives_and_a_new_drive_does_not() -
             f"draid1:{data}d:90c:1s", fill=1.0, drive_size="16TB", operation="rebuild", target=target,
             release="openzfs-2.1", memory="256G", write_cache=True,
         )  # fmt: skip
-        return member_of(asked, 12_000).time_s / 3600
+        # One population differs from the next by 3 %.
+        return sum(member_of(replace(asked, seed=seed), 12_000).time_s for seed in range(3)) / 3 / 3600
 
     narrow, wide = hours(4, "distributed-spare"), hours(12, "distributed-spare")
     assert 0.6 < (wide - narrow) / 8 < 1.2

@@ -53,7 +53,7 @@ def test_every_kind_of_load_slows_the_resilver(kind: str) -> None:
 
 def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     asked = resolved(load=["random-read,rate=20"])
-    pool = miniature(asked, Member(), blocks=5000)
+    pool = miniature(asked, Member(), blocks=15_000)
     model = plane_model(asked, Member().factors, 1)
     result = run_member(asked, Member(), pool=pool, model=model)
     (seen,) = latencies(setup_of(asked, pool, model, asked.release), result.run)

@@ -63,7 +63,8 @@ class Run:
         refuse_missing(setup)
         blocks = setup.blocks
         self.wanted = wanted_blocks(setup)
-        self.items = scan_items(blocks, seed=setup.seed, wanted=self.wanted)
+        visited = blocks if setup.visited is None else setup.visited
+        self.items = scan_items(visited, seed=setup.seed, wanted=self.wanted)
         self.windows = [vdev_window(vdev, setup.release) for vdev in setup.model.vdevs] if self.sorted else []
         self.pool_window = pool_window(setup.model.vdevs, setup.release)
         self.walk = traversal_program(blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release))

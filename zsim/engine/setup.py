@@ -81,6 +81,8 @@ class RunSetup:
         Size of a block of the intent log, for clients that write synchronously [bytes].
     plane : callable
         Makes the data plane.
+    visited : BlockTable, optional
+        The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
     """
 
     model: PlaneModel
@@ -98,6 +100,7 @@ class RunSetup:
     imported: bool = False
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
+    visited: BlockTable | None = None
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.pool.memory import MAX_LEVELS
 from zsim.pool.population import DRAWN, draw_pieces, records_of
 from zsim.pool.recipe import PoolRecipe
+from zsim.pool.syncing import DNODES_PER_BLOCK
 
 SEED = 5
 
@@ -49,8 +50,9 @@ def thinned(table: BlockTable, reduced: PoolRecipe) -> BlockTable:
     """Return the blocks of a miniature without the metadata it has too much of.
 
     Left out are: the MOS but for the blocks of its last txg, which tell where the next go and which no scan
-    reads; roots of objsets and all but the lowest level of their meta-dnodes; of dnode blocks and of each
-    level of the files' indirect blocks, as many as the cut files have more than whole ones, evenly.
+    reads; roots of objsets, their meta-dnodes but for dnode blocks and as many of the lowest level as so many
+    files have, one at least, below which a scan reads ahead; of dnode blocks and of each level of the files'
+    indirect blocks, as many as the cut files have more than whole ones, evenly.
 
     Parameters
     ----------
@@ -69,6 +71,11 @@ def thinned(table: BlockTable, reduced: PoolRecipe) -> BlockTable:
         if here[level] > 0.0 and real[level] < here[level]:
             rows = np.flatnonzero(kind)
             kept[rows] = one_in(len(rows), float(real[level] / here[level]))
+    above = np.flatnonzero(meta_dnode & (table.level == 1))
+    records = float((~mos & ~meta_dnode & (table.level == 0)).sum())
+    wanted = max(1.0, records * real[0] / (DNODES_PER_BLOCK * reduced.metadata.pointers))
+    kept[above] = one_in(len(above), min(1.0, wanted / max(1, len(above))))
+    kept[above[:1]] = True
     return table.take(kept)
 
 

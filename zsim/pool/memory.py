@@ -118,6 +118,9 @@ NOW = np.dtype(
         ("overwrites", "i8"),
         ("by_file", "i8"),
         ("txg_begins", "i8"),
+        ("parts", "i8"),
+        ("placed", "i8"),
+        ("growth", "f8"),
         # Settings; the first few are constants, kept here because numba compiles anew for each literal.
         ("zero", "i8"),
         ("mos", "i8"),
@@ -133,6 +136,7 @@ NOW = np.dtype(
         ("txg_step", "i8"),
         ("whole_files", "i8"),
         ("metadata_every", "i8"),
+        ("fill_parts", "i8"),
         ("indirect_fixed", "f8"),
         ("indirect_each", "f8"),
         ("dnode_psize", "i8"),

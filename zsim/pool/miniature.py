@@ -22,6 +22,8 @@ HEAP_BYTES = 32 << 20
 FILES_PER_POOL = 40
 TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
+FILL_SHARE = 1 / 6
+"""Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
 MIN_FILE_BYTES = 1 << 20
 
 
@@ -145,11 +147,13 @@ def reduce_recipe(
     largest = int(space / expansion(recipe) / files)
     txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))
+    together = int(min(every, max(1.0, space / expansion(recipe) * FILL_SHARE / txg)))
     reduced = replace(
         recipe,
         vdevs=vdevs,
         txg_bytes=txg,
         metadata_every=every,
+        fill_parts=together,
         whole_files=False,
         piece_bytes=max(largest, MIN_FILE_BYTES),
     )

@@ -167,7 +167,7 @@ def is_open(pool: I64, file: int, level: int, index: int) -> bool:
     rewrites the blocks above once in a whole txg.
     """
     now = now_of(pool)[0]
-    if now.overwrites or now.metadata_due <= 1 or file != now.run_file or now.run_next >= now.run_end:
+    if now.overwrites or now.metadata_due <= now.parts or file != now.run_file or now.run_next >= now.run_end:
         return False
     return bool(now.run_next < (index + 1) * now.pointers**level)
 

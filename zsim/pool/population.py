@@ -48,6 +48,8 @@ from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
 SPARE_DATA, SPARE_FILES = 1.2, 16
+GOLDEN = 0.618_033_988_749_895
+LEAST_RECORDS = 8
 DRAWN = 20_000
 """Files whose pieces a miniature is drawn from."""
 FIRST_OBJSET = 54
@@ -179,14 +181,26 @@ def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) 
     """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
 
     Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
-    real pool, though a miniature could not hold one of them.
+    real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
+    mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
     """
     if not recipe.piece_bytes:
         return draw_kinds(recipe, count, generator)
     kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
-    pieces = -(-size // recipe.piece_bytes)
-    row = generator.choice(len(size), size=count, p=pieces / pieces.sum())
+    pieces = -(-size // _piece_bytes(recipe)[kind])
+    order = np.lexsort((size, kind))
+    behind = np.cumsum(pieces[order])
+    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
+    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
     return kind[row], size[row] // pieces[row]
+
+
+def _piece_bytes(recipe: PoolRecipe) -> I64:
+    """Return how large a piece of each class may be [bytes]: as small a share of it as of all."""
+    bytes_of = np.array([record.share * record.size_factor for record in recipe.records])
+    least = np.array([LEAST_RECORDS * record.recordsize for record in recipe.records], dtype=np.int64)
+    shares = np.asarray(recipe.piece_bytes * bytes_of / bytes_of.sum(), dtype=np.int64)
+    return np.minimum(np.maximum(shares, least), max(recipe.piece_bytes, 1))
 
 
 def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
@@ -364,6 +378,9 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["txg_step"] = recipe.txg_step
     now["whole_files"] = recipe.whole_files
     now["metadata_every"] = recipe.metadata_every
+    now["fill_parts"] = recipe.fill_parts
+    now["parts"] = 1
+    now["growth"] = expansion(recipe)
     now["metadata_due"] = now["txg_begins"] = 1
     now["indirect_fixed"] = metadata.indirect_fixed
     now["indirect_each"] = metadata.indirect_each

@@ -273,6 +273,8 @@ class PoolRecipe:
         A file begun is written to its end, even if the pool is as full as wanted before.
     metadata_every : int
         Meta-dnodes and MOS are written in every so many txgs (a miniature's txgs are smaller than real ones).
+    fill_parts : int
+        New files are written in txgs of so many times `txg_bytes`, which are placed as one.
     piece_bytes : int
         Larger files are there in pieces of at most this size [bytes] (a miniature's); 0: whole.
     """
@@ -289,6 +291,7 @@ class PoolRecipe:
     issue: IssueOrder = field(default_factory=IssueOrder)
     whole_files: bool = True
     metadata_every: int = 1
+    fill_parts: int = 1
     piece_bytes: int = 0
 
     @property

@@ -91,6 +91,52 @@ def issue_position(pool: I64, k: int, count: int) -> int:
 
 
 @njit
+def claim_somewhere(pool: I64) -> None:
+    """Allocate a sector as the third copy of a space map, which stays in a metaslab otherwise empty.
+
+    Where all copies are on one vdev, the third claims the best metaslab that is nobody's, which is then no
+    longer the first choice of the next allocator in need of one.  It happens in each txg, many times while a
+    metaslab fills; the metaslabs of a miniature may be smaller than what a txg writes.
+    """
+    now = now_of(pool)[0]
+    root = slots_of(pool)[now.mos_first]
+    if pool[VDEVS] > 1 or not rules_of(pool)[0].separate or root.copies < now.mos_copies:
+        return
+    claim = slots_of(pool)[now.claims_first + now.claim_next]
+    now.claim_next = (now.claim_next + 1) % pool[SLABS]
+    last = now.mos_copies - 1
+    if claim.psize > 0:
+        log_free(pool, claim.slab[last], claim.start[last], units_needed(pool, now.zero, claim.psize))
+    for copy in range(last):
+        claim.slab[copy] = root.slab[copy]
+    if not allocate_copy(
+        pool, now.sector, last, claim.slab, claim.start, now.zero, rules_of(pool)[0].distance
+    ):
+        claim.psize = 0
+        return
+    home = slabs_of(pool)[claim.slab[last]]
+    units = units_needed(pool, home.vdev, now.sector)
+    claim.psize = now.sector
+    if home.units - home.free > home.units >> NEARLY_EMPTY:
+        log_free(pool, claim.slab[last], claim.start[last], units)
+        claim.psize = 0
+
+
+@njit
+def end_part(pool: I64, placed: int) -> None:
+    """Count placed bytes; behind each `txg_bytes` of a larger txg renew what the end of a txg renews.
+
+    The metaslabs of a miniature are as small as a txg: they are to be left as often as real ones.
+    """
+    now = now_of(pool)[0]
+    now.placed += placed
+    if now.parts > 1 and now.placed >= now.txg_bytes:
+        now.placed = 0
+        claim_somewhere(pool)
+        end_txg(pool, now.data_copies)
+
+
+@njit
 def place_stream(pool: I64, count: int) -> None:
     """Place the records of the stream, all as one or object by object."""
     lists = lists_of(pool)
@@ -104,6 +150,7 @@ def place_stream(pool: I64, count: int) -> None:
         for k in range(high - low):
             at = low + issue_position(pool, k, high - low)
             place_record(pool, lists[at].stream_file, lists[at].stream_record)
+            end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
         low = high
 
 
@@ -217,38 +264,6 @@ def sync_metadata(pool: I64) -> None:
 
 
 @njit
-def claim_somewhere(pool: I64) -> None:
-    """Allocate a sector as the third copy of a space map, which stays in a metaslab otherwise empty.
-
-    Where all copies are on one vdev, the third claims the best metaslab that is nobody's, which is then no
-    longer the first choice of the next allocator in need of one.  It happens in each txg, many times while a
-    metaslab fills; the metaslabs of a miniature may be smaller than what a txg writes.
-    """
-    now = now_of(pool)[0]
-    root = slots_of(pool)[now.mos_first]
-    if pool[VDEVS] > 1 or not rules_of(pool)[0].separate or root.copies < now.mos_copies:
-        return
-    claim = slots_of(pool)[now.claims_first + now.claim_next]
-    now.claim_next = (now.claim_next + 1) % pool[SLABS]
-    last = now.mos_copies - 1
-    if claim.psize > 0:
-        log_free(pool, claim.slab[last], claim.start[last], units_needed(pool, now.zero, claim.psize))
-    for copy in range(last):
-        claim.slab[copy] = root.slab[copy]
-    if not allocate_copy(
-        pool, now.sector, last, claim.slab, claim.start, now.zero, rules_of(pool)[0].distance
-    ):
-        claim.psize = 0
-        return
-    home = slabs_of(pool)[claim.slab[last]]
-    units = units_needed(pool, home.vdev, now.sector)
-    claim.psize = now.sector
-    if home.units - home.free > home.units >> NEARLY_EMPTY:
-        log_free(pool, claim.slab[last], claim.start[last], units)
-        claim.psize = 0
-
-
-@njit
 def close_txg(pool: I64, txgs: int) -> None:
     """Close the txg, and idle ones behind it, `txgs` in all."""
     now = now_of(pool)[0]
@@ -269,13 +284,16 @@ def sync_txg(pool: I64) -> None:
         if datasets_of(pool)[dataset].dirty:
             sync_files(pool, dataset)
     now.txg_begins = 0
-    now.metadata_due -= 1
+    now.metadata_due -= now.parts
     if now.metadata_due <= 0:
         sync_metadata(pool)
         now.txg_begins = 1
     else:
         claim_somewhere(pool)
+    before = now.used
     close_txg(pool, now.txg_step)
+    if now.parts > 1 and now.dirty_bytes >= now.txg_bytes:
+        now.growth = max(now.growth / 2.0, (now.used - before) / now.dirty_bytes)
     now.dirty = 0
     now.dirty_files = 0
     now.dirty_bytes = 0

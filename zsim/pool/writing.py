@@ -166,6 +166,16 @@ def open_next_run(pool: I64) -> bool:
 
 
 @njit
+def txg_room(pool: I64) -> float:
+    """Return how much the open txg may take [bytes]: several parts of new files, not much beyond the goal."""
+    now = now_of(pool)[0]
+    room = float(now.txg_bytes * now.parts)
+    if now.parts > 1 and now.goal >= 0:
+        room = min(room, (now.goal * pool_space(pool) - now.used) / now.growth)
+    return max(room, float(now.txg_bytes))
+
+
+@njit
 def write_until_full(pool: I64, overwrites: int) -> bool:
     """Write records until the txg is full or the step is done; tell whether it is done."""
     now = now_of(pool)[0]
@@ -173,7 +183,8 @@ def write_until_full(pool: I64, overwrites: int) -> bool:
         if now.run_next < now.run_end:
             now.unfinished, now.unfinished_next = now.run_file, now.run_next
         return True
-    while now.dirty_bytes < now.txg_bytes:
+    room = txg_room(pool)
+    while now.dirty_bytes < room:
         if now.run_next >= now.run_end:
             more = open_next_run(pool) if overwrites else open_next_file(pool)
             if not more:
@@ -308,6 +319,7 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
         take_snapshot(pool)
         return
     now.overwrites = operation in (OP_OVERWRITE, OP_OVERWRITE_FILES)
+    now.parts = now.fill_parts if operation in (OP_FILL, OP_REFILL) else now.data_copies
     now.by_file = operation == OP_OVERWRITE_FILES
     now.shortest, now.longest = shortest, longest
     now.goal = amount * now.live_bytes if now.overwrites else amount

@@ -168,6 +168,7 @@ def setup_of(
     """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
     return replace(
         whole_setup(resolved, pool.table, model),
+        visited=pool.visited,
         release=scaled_limits(release, pool.scale),
         memory=int(resolved.memory / pool.scale),
     )

@@ -112,14 +112,14 @@ def tile_run(
 
 def tile_setup(resolved: ResolvedScenario, model: PlaneModel, pool: Miniature) -> RunSetup:
     """Return the run of a tile's blocks in the middle of the places of all tiles."""
-    return whole_setup(resolved, _in_the_middle(resolved, pool), model)
+    return replace(whole_setup(resolved, _in_the_middle(resolved, pool), model), visited=pool.visited)
 
 
 def _in_the_middle(resolved: ResolvedScenario, pool: Miniature) -> BlockTable:
     """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
     listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
     level = pool.damaged
-    if listed or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
+    if listed or pool.centred or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
         return pool.table
     shift, offset = level.behind(1, 2), pool.table.dva_offset
     return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

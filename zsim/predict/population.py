@@ -17,8 +17,9 @@ from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.miniature import MAX_VDEVS
 from zsim.pool.miniature import Miniature as PoolMiniature
-from zsim.pool.population import HistoryError
+from zsim.pool.population import HistoryError, expansion
 from zsim.pool.recipe import TopLevel, pool_of
+from zsim.pool.spreading import spread
 from zsim.predict.ensemble import Member
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
@@ -26,13 +27,15 @@ from zsim.units import format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
-SORTED_SLABS, LEGACY_SLABS, FILES = 192, 64, 12
+SLABS, FILES = 64, 24
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
-share of them and holes are filled too early.  A scan by birth makes a seek from one to the next, which the
-real pool makes once in thousands of times the data, so that it gets fewer."""
+share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
+metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
 SORTED_HEAPS, LEGACY_HEAPS = 8, 16
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
+TXGS_TOGETHER = 4
+"""Written one after the other and in one place: within a txg a scan jumps about, but not far."""
 MOST_ROUNDS = 12
 LESS_FULL = 0.96
 TRIES = 14
@@ -52,6 +55,10 @@ class Miniature:
         Top-level vdevs of the real pool that each of the miniature's stands for in the metadata phase.
     damaged : TopLevel
         The first top-level vdev, with the metaslabs of the miniature.
+    centred : bool
+        Whether its blocks lie in the middle of the places they stand for.
+    visited : BlockTable, optional
+        The blocks where the metadata phase of a sorted scan finds them: at distances as in the real pool.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -61,6 +68,8 @@ class Miniature:
     walked: float
     damaged: TopLevel
     note: str = ""
+    centred: bool = False
+    visited: BlockTable | None = None
 
 
 class _Size(NamedTuple):
@@ -104,12 +113,38 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
     table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
+    far = _spread(resolved, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(resolved) else None
+    by_birth = far is not None and resolved.release.order != "sorted"
+    table = far if far is not None and by_birth else table
     count = len(resolved.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
     per_vdev = resolved.alloc / count
     return Miniature(
-        table, per_vdev / (table.allocated_bytes / simulated), count / simulated, pool.recipe.vdevs[0], note
+        table,
+        per_vdev / (table.allocated_bytes / simulated),
+        count / simulated,
+        pool.recipe.vdevs[0],
+        note,
+        by_birth,
+        None if by_birth else far,
     )
+
+
+def _may_lie_anywhere(resolved: ResolvedScenario) -> bool:
+    """Tell whether what is taken in the order of the traversal may lie at other places than it does."""
+    known = resolved.operation == "rebuild" or resolved.scenario.metaslabs is not None
+    return not known and resolved.layout.vdevs[0].kind != "draid"
+
+
+def _spread(resolved: ResolvedScenario, pool: PoolMiniature, table: BlockTable) -> BlockTable:
+    """Return the blocks at distances as in the real pool."""
+    vdevs, _ = pool_of(
+        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
+    )
+    txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
+    for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+        table = spread(table, number, reduced, vdevs[number], TXGS_TOGETHER * txg / len(pool.vdevs))
+    return table
 
 
 def _heaps(resolved: ResolvedScenario) -> int:
@@ -141,10 +176,7 @@ def pool_miniature(
     They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.reduce_recipe`.
     """
     stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
-    # Those of a dRAID are to hold several groups, whose rows are 16 MiB high.
-    many = resolved.release.order == "sorted" and resolved.layout.vdevs[0].kind != "draid"
-    slabs = SORTED_SLABS if many else LEGACY_SLABS
-    size = _Size(blocks or BLOCKS, slabs, heaps)
+    size = _Size(blocks or BLOCKS, SLABS, heaps)
     aged, note = _nearest(resolved, history_of(resolved, member), stated, size)
     return aged.miniature, note
 
