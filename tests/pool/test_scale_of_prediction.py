@@ -8,7 +8,7 @@ import pytest
 
 from zsim.drives.catalogue import load_drive
 from zsim.pool.histories import history_names
-from zsim.predict import api, middle
+from zsim.predict import middle, work
 from zsim.predict.ensemble import Member
 from zsim.predict.member import run_member
 from zsim.predict.population import miniature
@@ -29,17 +29,16 @@ def resolved_for(history: str, release: str, **more: object) -> ResolvedScenario
 
 def predicted(resolved: ResolvedScenario) -> tuple[float, float]:
     """Return the time in the middle world, and its stated error [s]."""
-    work = api._Work(resolved, lambda share, what: None)
-    work.inputs, work.members = (), (Member(),)
-    work.run()
-    answer = work.prediction()
-    assert answer.uncertainty.sampling_half_width_s is not None
-    return answer.resilver_s.p50, answer.uncertainty.sampling_half_width_s
+    run = work.Work(resolved, lambda share, what: None)
+    run.inputs, run.members = (), ()
+    run.run()
+    middle_s = run.quantiles[1]
+    return middle_s, run.half_width * middle_s
 
 
 def halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MEMBER_BLOCKS", api.MEMBER_BLOCKS // 2)
-    monkeypatch.setattr(api, "MIDDLE_BLOCKS", api.MIDDLE_BLOCKS // 2)
+    for name in ("MEMBER_BLOCKS", "LARGE_BLOCKS", "SMALL_TILE_BLOCKS"):
+        monkeypatch.setattr(work, name, getattr(work, name) // 2)
     monkeypatch.setattr(middle, "SMALL_TILE_BLOCKS", middle.SMALL_TILE_BLOCKS // 2)
 
 
@@ -78,5 +77,5 @@ def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both(order: str) -
     assert whole.scale == pytest.approx(1.0, rel=0.1)
     exact = run_member(resolved, Member(), pool=whole).time_s
     answer, error = predicted(resolved)
-    assert len(whole.table) > 8 * api.MEMBER_BLOCKS
+    assert len(whole.table) > 8 * work.MEMBER_BLOCKS
     assert abs(answer - exact) <= max(error, 0.05 * exact), (answer / exact - 1, error / exact)
