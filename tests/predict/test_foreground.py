@@ -31,7 +31,7 @@ def resolved(**fields: Any) -> ResolvedScenario:
 
 
 def time_of(asked: ResolvedScenario) -> float:
-    return run_member(asked, Member(), blocks=2500).time_s
+    return run_member(asked, Member(), blocks=6000).time_s
 
 
 def test_loads_become_clients_and_a_writer() -> None:
