@@ -31,6 +31,7 @@ from zsim.scenario.catalogue import ModelKind
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
+from zsim.units import format_fraction
 
 
 def predict(scenario: Scenario, on_progress: Progress | None = None) -> Prediction:
@@ -108,12 +109,24 @@ def _prediction(work: Work) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
         advice=() if resolved.operation == "scrub" else advice(bench, middle, others, without),
-        warnings=(*warnings(resolved), *sorted(work.notes)),
+        warnings=(*warnings(resolved), *_short_of_precision(work), *sorted(work.notes)),
         assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
         provenance=provenance(
             resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
         ),
         **sums,
+    )
+
+
+def _short_of_precision(work: Work) -> tuple[str, ...]:
+    """Say so where the answer is less precise than asked for."""
+    asked = work.resolved.scenario.precision
+    if asked is None or work.half_width <= float(asked):
+        return ()
+    return (
+        f"the precision asked for is {format_fraction(float(asked))}, reached is "
+        f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
+        "need not be varied, and --exact simulates one world to the end",
     )
 
 

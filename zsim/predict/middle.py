@@ -39,6 +39,8 @@ from zsim.scenario.resolve import ResolvedScenario
 
 MOST_OPERATIONS = 4_000_000
 PRECISION = 0.02
+PART = 1.0 / math.sqrt(3.0)
+"""Share of the precision asked for that each of three independent errors may take."""
 SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
 TILES, SMALL_TILE_BLOCKS = 4, 30_000
 """As many blocks as one large tile and a half: several tell how far one may be off."""
@@ -81,7 +83,7 @@ class MiddleWorld:
             self._run_tiles()
             return
         stated = self.resolved.scenario.precision
-        wanted = PRECISION if stated is None else float(stated)
+        wanted = PRECISION if stated is None else PART * float(stated)
         plan = self.plan or Plan(precision=wanted)
         if stated is not None:
             plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)

@@ -15,7 +15,7 @@ from zsim.predict.ensemble import MEMBERS, Member, Unknown, draw_members, unknow
 from zsim.predict.hardware import plane_model
 from zsim.predict.level import Level, anchors, level, of_size
 from zsim.predict.member import MemberResult, setup_of, world_of
-from zsim.predict.middle import SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
+from zsim.predict.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.predict.onetile import run_pool, run_world
 from zsim.predict.population import miniature
 from zsim.predict.prediction import Clients
@@ -32,8 +32,8 @@ Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
 LARGE_WORLDS = 3
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
-MOST_BATCHES = 8
-AGAIN, AGAIN_PRECISE = 5, 23
+MOST_MEMBERS = 1024
+AGAIN, MOST_AGAIN = 5, 383
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
 SHARE_OF_MIDDLE = 8
@@ -123,13 +123,19 @@ class Work:
     def _run_members(self) -> None:
         """Run possible worlds; more of them where a precision is asked for, until they leave no more open."""
         self._run_more(range(len(self.members)))
-        wanted = self.resolved.scenario.precision
-        for batch in range(1, MOST_BATCHES if wanted is not None and self.members else 1):
-            if self.response.half_width <= self.resolved.precision:
-                return
-            known = len(self.members)
-            self.members += draw_members(self.inputs, self.resolved.seed + BATCH_STEP * batch)
+        batch = 0
+        while self._is_open(self.response.half_width) and 0 < len(self.members) < MOST_MEMBERS:
+            known, batch = len(self.members), batch + 1
+            self.members += draw_members(self.inputs, self.resolved.seed + BATCH_STEP * batch, known)
             self._run_more(range(known, len(self.members)))
+
+    def _is_open(self, half_width: float) -> bool:
+        """Tell whether one of the errors of the median is larger than the precision asked for leaves it.
+
+        There are three: of the number of worlds, of a well-known world, and of what it is compared with.
+        """
+        stated = self.resolved.scenario.precision
+        return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
         for result in together(
@@ -140,8 +146,10 @@ class Work:
         self._respond()
 
     def _report_members(self) -> None:
-        most = MEMBERS * (1 if self.resolved.scenario.precision is None else MOST_BATCHES)
-        self.progress(len(self.small) / (most + SHARE_OF_MIDDLE), "possible worlds")
+        share = len(self.small) / MEMBERS
+        if self.resolved.scenario.precision is not None:
+            share = math.log1p(len(self.small)) / math.log1p(MOST_MEMBERS)
+        self.progress(share * MEMBERS / (MEMBERS + SHARE_OF_MIDDLE), "possible worlds")
 
     def _respond(self) -> None:
         """Regress over the members that are known."""
@@ -222,26 +230,30 @@ class Work:
         self.level = level(ratios, error)
         self.bench = self._benches[0]
 
-    def _take_middle(self) -> None:
-        """Take the level from the one world that is known well."""
+    def _take_middle(self, most: int = MOST_AGAIN) -> None:
+        """Take the level from the one world that is known well; `most`: populations to compare it with."""
         middle = self.middle
         assert middle is not None
-        error = middle.half_width_s / middle.time_s
-        if self.anchors:
-            self.level = level([middle.time_s / small for small in self._again(self._shown)], error)
-        else:
-            self.level = Level(middle.time_s, error)
         self.bench = bench_of(middle)
+        error = middle.half_width_s / middle.time_s
+        if not self.anchors:
+            self.level = Level(middle.time_s, error)
+            return
+        place = self._shown
+        small = [self.small[place], *self._again(place, range(AGAIN))]
+        self.level = level([middle.time_s / each for each in small], error)
+        while self._is_open(math.sqrt(self.level.half_width**2 - error**2)) and len(small) < most:
+            small += self._again(place, range(len(small) - 1, 2 * len(small) - 1))
+            self.level = level([middle.time_s / each for each in small], error)
 
-    def _again(self, place: int) -> list[float]:
+    def _again(self, place: int, numbers: range) -> list[float]:
         """Return what a world takes on small populations of several seeds [s]."""
-        count = AGAIN if self.resolved.scenario.precision is None else AGAIN_PRECISE
-        seeds = [self.resolved.seed + SEED_STEP * (place + 1) + 1 + number for number in range(count)]
+        seeds = [self.resolved.seed + SEED_STEP * (place + 1) + 1 + number for number in numbers]
         found = together(
             lambda seed: run_world(replace(self.resolved, seed=seed), self.members[place], MEMBER_BLOCKS),
             seeds,
         )
-        return [self.small[place], *(result.time_s for result in found)]
+        return [result.time_s for result in found]
 
     def _run_large(self, places: Sequence[int]) -> None:
         """Run worlds of which no tile can tell on large miniatures, larger where more precision is wanted."""
@@ -283,7 +295,7 @@ class Work:
         if self.bench is None and self._benches:
             self._take_benches()
         elif self.bench is None and self.middle is not None and self.middle.known:
-            self._take_middle()
+            self._take_middle(AGAIN)
         elif self.bench is None and self.anchors:
             self._run_benches([self._shown], SMALL_TILE_BLOCKS)
             self._take_benches()
