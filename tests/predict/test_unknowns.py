@@ -38,6 +38,7 @@ def test_the_sector_size_is_unknown_where_zfs_takes_the_logical_one() -> None:
     assert "ashift" not in names(**drive, ashift=12)
     assert "ashift" not in names(**drive, release="openzfs-2.2")
     assert "ashift" not in names(**drive, drive_size="500GB", alloc="1T")
+    assert "ashift" not in names(**drive, drive_size="1TB", new_drive_size="4TB", alloc="3T")
 
 
 def test_a_member_has_one_of_both_sector_sizes() -> None:

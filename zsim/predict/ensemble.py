@@ -156,10 +156,9 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     return found
 
 
-def has_large_sectors(models: Sequence[DriveModel]) -> bool:
-    """Tell whether one of the disks writes sectors larger than 512 bytes."""
-    disks = (model for model in models if model.kind == "mechanical")
-    return any(physical_sector(disk, disk.parameters()) > 1 << LOGICAL_SECTOR for disk in disks)
+def has_large_sectors(model: DriveModel) -> bool:
+    """Tell whether a drive is a disk that writes sectors larger than 512 bytes."""
+    return model.kind == "mechanical" and physical_sector(model, model.parameters()) > 1 << LOGICAL_SECTOR
 
 
 def _of_the_surroundings(resolved: ResolvedScenario, old: DriveModel, new: DriveModel) -> list[Unknown]:
@@ -167,7 +166,8 @@ def _of_the_surroundings(resolved: ResolvedScenario, old: DriveModel, new: Drive
     if resolved.assumed("write_cache") and resolved.operation != "scrub" and new.kind == "mechanical":
         words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
-    if resolved.assumed("ashift") and resolved.ashift == LOGICAL_SECTOR and has_large_sectors((old, new)):
+    # The drives that the pool was made of decided it; a new one comes too late.
+    if resolved.assumed("ashift") and resolved.ashift == LOGICAL_SECTOR and has_large_sectors(old):
         words = "say with which sector size the pool was made (zdb -C | grep ashift)"
         found.append(Unknown("ashift", "ashift", words, choices=sector_sizes()))
     if new.recording == "smr" and resolved.operation != "scrub":
