@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
+from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.messages import input_error
 from zsim.scenario.parts import Load, Moment, Port
@@ -112,6 +113,9 @@ class Scenario(BaseModel):
     )
     load: tuple[Load, ...] | None = Field(
         None, description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00"
+    )
+    evidence: tuple[Observation, ...] | None = Field(
+        None, description="what the pool has already shown: finished scans, progress, activity of drives"
     )
     begins: Moment | None = Field(None, description="when it begins, for a load with hours: fri 13:41")
     engine: Literal["compiled", "reference"] | None = Field(None, description="engine that runs it")

@@ -1,0 +1,97 @@
+"""Evidence: what the same pool has already shown, as a scenario carries it.
+
+Each observation is what a command printed, in SI and without interpretation.  What it says of the pool that
+is simulated is decided in `zsim.predict`; where it is read from pasted output is `zsim.observe`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
+
+ScanKind = Literal["scrub", "resilver", "rebuild", "heal"]
+"""What ran: a heal is a resilver that repaired little after an outage, and is never taken for a scrub."""
+
+StatusFormat = Literal["legacy", "0.8-2.1", "2.2+", "rebuild", "unknown"]
+"""How ``zpool status`` prints a scan: the counters mean different things in each."""
+
+
+class _Observation(BaseModel):
+    """What all observations have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    source: str = Field("", max_length=300, description="where it was read: a file, a line, a command")
+
+
+class FinishedScan(_Observation):
+    """A scrub, resilver or rebuild that came to its end on this pool."""
+
+    what: Literal["finished"] = "finished"
+    kind: ScanKind = Field(description="scrub, resilver, rebuild or heal")
+    duration: Seconds = Field(gt=0, description="from its start to its end, pauses left out")
+    resolution: Seconds = Field(1.0, gt=0, description="how coarsely the duration was printed")
+    end: datetime | None = Field(None, description="when it ended, local time")
+    alloc: Bytes | None = Field(None, gt=0, description="ALLOC of the pool then, where it is known")
+    processed: Bytes | None = Field(None, ge=0, description="bytes repaired or resilvered")
+    errors: int | None = Field(None, ge=0, description="errors it reported")
+    drives: int | None = Field(None, ge=1, description="drives replaced in one go, where it was a resilver")
+
+
+class RunningScan(_Observation):
+    """The state of a scan that runs, at one moment."""
+
+    what: Literal["running"] = "running"
+    kind: ScanKind = Field(description="scrub, resilver, rebuild or heal")
+    format: StatusFormat = Field("unknown", description="how the counters were printed")
+    since: datetime | None = Field(None, description="when the scan began, local time")
+    at: datetime | None = Field(None, description="when it was looked at, local time")
+    elapsed: Seconds | None = Field(None, ge=0, description="time since the scan began")
+    elapsed_is_pass: bool = Field(False, description="the elapsed time is that of this pass alone")
+    scanned: Bytes | None = Field(None, ge=0, description="bytes visited by the metadata phase")
+    issued: Bytes | None = Field(None, ge=0, description="bytes issued (examined, in the legacy order)")
+    total: Bytes | None = Field(None, gt=0, description="total as printed beside scanned")
+    total_issue: Bytes | None = Field(None, gt=0, description="total as printed beside issued, from 2.2")
+    processed: Bytes | None = Field(None, ge=0, description="bytes repaired or resilvered")
+    done: Fraction | None = Field(None, description="share done as printed")
+    scan_rate: Rate | None = Field(None, ge=0, description="rate printed beside scanned")
+    issue_rate: Rate | None = Field(None, ge=0, description="rate printed beside issued")
+    to_go: Seconds | None = Field(None, ge=0, description="time to go as printed")
+
+
+class DriveActivity(_Observation):
+    """What one drive did while a scan ran (``zpool iostat -v/-l/-q``, ``iostat -x``)."""
+
+    what: Literal["drive"] = "drive"
+    drive: str = Field(min_length=1, max_length=300, description="name of the device as printed")
+    leaf: int | None = Field(None, ge=0, description="its number in the layout; new drives come after it")
+    role: Literal["source", "target"] | None = None
+    reads: float | None = Field(None, ge=0, description="read operations a second")
+    writes: float | None = Field(None, ge=0, description="write operations a second")
+    read_rate: Rate | None = Field(None, ge=0, description="bytes read a second")
+    write_rate: Rate | None = Field(None, ge=0, description="bytes written a second")
+    busy: Fraction | None = Field(None, description="share of time busy (%util)")
+    service: Seconds | None = Field(None, ge=0, description="time from issue to completion at the device")
+    queue: float | None = Field(None, ge=0, description="requests waiting or under way")
+
+
+class Benchmark(_Observation):
+    """A measurement of one drive or of the pool by hand (fio, dd)."""
+
+    what: Literal["benchmark"] = "benchmark"
+    access: Literal["sequential-read", "sequential-write", "random-read", "random-write"]
+    of: Literal["drive", "pool"] = "drive"
+    rate: Rate | None = Field(None, gt=0, description="bytes a second")
+    operations: float | None = Field(None, gt=0, description="operations a second")
+    size: Bytes | None = Field(None, gt=0, description="bytes of one operation")
+    depth: int | None = Field(None, ge=1, description="operations under way at a time")
+
+
+Observation = Annotated[
+    FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")
+]
+"""Anything the pool has shown."""
