@@ -1,15 +1,17 @@
 """How the field reports like an assumption, and whether they could decide it.
 
-Run ``python validation/fit_assumptions.py ROWS.jsonl --bank BANK.jsonl`` over observed rows (one JSON object
-a line, see docs/how-to/contribute-a-case.md).  The first run simulates `zsim.validation.field_reports.bank.DRAWN` worlds of
-each row and keeps them in the bank (six seconds a row); later ones weigh them anew and take seconds.
+Run ``python validation/fit_assumptions.py ROWS.jsonl --bank BANK.jsonl`` over observed rows (one JSON
+object a line, see docs/how-to/contribute-a-case.md).  The first run simulates
+`zsim.validation.field_reports.bank.DRAWN` worlds of each row and keeps them in the bank (six seconds a
+row); later ones weigh them anew and take seconds.
 
 For each value of each assumption a line shows median error, mean loss and coverage of both halves of the
-experiments (`zsim.validation.report.scores.half_of`); ``decided`` marks the value with the smaller loss on the first
-half, the second confirms it or not.  Then every experiment is left out once, the value with the smaller loss
-on all others is taken for it, and what comes of that is the honest figure.  The loss is the pinball loss of
-the logarithms of p10, p50 and p90 (Koenker and Bassett, Econometrica 46, 1978): it asks for a right middle
-and for a right interval.  The uncertainty of a difference is that of its mean over the experiments.
+experiments (`zsim.validation.report.scores.half_of`); ``decided`` marks the value with the smaller loss on
+the first half, the second confirms it or not.  Then every experiment is left out once, the value with the
+smaller loss on all others is taken for it, and what comes of that is the honest figure.  The loss is the
+pinball loss of the logarithms of p10, p50 and p90 (Koenker and Bassett, Econometrica 46, 1978): it asks for
+a right middle and for a right interval.  The uncertainty of a difference is that of its mean over the
+experiments.
 """
 
 from __future__ import annotations

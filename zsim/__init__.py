@@ -8,7 +8,8 @@
                                                                   links, time               ETA, risk
 
 Each box is one room (a package): `zsim.scenario`, `zsim.pool`, `zsim.scan`, `zsim.vdevs` and `zsim.drives`,
-`zsim.engine`, `zsim.prediction`, `zsim.planning` and `zsim.report`; a room imports only from rooms to its left.
+`zsim.engine` and `zsim.operation`, `zsim.prediction`, `zsim.planning` and `zsim.report`; a room imports only
+from rooms to its left.
 
 >>> import zsim
 >>> scenario = zsim.Scenario(layout="raidz2x6", fill=0.62)
@@ -18,18 +19,25 @@ Each box is one room (a package): `zsim.scenario`, `zsim.pool`, `zsim.scan`, `zs
 
 from __future__ import annotations
 
-import functools
 import importlib
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from zsim.base.errors import InputError as InputError
     from zsim.base.errors import NotSimulatedYet as NotSimulatedYet
     from zsim.base.errors import ZsimError as ZsimError
+    from zsim.drives.catalogue import load_drive as load_drive
+    from zsim.planning.api import compare as compare
+    from zsim.planning.api import sweep as sweep
+    from zsim.prediction.answer.prediction import Prediction as Prediction
+    from zsim.prediction.api import predict as predict
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
+    from zsim.scenario.releases.profile import load_release as load_release
+    from zsim.scenario.resolve import resolve as resolve
+    from zsim.validation.api import validate as validate
+
+    __version__: str
 
 _EXPORTS = {
     "InputError": "zsim.base.errors",
@@ -46,61 +54,19 @@ _EXPORTS = {
     "sweep": "zsim.planning.api",
     "validate": "zsim.validation.api",
 }
-"""Public name to the module that defines it; a module that is not there yet defines nothing."""
-
-_CALLABLE_ROOMS = frozenset({"predict", "validate"})
+"""Public name to the module that defines it."""
 
 
-class _Room(ModuleType):
-    """A room that is also the function of its name: ``zsim.predict(...)`` and ``zsim.prediction.answer.prediction``."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__wrapped__(*args, **kwargs)
-
-    @functools.cached_property
-    def __wrapped__(self) -> Any:
-        """The function, where `inspect.signature` looks for it."""
-        name = self.__name__.rpartition(".")[2]
-        if not _exists(_EXPORTS[name]):
-            raise AttributeError(f"zsim.{name} is not there yet")
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-
-
-class _House(ModuleType):
-    """The package itself: makes the rooms of `_CALLABLE_ROOMS` callable when they are imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in _CALLABLE_ROOMS and type(value) is ModuleType:
-            value.__class__ = _Room
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _House
-
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         return _version()
-    if name in _CALLABLE_ROOMS and _exists(_EXPORTS[name]):
-        return importlib.import_module(f"zsim.{name}")
-    if name in _EXPORTS and _exists(_EXPORTS[name]):
+    if name in _EXPORTS:
         return getattr(importlib.import_module(_EXPORTS[name]), name)
     raise AttributeError(f"module 'zsim' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    public = {name for name, module in _EXPORTS.items() if _exists(module)}
-    return sorted({*public, *globals(), "__version__"})
-
-
-def _exists(module: str) -> bool:
-    """Tell whether a module is there, without running it."""
-    from importlib.util import find_spec  # noqa: PLC0415 - only when a name is asked for
-
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
+    return sorted({*_EXPORTS, "__doc__", "__name__", "__version__"})
 
 
 def _version() -> str:

@@ -79,7 +79,7 @@ def test_help_of_a_command_is_light_and_says_what_it_does(name: str) -> None:
 def test_a_module_that_is_absent_is_not_registered() -> None:
     assert not entry.is_registered(entry.Entry("no_such_module", ""))
     assert not entry.is_registered(entry.Entry("common", "", ("no/such.py",)))
-    assert entry.is_registered(entry.Entry("common", "", ("errors.py",)))
+    assert entry.is_registered(entry.Entry("common", "", ("base/errors.py",)))
 
 
 @pytest.mark.parametrize(

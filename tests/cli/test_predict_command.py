@@ -129,7 +129,7 @@ def test_every_field_of_the_scenario_has_a_flag() -> None:
     reachable = {flag.field for flag in flags.FLAGS + flags.REPEATED} | {
         name for name, _, _ in flags.SWITCHES
     }
-    assert reachable | {"tunables"} == set(Scenario.model_fields)
+    assert reachable | {"tunables", "evidence"} == set(Scenario.model_fields)
 
 
 @pytest.mark.parametrize("field", [flag.field for flag in flags.FLAGS if flag.field != "target"])

@@ -66,8 +66,8 @@ def test_a_fitted_drive_is_read_back_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize(
     "sample",
-    [Measurement("sequential", 0.0), Measurement("sequential", float("nan")), Measurement("random", 80.0, depth=0),
-     Measurement("sequential", 1e8, start=1.5)],
+    [Measurement("sequential", 0.0), Measurement("sequential", float("nan")),
+     Measurement("random", 80.0, depth=0), Measurement("sequential", 1e8, start=1.5)],
 )  # fmt: skip
 def test_an_impossible_sample_is_refused(sample):
     with pytest.raises(InputError, match="sample"):

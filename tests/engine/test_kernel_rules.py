@@ -12,7 +12,7 @@ import zsim
 from zsim.base.jit import OPTIONS
 
 PACKAGE = Path(zsim.__file__).parent
-DOOR = PACKAGE / "jit.py"
+DOOR = PACKAGE / "base" / "jit.py"
 LONGEST_KERNEL = 120
 # What a module may take from numba itself: how to see an address as an array.
 ALLOWED_FROM_NUMBA = {"carray", "from_dtype", "types", "intrinsic"}

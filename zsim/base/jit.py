@@ -28,7 +28,7 @@ from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
 
 IS_COMPILING = not numba.config.DISABLE_JIT
@@ -49,10 +49,10 @@ def kernel_source_hash() -> str:
         First 16 hexadecimal digits of the SHA-256 over the kernel rooms' files, in name order.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for room in (".", *KERNEL_ROOMS):
-        for path in sorted((PACKAGE / room).glob("*.py" if room != "." else "jit.py")):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
+    kernels = [path for room in KERNEL_ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
+    for path in (PACKAGE / "base" / "jit.py", *kernels):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

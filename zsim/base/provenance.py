@@ -15,10 +15,10 @@ from zsim.base.model_data import ModelKind
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
-OTHER_ROOMS = ("scenario", "predict")
+OTHER_ROOMS = ("scenario", "operation", "prediction")
 """Rooms without compiled code on which an answer depends; so do the ground floor's files."""
 
 
@@ -88,11 +88,11 @@ def kernel_text_hash() -> str:
 
 def code_text_hash() -> str:
     """Return the hash of the source text of everything else that makes an answer, first 16 digits."""
-    return _text_hash([*sorted(PACKAGE.glob("*.py")), *_files(OTHER_ROOMS)])
+    return _text_hash(_files(("base", *OTHER_ROOMS)))
 
 
 def _files(rooms: Iterable[str]) -> list[Path]:
-    return [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+    return [path for room in rooms for path in sorted((PACKAGE / room).rglob("*.py"))]
 
 
 def _text_hash(paths: Iterable[Path]) -> str:

@@ -1,7 +1,7 @@
 """Drives with no pool around them: requests at given times, or a fixed number kept outstanding.
 
-The drives, their caches and the links in front of them are those of the data plane (`zsim.engine.compiled.drive`):
-a drive shown, fitted or replayed behaves as one in a simulated pool.
+The drives, their caches and the links in front of them are those of the data plane
+(`zsim.engine.compiled.drive`): a drive shown, fitted or replayed behaves as one in a simulated pool.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class _Store:
 
 def _sources() -> str:
     """Return the hash of everything but the scenario that an answer depends on: models, sources, version."""
-    files = [*models_directory().rglob("*.toml"), *(Path(__file__).parents[1] / "predict").glob("*.py")]
+    files = [*models_directory().rglob("*.toml"), *(Path(__file__).parents[1] / "prediction").rglob("*.py")]
     record = provenance()
     return _digest([record["zsim"], record["kernels"], *(sha256_of(path) for path in sorted(files))])
 

@@ -1,7 +1,8 @@
 """Drives and links of the reference engine: what happens to a command between leaf queue and completion.
 
-Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is
-at work on is done.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the compiled one.
+Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is at
+work on is done.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
+compiled one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Memory of the compiled history: arrays of records behind one table of addresses.
 
-Every kernel takes a single argument, the table `pool`: a small array of addresses and sizes.  A view function
-turns an entry into an array without counting references; passing the arrays themselves costs numba a
-reference count per array and call, which took longer than the allocator.  `HistoryMemory` owns the arrays and keeps
-them alive.
+Every kernel takes a single argument, the table `pool`: a small array of addresses and sizes.  A view
+function turns an entry into an array without counting references; passing the arrays themselves costs numba
+a reference count per array and call, which took longer than the allocator.  `HistoryMemory` owns the arrays
+and keeps them alive.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What grows with the data written, at the scale of a miniature: persistent caches and fast regions.
 
 A drive-managed shingled drive sends everything that is not a stream from the start of a band through its
-persistent cache and rewrites whole bands once that is full (`zsim.drives.physics.smr`, at work in the engines); many
-solid-state drives write fast into a region and slowly beyond it.  Both hold so many bytes, of which a
-miniature writes its share only.
+persistent cache and rewrites whole bands once that is full (`zsim.drives.physics.smr`, at work in the
+engines); many solid-state drives write fast into a region and slowly beyond it.  Both hold so many bytes,
+of which a miniature writes its share only.
 """
 
 from __future__ import annotations

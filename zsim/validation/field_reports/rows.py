@@ -1,8 +1,8 @@
 """Format ``*.jsonl``: resilvers, scrubs and rebuilds that other people reported, one JSON object a line.
 
-The scenario of a row comes from `zsim.validation.field_reports.rules` alone.  The claim is ``time`` for whole rows
-of confidence high or medium, else ``time-low`` (a duration) or ``progress`` (how long it took to issue so
-many bytes), both for information.
+The scenario of a row comes from `zsim.validation.field_reports.rules` alone.  The claim is ``time`` for
+whole rows of confidence high or medium, else ``time-low`` (a duration) or ``progress`` (how long it took to
+issue so many bytes), both for information.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From a reported resilver, scrub or rebuild to a scenario: by rule alone, the same rules for every row.
 
 A row (columns as in the README of the observed rows) states less than a scenario can.  What it states is
-taken; what it does not is left to the distributions of `zsim.prediction`, save for the rules below.  No duration
-and no rate of a row is looked at.
+taken; what it does not is left to the distributions of `zsim.prediction`, save for the rules below.  No
+duration and no rate of a row is looked at.
 
 layout
     Words in brackets are left out; "(to 3-way)" and "grown to 3-way" make the mirror one wider; ``draid*`` is
@@ -26,8 +26,8 @@ alloc
 drive
     The first model named that the catalogue has in that capacity (one that is marked as the target goes to
     ``new_drive``); else a generic drive by recording, kind and the spindle speed of the series
-    (`zsim.validation.field_reports.drives`), of several models the slowest; a hard disk of no known series is not
-    stated.
+    (`zsim.validation.field_reports.drives`), of several models the slowest; a hard disk of no known series
+    is not stated.
 drive_size
     ``drive_bytes``; where the pool's size is that of clearly smaller drives, those are the old ones and
     ``drive_bytes`` the new one's; else the smallest usual capacity that gives the pool's size, or that the
