@@ -14,7 +14,8 @@ import pytest
 from zsim.cli.main import main
 from zsim.planning import running
 from zsim.planning.api import compare, sweep
-from zsim.planning.table import NOT_RUN, Row, TableInterrupted
+from zsim.planning.rows import Row
+from zsim.planning.table import NOT_RUN, TableInterrupted
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact import run

@@ -8,8 +8,9 @@ from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
+from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.planning.running import answers
-from zsim.planning.table import ANSWER, REASON, Row, Table, TableInterrupted, interrupted_row
+from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import repeated_for_drives, repeated_for_usable, usable_bytes
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve

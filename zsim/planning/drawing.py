@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from zsim.planning.table import ANSWER, REASON, Row, Table
+from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.prediction.answer.drawing import CAUSES, Picture, time_unit
 
 NOT_AXES = frozenset({*ANSWER, REASON, "usable_bytes", "drives"})
 
 
-def axes_of(table: Table) -> list[str]:
+def axes_of(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
     """Return the columns that vary and are asked for: the first is drawn along x."""
-    asked = [name for name in table.columns if name not in NOT_AXES]
-    varying = [name for name in asked if len({str(row.get(name)) for row in table.rows}) > 1]
-    numeric = [name for name in varying if all(_is_number(row.get(name)) for row in table.rows)]
+    asked = [name for name in columns if name not in NOT_AXES]
+    varying = [name for name in asked if len({str(row.get(name)) for row in rows}) > 1]
+    numeric = [name for name in varying if all(_is_number(row.get(name)) for row in rows)]
     # The layout follows from width and parity where these are there.
     rest = [name for name in varying if name not in numeric and not {"width", "parity"} & set(numeric)]
     return numeric + rest
 
 
-def figure(table: Table) -> Picture:
+def figure(columns: Sequence[str], rows: Sequence[Row]) -> Picture:
     """Return the figure of a table: lines with p10-p90 bands over a number, bars over names."""
     drawn = Picture(figsize=(8.0, 4.5), layout="constrained")
     axes = drawn.add_subplot()
-    known = [row for row in table.rows if row.get("p50_s") is not None]
+    known = [row for row in rows if row.get("p50_s") is not None]
     size, unit = time_unit(max((row["p90_s"] or row["p50_s"] for row in known), default=1.0))
-    names = axes_of(table)
+    names = axes_of(columns, rows)
     if names and all(_is_number(row.get(names[0])) for row in known):
         _lines(axes, known, names, size)
     else:

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.planning.table import Row, answer_row, refused_row
+from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.scenario.model import Scenario
 
 FEW = 4

@@ -13,8 +13,9 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, sha256_of
 from zsim.base.provenance import provenance
 from zsim.planning.compare import resolved
+from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
-from zsim.planning.table import ANSWER, REASON, Row, Table, TableInterrupted, interrupted_row, refused_row
+from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.model import Scenario
 

@@ -10,17 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zsim.base.units import format_bytes, format_duration
-from zsim.prediction.answer.prediction import Prediction
+from zsim.planning.rows import REASON, Row, refused_row
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent, rich_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-Row = dict[str, Any]
-
-REASON = "refused"
-ANSWER = ("p10_s", "p50_s", "p90_s", "bottleneck", "utilisation", "resilvered_bytes", "read_bytes")
 _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "p10_s": ("p10", format_duration),
     "p50_s": ("p50", format_duration),
@@ -43,25 +39,6 @@ def _in_short(resource: str) -> str:
 
 _WORDS: dict[str, Callable[[str], str]] = {"bottleneck": _in_short}
 """How columns of words are printed; others as they are."""
-
-
-def answer_row(prediction: Prediction) -> Row:
-    """Return the columns `ANSWER` of a prediction."""
-    answer, bottleneck = prediction.resilver_s, prediction.bottleneck
-    return {
-        "p10_s": answer.p10,
-        "p50_s": answer.p50,
-        "p90_s": answer.p90,
-        "bottleneck": bottleneck.resource,
-        "utilisation": bottleneck.utilisation,
-        "resilvered_bytes": prediction.resilvered_bytes,
-        "read_bytes": prediction.read_bytes,
-    }
-
-
-def refused_row(reason: str) -> Row:
-    """Return the columns `ANSWER` of a scenario that cannot be, with the reason."""
-    return {**dict.fromkeys(ANSWER), REASON: reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +102,7 @@ class Table:
         """Return a matplotlib figure: time over the first axis, a line for each combination of the others."""
         from zsim.planning.drawing import figure
 
-        return figure(self)
+        return figure(self.columns, self.rows)
 
     def save_plot(self, path: str | Path) -> None:
         """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""

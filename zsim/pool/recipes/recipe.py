@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
-from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
@@ -335,10 +334,3 @@ def pool_of(
     kinds = {spec: top_level(spec, ashift, leaf_bytes, profile) for spec in set(parsed.vdevs)}
     style = allocator_style(profile, cpus=cpus, rotating=rotating, spacemap_histogram=spacemap_histogram)
     return tuple(kinds[spec] for spec in parsed.vdevs), style
-
-
-def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
-    """Build the population a recipe leaves: see `zsim.pool.simulator.population.build_population`."""
-    from zsim.pool.simulator import population  # noqa: PLC0415 - the kernels; a recipe alone stays light
-
-    return population.build_population(recipe, seed)

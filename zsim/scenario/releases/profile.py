@@ -410,7 +410,7 @@ def _refuse_value(name: str, value: object, unit: str) -> NoReturn:
 
 def _refuse_tunable(profile: ReleaseProfile, given: str, plain: str) -> NoReturn:
     reason = f"{profile.name} has no such tunable"
-    remedy = what_replaced(plain, profile)
+    remedy = what_replaced(plain, profile.tunables, one_queue=profile.queue == "single")
     if remedy is None:
         holders = [each for each in release_names() if plain in load_release(each).tunables]
         if holders:

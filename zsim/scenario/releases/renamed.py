@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from zsim.scenario.releases.profile import ReleaseProfile
+from collections.abc import Container
 
 _SORTED_SCAN = "the sorted scan of 0.8 limits bytes in flight and leaves the pace to the queue"
 _CLASSES = "0.6.3 replaced the single queue by classes"
@@ -54,27 +51,30 @@ _REPLACED: dict[str, tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def what_replaced(name: str, profile: ReleaseProfile) -> str | None:
-    """Return what to do instead of setting a tunable that `profile` does not have.
+def what_replaced(name: str, held: Container[str], *, one_queue: bool) -> str | None:
+    """Return what to do instead of setting a tunable that a release does not have.
 
     Parameters
     ----------
     name : str
         The tunable asked for.
-    profile : ReleaseProfile
+    held : container of str
+        The tunables that the release has.
+    one_queue : bool
+        Whether it has the single queue of pool version 28, without classes.
 
     Returns
     -------
     str or None
         `None` when nothing is known about it.
     """
-    if profile.queue == "single" and name.startswith("zfs_vdev_") and name.endswith("_active"):
+    if one_queue and name.startswith("zfs_vdev_") and name.endswith("_active"):
         return f"{_SINGLE}: use zfs_vdev_max_pending"
     entry = _REPLACED.get(name)
     if entry is None:
         return None
     reason, instead = entry
-    held = next((each for each in instead if each in profile.tunables), None)
-    if held is not None:
-        return f"{reason}: use {held}"
+    found = next((each for each in instead if each in held), None)
+    if found is not None:
+        return f"{reason}: use {found}"
     return f"{reason}: leave it out" if not instead else None

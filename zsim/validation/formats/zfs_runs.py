@@ -135,7 +135,7 @@ def recipe_of(bench: EmulatedRun) -> PoolRecipe:
 
 def recipe_population(bench: EmulatedRun, seed: int) -> BlockTable:
     """Return blocks made from nothing but the recipe of a run's pool."""
-    from zsim.pool.recipes.recipe import build_population
+    from zsim.pool.simulator.population import build_population
 
     return build_population(recipe_of(bench), seed)
 
