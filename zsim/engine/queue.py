@@ -23,10 +23,10 @@ from zsim.engine.memory import (
     children_of,
     counts_of,
     drives_of,
-    general_of,
     leaves_of,
     limits_of,
     queue_of,
+    queue_rules_of,
 )
 from zsim.jit import njit, word_of
 
@@ -124,7 +124,7 @@ def class_minimum(table: Any, leaf: int, klass: int) -> int:
     while interactive I/O is active); before: the tunable alone.
     """
     base: int = limits_of(table)[klass]
-    if klass < SCRUB or general_of(table)[0].non_interactive == 0:
+    if klass < SCRUB or queue_rules_of(table)[0].non_interactive == 0:
         return base
     state = leaves_of(table)[leaf]
     return min(base, state.credit) if state.interactive > 0 else base
@@ -136,14 +136,13 @@ def class_maximum(table: Any, leaf: int, klass: int) -> int:
 
     Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_max_active; before: the tunable alone.
     """
-    limits = limits_of(table)
-    general = general_of(table)[0]
-    if klass < SCRUB or general.non_interactive == 0:
+    limits, rules = limits_of(table), queue_rules_of(table)[0]
+    if klass < SCRUB or rules.non_interactive == 0:
         return int(limits[CLASSES + klass])
     state = leaves_of(table)[leaf]
     if state.interactive > 0:
         return int(min(limits[klass], state.credit))
-    if state.credit < general.nia_delay:
+    if state.credit < rules.nia_delay:
         return int(max(1, limits[klass]))
     return int(limits[CLASSES + klass])
 
@@ -157,7 +156,7 @@ def class_to_issue(table: Any, leaf: int) -> int:
     """
     counts = counts_of(table, leaf)
     state = leaves_of(table)[leaf]
-    start = state.last_class + 1 if general_of(table)[0].round_robin != 0 else 0
+    start = state.last_class + 1 if queue_rules_of(table)[0].round_robin != 0 else 0
     for step in range(CLASSES):
         klass = (start + step) % CLASSES
         if counts[QUEUED + klass] > 0 and counts[klass] < class_minimum(table, leaf, klass):
@@ -222,7 +221,7 @@ def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
         return reads, _first_in(table, reads, klass)
     if klass == SYNC_WRITE:
         return writes, _first_in(table, writes, klass)
-    if general_of(table)[0].time_buckets == 0:
+    if queue_rules_of(table)[0].time_buckets == 0:
         return _choose_in_bucket(table, leaf, klass, -1)
     bucket = _oldest_bucket(table, leaf, klass)
     row, place = _choose_in_bucket(table, leaf, klass, bucket)
@@ -290,12 +289,12 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
     never merge: the gap is an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so
     a block that is repaired twice costs the drive a turn.
     """
-    general = general_of(table)[0]
+    rules = queue_rules_of(table)[0]
     bounds, children = bounds_of(table), children_of(table)
     entries = queue_of(table, row)
     rotating = drives_of(table)[leaf].rotating != 0
-    limit = general.aggregation_limit if rotating else general.aggregation_limit_flash
-    most = general.write_gap if row & 1 else general.read_gap
+    limit = rules.aggregation_limit if rotating else rules.aggregation_limit_flash
+    most = 0 if row & 1 else rules.read_gap
     flags = children[entries[place].child].flags
     first = last = place
     end = entries[place].offset + children[entries[place].child].length
@@ -339,6 +338,6 @@ def account_done(table: Any, leaf: int, klass: int) -> None:
     state.pending -= 1
     if klass < SCRUB:
         state.interactive -= 1
-        state.credit = 0 if state.interactive == 0 else general_of(table)[0].nia_credit
+        state.credit = 0 if state.interactive == 0 else queue_rules_of(table)[0].nia_credit
     elif state.interactive == 0:
         state.credit += 1

@@ -51,25 +51,25 @@ class LeafQueue:
         shared.children_queued += 1
         self.state.children += 1
         child.stamp = shared.sequence
-        child.bucket = int(shared.now / shared.bucket_seconds)
-        if shared.single_queue:
+        child.bucket = int(shared.now / shared.queue.bucket_seconds)
+        if shared.queue.single:
             child.bucket += self._priority(child)
         insort(self.writes if child.write else self.reads, child, key=_offset)
-        self.issue(shared.min_pending)
+        self.issue(shared.queue.min_pending)
 
     def finished(self, command: Command) -> None:
         """Count a command as done and issue what follows (vdev_queue_io_done)."""
         self._count_done(command.klass)
-        if self.shared.single_queue:
-            for _ in range(self.shared.ramp):
-                self.issue(self.shared.max_pending)
+        if self.shared.queue.single:
+            for _ in range(self.shared.queue.ramp):
+                self.issue(self.shared.queue.max_pending)
         else:
             while self.issue():
                 pass
 
     def issue(self, pending_limit: int = 0) -> bool:
         """Send the next I/O and all that merges with it, if there is one (vdev_queue_io_to_issue)."""
-        child = self._next_single(pending_limit) if self.shared.single_queue else self._next_by_class()
+        child = self._next_single(pending_limit) if self.shared.queue.single else self._next_by_class()
         if child is None:
             return False
         merged, end = self._aggregate(child)
@@ -88,7 +88,7 @@ class LeafQueue:
 
     def _priority(self, child: Child) -> int:
         if child.klass == SCRUB or child.flags == FLAG_REPAIR:
-            return SCRUB_PRIORITY if self.shared.scrub else RESILVER_PRIORITY
+            return SCRUB_PRIORITY if self.shared.scan.scrub else RESILVER_PRIORITY
         if child.klass == ASYNC_WRITE:
             return ASYNC_WRITE_PRIORITY
         return SYNC_PRIORITY if child.klass in {SYNC_READ, SYNC_WRITE} else ASYNC_READ_PRIORITY
@@ -108,7 +108,7 @@ class LeafQueue:
         waiting = self._waiting(klass)
         if klass in {SYNC_READ, SYNC_WRITE}:
             return min(waiting, key=lambda child: child.stamp)
-        if self.shared.time_buckets:
+        if self.shared.queue.time_buckets:
             oldest = min(child.bucket for child in waiting)
             waiting = [child for child in waiting if child.bucket == oldest]
         last = self.state.last_offset
@@ -124,7 +124,7 @@ class LeafQueue:
         A class below its minimum comes first: in order of priority, or in turn from 2.0.1 on.
         """
         waiting = {child.klass for child in self.reads + self.writes}
-        start = self.state.last_class + 1 if self.shared.round_robin else 0
+        start = self.state.last_class + 1 if self.shared.queue.round_robin else 0
         turns = [(start + step) % CLASSES for step in range(CLASSES)]
         below_minimum = (k for k in turns if k in waiting and self.active[k] < self._minimum(k))
         below_maximum = (k for k in range(CLASSES) if k in waiting and self.active[k] < self._maximum(k))
@@ -144,12 +144,12 @@ class LeafQueue:
             return shared.maximum[klass]
         if state.interactive > 0:
             return min(shared.minimum[klass], state.credit)
-        if state.credit < shared.nia_delay:
+        if state.credit < shared.queue.nia_delay:
             return max(1, shared.minimum[klass])
         return shared.maximum[klass]
 
     def _is_throttled(self, klass: int) -> bool:
-        return klass >= SCRUB and bool(self.shared.non_interactive)
+        return klass >= SCRUB and bool(self.shared.queue.non_interactive)
 
     # Aggregation.
 
@@ -160,8 +160,9 @@ class LeafQueue:
         the gap limit: I/Os that overlap never merge (vdev_queue_aggregate; IO_GAP is unsigned).
         """
         queue = self.writes if child.write else self.reads
-        most = self.shared.write_gap if child.write else self.shared.read_gap
-        limit = self.shared.aggregation_limit if self.rotating else self.shared.aggregation_limit_flash
+        rules = self.shared.queue
+        most = 0 if child.write else rules.read_gap
+        limit = rules.aggregation_limit if self.rotating else rules.aggregation_limit_flash
 
         def join(lower: Child, upper: Child, start: int, end: int) -> bool:
             gap = upper.offset - (lower.offset + lower.length)
@@ -202,7 +203,7 @@ class LeafQueue:
         state.pending -= 1
         if klass < SCRUB:
             state.interactive -= 1
-            state.credit = 0 if state.interactive == 0 else self.shared.nia_credit
+            state.credit = 0 if state.interactive == 0 else self.shared.queue.nia_credit
         elif state.interactive == 0:
             state.credit += 1
 
