@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 from zsim.engine.memory import (
     ASYNC_WRITE,
     BUCKETS,
@@ -117,34 +118,17 @@ def remove_range(table: Any, row: int, first: int, last: int) -> None:
 
 
 @njit
-def class_minimum(table: Any, leaf: int, klass: int) -> int:
-    """Return how many I/Os of a class are issued before any other class gets its turn.
-
-    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_min_active (non-interactive classes get the credit
-    while interactive I/O is active); before: the tunable alone.
-    """
-    base: int = limits_of(table)[klass]
-    if klass < SCRUB or queue_rules_of(table)[0].non_interactive == 0:
-        return base
-    state = leaves_of(table)[leaf]
-    return min(base, state.credit) if state.interactive > 0 else base
+def _minimum_of(table: Any, leaf: int, klass: int) -> int:
+    rules, state = queue_rules_of(table)[0], leaves_of(table)[leaf]
+    throttles = rules.non_interactive != 0
+    return int(class_minimum(klass, limits_of(table)[klass], throttles, state.interactive, state.credit))
 
 
 @njit
-def class_maximum(table: Any, leaf: int, klass: int) -> int:
-    """Return how many I/Os of a class may be active on a leaf.
-
-    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_max_active; before: the tunable alone.
-    """
-    limits, rules = limits_of(table), queue_rules_of(table)[0]
-    if klass < SCRUB or rules.non_interactive == 0:
-        return int(limits[CLASSES + klass])
-    state = leaves_of(table)[leaf]
-    if state.interactive > 0:
-        return int(min(limits[klass], state.credit))
-    if state.credit < rules.nia_delay:
-        return int(max(1, limits[klass]))
-    return int(limits[CLASSES + klass])
+def _maximum_of(table: Any, leaf: int, klass: int) -> int:
+    rules, state, limits = queue_rules_of(table)[0], leaves_of(table)[leaf], limits_of(table)
+    least, most, throttles = limits[klass], limits[CLASSES + klass], rules.non_interactive != 0
+    return int(class_maximum(klass, least, most, throttles, state.interactive, state.credit, rules.nia_delay))
 
 
 @njit
@@ -159,10 +143,10 @@ def class_to_issue(table: Any, leaf: int) -> int:
     start = state.last_class + 1 if queue_rules_of(table)[0].round_robin != 0 else 0
     for step in range(CLASSES):
         klass = (start + step) % CLASSES
-        if counts[QUEUED + klass] > 0 and counts[klass] < class_minimum(table, leaf, klass):
+        if counts[QUEUED + klass] > 0 and counts[klass] < _minimum_of(table, leaf, klass):
             return klass
     for klass in range(CLASSES):
-        if counts[QUEUED + klass] > 0 and counts[klass] < class_maximum(table, leaf, klass):
+        if counts[QUEUED + klass] > 0 and counts[klass] < _maximum_of(table, leaf, klass):
             return klass
     return -1
 
@@ -322,12 +306,8 @@ def account_issue(table: Any, leaf: int, klass: int) -> None:
     counts_of(table, leaf)[klass] += 1
     state.pending += 1
     state.last_class = klass
-    if klass < SCRUB:
-        state.interactive += 1
-        if state.interactive == 1:
-            state.credit = 1
-    elif state.interactive > 0:
-        state.credit -= 1
+    state.credit = credit_at_issue(klass, state.interactive, state.credit)
+    state.interactive += 1 if klass < SCRUB else 0
 
 
 @njit
@@ -336,8 +316,6 @@ def account_done(table: Any, leaf: int, klass: int) -> None:
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] -= 1
     state.pending -= 1
-    if klass < SCRUB:
-        state.interactive -= 1
-        state.credit = 0 if state.interactive == 0 else queue_rules_of(table)[0].nia_credit
-    elif state.interactive == 0:
-        state.credit += 1
+    earned = queue_rules_of(table)[0].nia_credit
+    state.credit = credit_at_end(klass, state.interactive, state.credit, earned)
+    state.interactive -= 1 if klass < SCRUB else 0

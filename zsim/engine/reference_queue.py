@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 
+from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 from zsim.engine.memory import (
     ASYNC_WRITE,
     CLASSES,
@@ -131,25 +132,15 @@ class LeafQueue:
         return next(below_minimum, next(below_maximum, None))
 
     def _minimum(self, klass: int) -> int:
-        """Return the class's minimum (2.0.1+ vdev_queue_class_min_active)."""
-        tunable = self.shared.minimum[klass]
-        if self._is_throttled(klass) and self.state.interactive > 0:
-            return min(tunable, self.state.credit)
-        return tunable
+        shared, state = self.shared, self.state
+        throttles = bool(shared.queue.non_interactive)
+        return class_minimum(klass, shared.minimum[klass], throttles, state.interactive, state.credit)
 
     def _maximum(self, klass: int) -> int:
-        """Return the class's maximum (2.0.1+ vdev_queue_class_max_active)."""
         shared, state = self.shared, self.state
-        if not self._is_throttled(klass):
-            return shared.maximum[klass]
-        if state.interactive > 0:
-            return min(shared.minimum[klass], state.credit)
-        if state.credit < shared.queue.nia_delay:
-            return max(1, shared.minimum[klass])
-        return shared.maximum[klass]
-
-    def _is_throttled(self, klass: int) -> bool:
-        return klass >= SCRUB and bool(self.shared.queue.non_interactive)
+        limits, throttles = (shared.minimum[klass], shared.maximum[klass]), bool(shared.queue.non_interactive)
+        active = (state.interactive, state.credit)
+        return class_maximum(klass, *limits, throttles, *active, shared.queue.nia_delay)
 
     # Aggregation.
 
@@ -184,28 +175,21 @@ class LeafQueue:
     # Active I/Os.
 
     def _count_issue(self, klass: int) -> None:
-        """Count an I/O as active (vdev_queue_pending_add); a throttled class spends a credit."""
+        """Count an I/O as active (vdev_queue_pending_add)."""
         state = self.state
         self.active[klass] += 1
         state.pending += 1
         state.last_class = klass
-        if klass < SCRUB:
-            state.interactive += 1
-            if state.interactive == 1:
-                state.credit = 1
-        elif state.interactive > 0:
-            state.credit -= 1
+        state.credit = credit_at_issue(klass, state.interactive, state.credit)
+        state.interactive += klass < SCRUB
 
     def _count_done(self, klass: int) -> None:
-        """Count an I/O as done (vdev_queue_pending_remove); interactive ones earn credit."""
+        """Count an I/O as done (vdev_queue_pending_remove)."""
         state = self.state
         self.active[klass] -= 1
         state.pending -= 1
-        if klass < SCRUB:
-            state.interactive -= 1
-            state.credit = 0 if state.interactive == 0 else self.shared.queue.nia_credit
-        elif state.interactive == 0:
-            state.credit += 1
+        state.credit = credit_at_end(klass, state.interactive, state.credit, self.shared.queue.nia_credit)
+        state.interactive -= klass < SCRUB
 
 
 def _offset(child: Child) -> int:
