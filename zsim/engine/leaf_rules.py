@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zsim.engine.memory import SCRUB
-from zsim.jit import njit
+from zsim.base.jit import njit
+from zsim.engine.compiled.memory import SCRUB
 
 
 @njit

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.jit import njit
+from zsim.base.jit import njit
 
 BY_OFFSET, BY_PENDING, BY_LOAD = range(3)
 """Rules: v28 (0.6.0 to 0.6.2, FreeBSD 9), 0.6.3 to 0.6.5, and 0.7 or later."""
