@@ -142,8 +142,11 @@ QUEUE: dict[str, st.SearchStrategy[Any]] = {
     "min_pending": choice(1, 4),
     "ramp": choice(1, 2),
     "mirror_rule": choice(0, 1, 2),
+    "mirror_shift": choice(12, 21),
+    "mirror_switch_s": choice(0.001, 0.01),
     "mirror_near": choice(64 * KIB, MIB),
     "mirror_seek_cost": choice(0, 1, 5),
+    "mirror_flash_seek_cost": choice(0, 1),
 }
 SCAN: dict[str, st.SearchStrategy[Any]] = {
     "scrub": choice(False, False, True),

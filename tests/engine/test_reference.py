@@ -49,6 +49,7 @@ from zsim.operation.control import ScanControl
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.mirror import BY_OFFSET, BY_PENDING
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
@@ -122,7 +123,7 @@ def test_what_happens_now_is_done_when_the_call_returns() -> None:
 # Small cases worked out by hand, on both engines.
 
 SECOND_PER_BLOCK = 0.001
-BLOCK = 100_000
+BLOCK = 200 * 512
 FLASH = DriveParameters(
     capacity_bytes=1 << 30,
     kind="flash",
@@ -391,7 +392,8 @@ def columns_of(vdev: VdevModel, offset: int, psize: int) -> list[tuple[int, int,
     """Child, child offset and size of all that a block is given on a vdev."""
     width = len(vdev.write_leaf)
     if vdev.kind == "mirror":
-        return [(child, offset, psize) for child in range(width)]
+        whole = -(-psize // (1 << vdev.ashift)) << vdev.ashift
+        return [(child, offset, whole) for child in range(width)]
     if vdev.kind == "raidz":
         plan = raidz_map(offset, psize, vdev.ashift, width, vdev.parity)
         return [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
@@ -479,6 +481,48 @@ def test_the_compiled_pools_are_whole_again_at_the_end(scenario: Scenario) -> No
         assert free_entries(array, plane.general(first)) == len(array), name
 
 
+# Mirrors, on both engines.
+
+
+def read_by_leaf(engine: Any, rules: QueueRules, items: ScanItems, window: int = 1) -> list[int]:
+    """Return how many blocks are read from each leaf of a 3-way mirror whose first child is a new drive."""
+    vdev = VdevModel(kind="mirror", parity=0, ashift=12, read_leaf=(-1, 1, 2), write_leaf=(0, -1, -1))
+    leaves = tuple(LeafModel(drive=FLASH) for _ in range(3))
+    plane = engine(mirror_model(leaves=leaves, vdevs=(vdev,), queue=rules), items, records=10_000)
+    issue_all(plane, len(items), window=window)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    return [int(count) for count in plane.leaves["reads"]]
+
+
+@ENGINES
+@pytest.mark.parametrize("rule", [BY_OFFSET, BY_PENDING])
+def test_to_0_6_5_the_side_behind_a_new_drive_reads_twice_as_much(engine: Any, rule: int) -> None:
+    # A block takes 2 ms, read and write, so that turns of 10 ms go round with every fifth.
+    items = replace(far_apart(90), offset=np.arange(90, dtype=np.int64) * 2 * MIB)
+    rules = QueueRules(non_interactive=False, mirror_rule=rule)
+    # Rounding decides on which side of the end of a turn a block is read.
+    assert read_by_leaf(engine, rules, items) == pytest.approx([0, 60, 30], abs=2)
+
+
+@ENGINES
+def test_flash_weighs_a_jump_as_one_waiting_command(engine: Any) -> None:
+    # Leaf 1 has read block 0 and is read on; at a seek cost of 5 it would be, with two more waiting.
+    items = replace(far_apart(4), offset=np.array([0, 1, 2, 3], np.int64) * 24 * 4096)
+    rules = QueueRules(non_interactive=False, aggregation_limit_flash=0, maximum=(10, 10, 3, 2, 9, 3))
+    items = replace(items, psize=np.full(4, 24 * 4096))
+    assert read_by_leaf(engine, rules, items, window=4) == [0, 2, 2]
+    assert read_by_leaf(engine, replace(rules, mirror_flash_seek_cost=5), items, window=4) == [0, 4, 0]
+
+
+@ENGINES
+def test_mirrors_read_and_write_whole_sectors(engine: Any) -> None:
+    vdev = replace(MIRROR, ashift=12)
+    plane = engine(mirror_model(vdevs=(vdev,)), far_apart(5, psize=1024), records=100)
+    issue_all(plane, 5, window=2)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.records["length"].tolist() == [4096] * 10
+
+
 # What keeps the two engines, and the tests, together.
 
 
@@ -486,7 +530,7 @@ def test_shared_values_are_those_of_the_compiled_engine() -> None:
     compiled = set(memory.GENERAL_DTYPE.names or ())
     shared = {field.name for field in fields(Shared)} | {"now"}
     assert compiled - shared == POOLS
-    assert shared - compiled == {"clock", "minimum", "maximum"}
+    assert shared - compiled == {"clock", "queue", "scan", "minimum", "maximum"}
 
 
 def test_leaf_counters_are_those_of_the_compiled_engine() -> None:

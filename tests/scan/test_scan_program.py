@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,15 @@ from zsim.scan.program import (
     traversal_program,
 )
 from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
-from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, extent_order, queue_entries
+from zsim.scan.sorted import (
+    Addresses,
+    ExtentRules,
+    ScanQueue,
+    address_order,
+    extent_order,
+    joined,
+    queue_entries,
+)
 from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
 
 SECTOR = 4096
@@ -134,6 +143,30 @@ def test_the_final_drain_goes_by_address(places: Places) -> None:
     assert len(address_order(entries, 1)) == 0
 
 
+@given(scattered(), st.integers(0, 1 << 30), st.booleans())
+def test_pending_entries_come_in_the_order_of_the_whole_queue(places: Places, chosen: int, two: bool) -> None:
+    entries = queue(places)
+    entries = replace(entries, vdev=np.arange(len(entries)) % 2 if two else entries.vdev)
+    pending = np.flatnonzero([chosen >> (number % 30) & 1 for number in range(len(entries))])
+    part = entries.take(pending)
+    sorted_anew = [pending[address_order(part, vdev)].tolist() for vdev in range(2)]
+    assert [rows.tolist() for rows in Addresses(entries).by_vdev(pending, 2)] == sorted_anew
+
+
+@given(
+    st.lists(st.integers(0, 40), unique=True).map(sorted),
+    st.integers(0, 40),
+    st.integers(0, 20),
+    st.lists(st.integers(0, 60)),
+)
+def test_what_was_visited_joins_what_is_pending(
+    pending: list[int], first: int, visited: int, more: list[int]
+) -> None:
+    end = first + visited
+    found = joined(np.array(pending, np.int64), first, end, np.array(more, np.int64))
+    assert found.tolist() == sorted({*pending, *range(first, end), *more})
+
+
 def extents(places: Places, max_gap: int) -> list[Places]:
     result: list[Places] = []
     for place in sorted(places):
@@ -157,7 +190,9 @@ def test_when_memory_is_short_the_fullest_extents_go_first(
     found = extents(places, max_gap)
     expected = sorted(found, key=lambda extent: (-score(extent), extent[0][0]))
     entries = queue(places)
-    rows = extent_order(entries, 0, ExtentRules(max_gap=max_gap, fill_weight=3, coarse=coarse))
+    rows = extent_order(
+        entries, address_order(entries, 0), ExtentRules(max_gap=max_gap, fill_weight=3, coarse=coarse)
+    )
     assert entries.offset[rows].tolist() == [offset for extent in expected for offset, _ in extent]
 
 

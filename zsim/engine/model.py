@@ -97,6 +97,12 @@ class QueueRules:
         Class selection and throttle of 2.0.1+.
     minimum, maximum : tuple of int
         Active I/Os by class: sync read, sync write, async read, async write, scrub, rebuild.
+    mirror_rule, mirror_shift, mirror_switch_s, mirror_near, mirror_seek_cost, mirror_flash_seek_cost
+        Which side of a mirror is read (`zsim.vdevs.mirror.mirror_child` and `mirror_load`).
+
+    Notes
+    -----
+    Both engines hold the record as it is; the compiled one lays it out by its fields (`memory.rules_dtype`).
     """
 
     single: bool = False
@@ -115,8 +121,11 @@ class QueueRules:
     min_pending: int = 4
     ramp: int = 2
     mirror_rule: int = 2
+    mirror_shift: int = 21
+    mirror_switch_s: float = 0.01
     mirror_near: int = 1 << 20
     mirror_seek_cost: int = 5
+    mirror_flash_seek_cost: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.scan.sorted import ExtentRules, ScanQueue
+from zsim.scan.sorted import Addresses, ExtentRules, ScanQueue, joined
 from zsim.scenario.releases.profile import ReleaseProfile
 
 SOFT_MAXIMUM = 128 << 20
@@ -28,9 +28,13 @@ class MemoryLimit:
         Main memory [bytes].
     allocated : int
         ALLOC of the pool [bytes].
+    addresses : Addresses, optional
+        Of the queue that is asked about; by default they are found at the first question.
     """
 
-    def __init__(self, release: ReleaseProfile, memory: int, allocated: int) -> None:
+    def __init__(
+        self, release: ReleaseProfile, memory: int, allocated: int, addresses: Addresses | None = None
+    ) -> None:
         values = release.tunables
         least = values.get("zfs_scan_mem_lim_min", 16 << 20)
         hard = max(memory // values.get("zfs_scan_mem_lim_fact", 20), least)
@@ -45,6 +49,7 @@ class MemoryLimit:
             fill_weight=values.get("zfs_scan_fill_weight", 3),
             coarse=release.extent_score == "power-of-two",
         )
+        self.addresses = addresses
         self.last_checkpoint = 0.0
         self.checkpointing = self.clearing = False
 
@@ -55,18 +60,22 @@ class MemoryLimit:
 
     def used(self, queue: ScanQueue, pending: NDArray[np.int64]) -> int:
         """Return the memory the pending entries take [bytes]."""
+        if self.addresses is None:
+            self.addresses = Addresses(queue)
         records = int(queue.record_bytes[pending].sum())
-        return records + EXTENT_BYTES * _extents(queue, pending, self.extents.max_gap)
+        rows = self.addresses.in_order(pending)
+        return records + EXTENT_BYTES * _extents(queue, rows, self.extents.max_gap)
 
     def mode(self, now: float, queue: ScanQueue, pending: NDArray[np.int64], *, visited_all: bool) -> Mode:
         """Return what this txg does."""
-        used = self.used(queue, pending)
         if self.checkpointing or now - self.last_checkpoint > self.interval:
             self.checkpointing = self.clearing = True
-        elif used >= self.hard:
-            self.clearing = True
-        elif used < self.soft:
-            self.clearing = False
+        else:
+            used = self.used(queue, pending)
+            if used >= self.hard:
+                self.clearing = True
+            elif used < self.soft:
+                self.clearing = False
         if not self.clearing and not visited_all:
             return "visit"
         if len(pending) > 0:
@@ -83,7 +92,7 @@ class MemoryLimit:
         low, high = visited + 1, total
         while low < high:
             middle = (low + high) // 2
-            if self.used(queue, np.union1d(pending, np.arange(visited, middle))) >= self.hard:
+            if self.used(queue, joined(pending, visited, middle, pending[:0])) >= self.hard:
                 high = middle
             else:
                 low = middle + 1
@@ -99,10 +108,10 @@ class MemoryLimit:
         self.clearing = False
 
 
-def _extents(queue: ScanQueue, pending: NDArray[np.int64], max_gap: int) -> int:
-    if len(pending) == 0:
+def _extents(queue: ScanQueue, rows: NDArray[np.int64], max_gap: int) -> int:
+    """Return how many extents entries in LBA order make, vdev by vdev."""
+    if len(rows) == 0:
         return 0
-    order = np.lexsort((queue.offset[pending], queue.vdev[pending]))
-    offset, asize = queue.offset[pending][order], queue.asize[pending][order]
-    apart = (offset[1:] - offset[:-1] - asize[:-1] > max_gap) | (np.diff(queue.vdev[pending][order]) != 0)
-    return 1 + int(apart.sum())
+    offset = queue.offset[rows]
+    gap = offset[1:] - offset[:-1] - queue.asize[rows[:-1]]
+    return 1 + int(((gap > max_gap) | (np.diff(queue.vdev[rows]) != 0)).sum())

@@ -8,10 +8,11 @@ from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.vdevs.mirror import BY_LOAD, BY_OFFSET, BY_PENDING
 
 ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
 CLASS_NAMES = ("sync_read", "sync_write", "async_read", "async_write", "scrub", "rebuild")
-MIRROR_RULES = {"offset": 0, "fewest-active": 1, "load-and-seek": 2}
+MIRROR_RULES = {"offset": BY_OFFSET, "fewest-active": BY_PENDING, "load-and-seek": BY_LOAD}
 OLD_MAXIMUM_BLOCK = 128 << 10
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
@@ -53,8 +54,11 @@ def queue_rules(release: ReleaseProfile) -> QueueRules:
         min_pending=values.get("zfs_vdev_min_pending", 0) if single else 0,
         ramp=values.get("zfs_vdev_ramp_rate", 0) if single else 0,
         mirror_rule=MIRROR_RULES[release.mirror_choice],
+        mirror_shift=values.get("vdev_mirror_shift", 21),
+        mirror_switch_s=values.get("zfs_vdev_mirror_switch_us", 10_000) / 1e6,
         mirror_near=values.get("zfs_vdev_mirror_rotating_seek_offset", 0),
         mirror_seek_cost=values.get("zfs_vdev_mirror_rotating_seek_inc", 0),
+        mirror_flash_seek_cost=values.get("zfs_vdev_mirror_non_rotating_seek_inc", 0),
     )
 
 

@@ -44,7 +44,7 @@ from zsim.scan.program import (
     with_entries,
 )
 from zsim.scan.rebuild import Chunks, rebuild_chunks, with_chunks
-from zsim.scan.sorted import ScanQueue, address_order, extent_order, issue_program, queue_entries
+from zsim.scan.sorted import Addresses, ScanQueue, extent_order, issue_program, joined, queue_entries
 from zsim.scenario.releases.capacity import metaslab_shift
 
 FOREVER = np.inf
@@ -367,7 +367,10 @@ class Run:
     def _sorted_steps(self) -> Steps:
         """Run the mode machine of the sorted scan, one decision a txg (dsl_scan.c:dsl_scan_sync)."""
         assert self.queue is not None
-        limit = MemoryLimit(self.setup.release, self.setup.memory, self.setup.blocks.allocated_bytes)
+        self.addresses = Addresses(self.queue)
+        limit = MemoryLimit(
+            self.setup.release, self.setup.memory, self.setup.blocks.allocated_bytes, self.addresses
+        )
         visits, before = split_walk(self.walk, self.setup.blocks)
         total = len(self.queue)
         visited, position, pending = 0, 0, np.zeros(0, np.int64)
@@ -384,9 +387,7 @@ class Run:
                 yield from self.control.scan_slice(self._slice(self.txg.slice_s))
                 reached = position + min(self.plane.positions()[0], len(piece))
                 now_visited = stop if reached == end else int(before[reached])
-                pending = np.unique(
-                    np.concatenate((pending, np.arange(visited, now_visited), self._way_up(now_visited)))
-                )
+                pending = joined(pending, visited, now_visited, self._way_up(now_visited))
                 visited, position = now_visited, reached
                 scanned = visited >= total and position >= len(visits)
                 self._note_visit()
@@ -428,22 +429,17 @@ class Run:
     def _issue_slice(self, pending: NDArray[np.int64], limit: MemoryLimit) -> Steps:
         """Issue queued entries until the slice ends; return those left."""
         assert self.queue is not None
-        part = self.queue.take(pending)
-        orders = []
-        for vdev in range(len(self.windows)):
-            if limit.by_address:
-                orders.append(address_order(part, vdev))
-            else:
-                orders.append(extent_order(part, vdev, limit.extents))
-        self.plane.load_streams([issue_program(part, rows) for rows in orders], self.windows)
+        orders = self.addresses.by_vdev(pending, len(self.windows))
+        if not limit.by_address:
+            orders = [extent_order(self.queue, rows, limit.extents) for rows in orders]
+        self.plane.load_streams([issue_program(self.queue, rows) for rows in orders], self.windows)
         yield from self.control.scan_slice(self._slice(self.txg.slice_s))
         starts = np.cumsum([0, *[len(rows) for rows in orders[:-1]]])
         left = [
             rows[max(0, position - start) :]
             for rows, position, start in zip(orders, self.plane.positions(), starts, strict=False)
         ]
-        rest = np.sort(np.concatenate(left)) if left else np.zeros(0, np.int64)
-        return pending[rest]
+        return np.sort(np.concatenate(left)) if left else np.zeros(0, np.int64)
 
     def _records(self) -> NDArray[Any]:
         records = np.concatenate((*self.control.kept, self.plane.records))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.vdevs.draid import draid_asize, draid_map, draid_piece
+from zsim.vdevs.mirror import mirror_asize
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
 
@@ -77,7 +78,7 @@ def asize_of(vdev: VdevModel, psize: int) -> int:
         return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
     if vdev.kind == "draid":
         return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
-    return psize
+    return mirror_asize(psize, vdev.ashift)
 
 
 class SyncWrites:
@@ -220,7 +221,8 @@ class SyncWrites:
             plan = raidz_map(offset, size, vdev.ashift, width, vdev.parity)
             pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
         else:
-            pieces = [(child, offset, size) for child in range(len(vdev.read_leaf))]
+            whole = mirror_asize(size, vdev.ashift)
+            pieces = [(child, offset, whole) for child in range(len(vdev.read_leaf))]
         return [
             (leaf, ASYNC_WRITE_CLASS, 1, place, length)
             for child, place, length in pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from zsim.pool.blocks import BlockTable
 from zsim.scan.program import OP_ISSUE, Program
 
 SIO_BYTES, DVA_BYTES = 120, 16
+# A smaller part of a queue is sorted; of a larger one, the sorted whole is gone through.
+FEW_PENDING = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +87,73 @@ def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     )
 
 
+class Addresses:
+    """The entries of a queue in LBA order, vdev by vdev: sorted once, for whatever part of them is pending.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+    """
+
+    def __init__(self, queue: ScanQueue) -> None:
+        self.order = np.lexsort((queue.offset, queue.vdev))
+        self.rank = np.empty(len(queue), np.int64)
+        self.rank[self.order] = np.arange(len(queue))
+        self.vdev = queue.vdev
+
+    def in_order(self, pending: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return rising entries in LBA order, vdev by vdev (those at one place as they were visited)."""
+        if len(pending) < FEW_PENDING * len(self.order):
+            return self.order[np.sort(self.rank[pending])]
+        waits = np.zeros(len(self.order), np.bool_)
+        waits[pending] = True
+        return self.order[waits[self.order]]
+
+    def by_vdev(self, pending: NDArray[np.int64], vdevs: int) -> list[NDArray[np.int64]]:
+        """Return the entries of each of so many top-level vdevs, in LBA order."""
+        rows = self.in_order(pending)
+        bounds = np.searchsorted(self.vdev[rows], np.arange(vdevs + 1))
+        return [rows[low:high] for low, high in pairwise(bounds)]
+
+
+def joined(pending: NDArray[np.int64], first: int, end: int, more: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the entries of `pending` (rising), those from `first` to before `end`, and `more`; rising."""
+    low = min(first, int(more.min(initial=first)))
+    kept = int(np.searchsorted(pending, low))
+    behind = pending[kept:]
+    high = max(end, int(more.max(initial=-1)) + 1, int(behind.max(initial=-1)) + 1)
+    # `numpy.unique` hashes integers since 2.3, which takes ten times as long as marking them.
+    marked = np.zeros(high - low, np.bool_)
+    marked[first - low : end - low] = True
+    marked[more - low] = marked[behind - low] = True
+    return np.concatenate((pending[:kept], low + np.flatnonzero(marked)))
+
+
 def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
     """Return the entries of one top-level vdev in LBA order (checkpoint and final drain)."""
     rows = np.flatnonzero(queue.vdev == vdev)
     return rows[np.argsort(queue.offset[rows], kind="stable")]
 
 
-def extent_order(queue: ScanQueue, vdev: int, rules: ExtentRules) -> NDArray[np.int64]:
-    """Return the entries of one top-level vdev by extent, best score first (memory clearing).
+def extent_order(queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules) -> NDArray[np.int64]:
+    """Return entries of one top-level vdev by extent, best score first (memory clearing).
 
     Parameters
     ----------
     queue : ScanQueue
-    vdev : int
+    rows : ndarray of int64, shape (n,)
+        The entries in LBA order.
     rules : ExtentRules
 
     Notes
     -----
     score = fill + weight * fill * fill / size; OpenZFS dsl_scan.c:ext_size_value, scan_io_queue_fetch_ext.
     """
-    rows = address_order(queue, vdev)
     if len(rows) == 0:
         return rows
     extent, score = scored_extents(queue, rows, rules)
-    best_first = np.argsort(-score, kind="stable")
     rank = np.empty(len(score), np.int64)
-    rank[best_first] = np.arange(len(score))
+    rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
     return rows[np.argsort(rank[extent], kind="stable")]
 
 

@@ -1,8 +1,8 @@
 """Mirrors, `replacing` and `spare` vdevs: which child a read goes to, release by release.
 
-A mirror's child offset is the DVA offset.  Every rule takes, per child, whether it is `readable` and whether
-it `holds` the block (its DTL_MISSING lacks the block's birth); a resilver reads one child that holds the
-block and then writes every other child that lacks it.
+A mirror's child offset is the DVA offset.  Every child has a standing towards a block: it cannot be read, can
+be read but lacks the block (its DTL_MISSING has the block's birth), or holds it.  A resilver reads one child
+that holds the block and then writes every other child that lacks it.  Both engines call these functions.
 
 Sources: OpenZFS module/zfs/vdev_mirror.c of 0.6.1, 0.6.5.11, 0.7.13, 0.8.6, 2.2.9; module/zfs/vdev_queue.c.
 """
@@ -14,151 +14,157 @@ from numpy.typing import NDArray
 
 from zsim.base.jit import njit
 
-OFFSET_SHIFT = 21
-SWITCH_SECONDS = 0.010
-SEEK_DISTANCE = 1 << 20
-ROTATING_SEEK = 5
-NON_ROTATING_SEEK = 1
+BY_OFFSET, BY_PENDING, BY_LOAD = range(3)
+"""Rules: v28 (0.6.0 to 0.6.2, FreeBSD 9), 0.6.3 to 0.6.5, and 0.7 or later."""
+UNREADABLE, READABLE, HOLDS = range(3)
 
-Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 
 @njit
 def mirror_asize(psize: int, ashift: int) -> int:
-    """Return the space [bytes] that a block takes in a mirror or on a single disk: whole sectors."""
+    """Return the space [bytes] that a block takes in a mirror or on a single disk: whole sectors.
+
+    Its child I/Os are as long (zio.c:zio_vdev_io_start rounds up what reaches a top-level vdev).
+    """
     return (psize + (1 << ashift) - 1) >> ashift << ashift
 
 
 @njit
-def mirror_first_holder(preferred: int, holds: Flags) -> int:
+def mirror_standing(source: int, target: int) -> int:
+    """Return the standing of a child towards the blocks of a scan.
+
+    Parameters
+    ----------
+    source, target : int
+        Leaf that holds the child's data, and leaf that misses them; negative: none.
+    """
+    if source >= 0:
+        return HOLDS
+    return READABLE if target >= 0 else UNREADABLE
+
+
+@njit
+def mirror_first_holder(preferred: int, standing: Integers) -> int:
     """Return the first child from `preferred` on, cyclically, that holds the block; -1 if none does.
 
     Source: vdev_mirror_child_select to 0.6.5.
     """
-    children: int = holds.shape[0]
+    children: int = standing.shape[0]
     for step in range(children):
         child: int = (preferred + step) % children
-        if holds[child]:
+        if standing[child] == HOLDS:
             return child
     return -1
 
 
 @njit
-def mirror_child_by_offset(offset: int, replacing: bool, holds: Flags) -> int:
-    """Return the child that v28 (0.6.0 to 0.6.2, FreeBSD 9) reads: turns of 2 MiB of address space.
+def mirror_least_loaded(turn: int, least: int, loads: Integers, standing: Integers) -> int:
+    """Return the child of least load among those whose standing is at least `least`; -1 if there is none.
 
     Parameters
     ----------
-    offset : int
-        [bytes]
-    replacing : bool
-        A `replacing` or `spare` vdev: the first child that holds the block.
-    holds : ndarray of bool, shape (children,)
-        Readable, and has the block.
-    """
-    if replacing:
-        return mirror_first_holder(0, holds)
-    return mirror_first_holder((offset >> OFFSET_SHIFT) % holds.shape[0], holds)
-
-
-@njit
-def mirror_child_by_pending(
-    now: float, replacing: bool, pending: Integers, readable: Flags, holds: Flags
-) -> int:
-    """Return the child that 0.6.3 to 0.6.5 read: fewest active I/Os, ties turn every 10 ms.
-
-    Parameters
-    ----------
-    now : float
-        [s]
-    replacing : bool
-        A `replacing` or `spare` vdev: the first child that holds the block.
-    pending : ndarray of int64, shape (children,)
-        I/Os active on the device (those still in the leaf queue do not count); 0 for a child that is no leaf.
-    readable, holds : ndarray of bool, shape (children,)
-        A new disk is readable and takes part in the choice; where it wins, the next holder is read instead.
-    """
-    if replacing:
-        return mirror_first_holder(0, holds)
-    lowest, ties = -1, 1
-    for child in range(pending.shape[0]):
-        if readable[child] and (lowest < 0 or pending[child] < lowest):
-            lowest, ties = pending[child], 1
-        elif readable[child] and pending[child] == lowest:
-            ties += 1
-    turn = int(now / SWITCH_SECONDS) % ties
-    for child in range(pending.shape[0]):
-        if readable[child] and pending[child] == lowest:
-            if turn == 0:
-                return mirror_first_holder(child, holds)
-            turn -= 1
-    return mirror_first_holder(0, holds)
-
-
-@njit
-def mirror_load(active: int, last_end: int, offset: int, rotating: bool) -> int:
-    """Return a leaf's load as 0.7 and later weigh it: active I/Os plus a penalty for seeking.
-
-    Parameters
-    ----------
-    active : int
-        I/Os active on the device.
-    last_end : int
-        End of the I/O issued last [bytes].
-    offset : int
-        Where the read would start [bytes], counted from the same origin as `last_end`.
-    rotating : bool
-
-    Notes
-    -----
-    Source: vdev_mirror_load 0.7.13.  A child that is itself a `replacing` or `spare` vdev has no queue: its
-    load is that of an idle leaf whose last I/O ended at 0, whatever its disks do.
-    """
-    if last_end == offset:
-        return active
-    if not rotating:
-        return active + NON_ROTATING_SEEK
-    if abs(last_end - offset) < SEEK_DISTANCE:
-        return active + ROTATING_SEEK // 2
-    return active + ROTATING_SEEK
-
-
-@njit
-def mirror_child_by_load(offset: int, loads: Integers, holds: Flags) -> int:
-    """Return the child that 0.7 and later read: least load, ties by turns of 2 MiB of address space.
-
-    Parameters
-    ----------
-    offset : int
-        [bytes]
-    loads : ndarray of int64, shape (children,)
-        From `mirror_load`.
-    holds : ndarray of bool, shape (children,)
-        Readable, and has the block.
-
-    Returns
-    -------
-    int
-        -1 if no child holds the block.
+    turn : int
+        Counts the turns that children of equal load take.
+    least : int
+    loads, standing : ndarray of int64, shape (children,)
     """
     lowest, ties = -1, 0
     for child in range(loads.shape[0]):
-        if not holds[child]:
+        if standing[child] < least:
             continue
         if ties == 0 or loads[child] < lowest:
             lowest, ties = loads[child], 1
         elif loads[child] == lowest:
             ties += 1
-    if ties == 0:
-        return -1
-    turn = (offset >> OFFSET_SHIFT) % ties
+    left = turn % max(1, ties)
     for child in range(loads.shape[0]):
-        if holds[child] and loads[child] == lowest:
-            if turn == 0:
+        if standing[child] >= least and loads[child] == lowest:
+            if left == 0:
                 return child
-            turn -= 1
+            left -= 1
     return -1
+
+
+@njit
+def mirror_child(
+    rule: int, offset: int, shift: int, now: float, switch_s: float, loads: Integers, standing: Integers
+) -> int:
+    """Return the child of a mirror that is read, -1 if none holds the block.
+
+    Parameters
+    ----------
+    rule : {BY_OFFSET, BY_PENDING, BY_LOAD}
+    offset : int
+        Of the block [bytes].
+    shift : int
+        Turns by address are so long [log2(bytes)] (vdev_mirror_shift).
+    now : float
+        [s]
+    switch_s : float
+        Turns by time are so long [s] (zfs_vdev_mirror_switch_us).
+    loads : ndarray of int64, shape (children,)
+        From `mirror_load`.
+    standing : ndarray of int64, shape (children,)
+        From `mirror_standing`.
+
+    Notes
+    -----
+    To 0.6.5 a new disk takes part in the choice, and where it wins the next holder is read instead: in a
+    3-way mirror that holder reads twice as much as the other.  From 0.7 only holders are weighed.
+    Source: vdev_mirror_map_alloc to 0.6.2, vdev_mirror_child_select later.
+    """
+    if rule == BY_LOAD:
+        return mirror_least_loaded(offset >> shift, HOLDS, loads, standing)
+    if rule == BY_OFFSET:
+        return mirror_first_holder((offset >> shift) % standing.shape[0], standing)
+    preferred = mirror_least_loaded(int(now / switch_s), READABLE, loads, standing)
+    return mirror_first_holder(max(preferred, 0), standing)
+
+
+@njit
+def mirror_load(
+    rule: int,
+    active: int,
+    last_end: int,
+    offset: int,
+    rotating: bool,
+    near: int,
+    seek_cost: int,
+    flash_seek_cost: int,
+) -> int:
+    """Return the load of a child: active I/Os, from 0.7 on with a penalty for seeking.
+
+    Parameters
+    ----------
+    rule : {BY_OFFSET, BY_PENDING, BY_LOAD}
+    active : int
+        I/Os active on the device; those still in the leaf queue do not count.
+    last_end : int
+        End of the I/O issued last [bytes].
+    offset : int
+        Where the read would start [bytes], counted from the same origin as `last_end`.
+    rotating : bool
+    near : int
+        Half the penalty is for less [bytes] (zfs_vdev_mirror_rotating_seek_offset).
+    seek_cost, flash_seek_cost : int
+        zfs_vdev_mirror_rotating_seek_inc, zfs_vdev_mirror_non_rotating_seek_inc.
+
+    Notes
+    -----
+    Source: vdev_mirror_pending 0.6.5.11, vdev_mirror_load 0.7.13.  A child that is itself a `replacing` or
+    `spare` vdev has no queue: its load is that of an idle leaf whose last I/O ended at 0, whatever its disks
+    do, and it has no labels of its own in front of `offset`.
+    """
+    if rule == BY_OFFSET:
+        return 0
+    if rule == BY_PENDING or last_end == offset:
+        return active
+    if not rotating:
+        return active + flash_seek_cost
+    if abs(last_end - offset) < near:
+        return active + seek_cost // 2
+    return active + seek_cost
 
 
 @njit

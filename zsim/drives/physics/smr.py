@@ -62,11 +62,16 @@ def shingles_at_first(drive: DriveParameters) -> State:
         Bands that wait to be cleaned, oldest first, as a ring.
     """
     bands = smr_bands(drive)
+    return counters_at_first(drive), np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
+
+
+def counters_at_first(drive: DriveParameters) -> NDArray[np.int64]:
+    """Return the counters with which a drive begins, shape (COUNTERS,)."""
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
     counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
     counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
-    return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
+    return counters
 
 
 @njit

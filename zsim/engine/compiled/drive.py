@@ -51,6 +51,7 @@ from zsim.engine.compiled.memory import (
     shingles_of,
     zones_of,
 )
+from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
 
 SHORT_FORWARD = 512 * 1024
 # Writes a drive's cache can keep track of.
@@ -276,17 +277,14 @@ def start_services(table: Any, leaf: int, at: float) -> None:
 
 @njit
 def release_command_based(table: Any, link_number: int, at: float) -> None:
-    """Hand a command-based link to the drive behind it that has waited longest.
-
-    A drive waits from its first command, or from the end of its last turn: drives with work take turns.
-    """
+    """Hand a command-based link to the drive behind it that has waited longest."""
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
     best, best_time = -1, 0.0
     for leaf in range(word_of(table, N_LEAVES)):
         state = leaves[leaf]
         if state.link == link_number and state.held > 0 and state.in_service == 0:
-            since = max(state.ended, commands[held_of(table, leaf)[0]].arrived)
+            since = waits_since(state.ended, commands[held_of(table, leaf)[0]].arrived)
             if best < 0 or since < best_time:
                 best, best_time = leaf, since
     if best >= 0:
@@ -310,7 +308,7 @@ def arrive(table: Any, number: int, at: float) -> None:
     if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
         state.cached += command.length
         command.cache = CACHE_PENDING
-        command.due = at + drive.write_overhead + command.length / drive.interface_rate
+        command.due = answer_time(at, drive.write_overhead, command.length, drive.interface_rate)
         acknowledge_of(table, leaf)[state.acknowledging] = number
         state.acknowledging += 1
         slot = cache_slot(table, leaf)
@@ -352,7 +350,7 @@ def flush_cache(table: Any, leaf: int) -> bool:
 def join_link(table: Any, link_number: int, number: int, at: float) -> None:
     """Queue a command's data for transfer over a shared link (first come, first served)."""
     link, command = links_of(table)[link_number], commands_of(table)[number]
-    duration = link.per_command + command.length / link.rate
+    duration = crossing_time(link.per_command, command.length, link.rate)
     command.due = max(link.free_at, at) + duration
     link.free_at = command.due
     link.busy += duration

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from zsim.drives.physics.mechanics import drive_table, zone_table
-from zsim.drives.physics.smr import COUNTERS, shingles_at_first, smr_bands
+from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
 from zsim.engine.compiled.memory import CLASSES, PlaneMemory
 from zsim.engine.model import LeafModel, LinkModel
 
@@ -34,13 +32,15 @@ def load_devices(memory: PlaneMemory, leaves: Sequence[LeafModel], links: Sequen
 
 
 def _load_shingles(memory: PlaneMemory, leaves: Sequence[LeafModel]) -> None:
-    """Lay out the state of every shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
+    """Lay out the state of every shingled drive (`smr.shingles_at_first`): bands and queue are zeros.
+
+    Those are left as they are: memory that is never touched is never taken.
+    """
     first = 0
     for number, leaf in enumerate(leaves):
         bands = smr_bands(leaf.drive)
         if bands == 0:
             continue
         memory.shingle_bounds[number] = first, bands
-        state = np.concatenate([part.ravel() for part in shingles_at_first(leaf.drive)])
-        memory.shingles[first : first + len(state)] = state
-        first += len(state)
+        memory.shingles[first : first + COUNTERS] = counters_at_first(leaf.drive)
+        first += COUNTERS + 4 * bands

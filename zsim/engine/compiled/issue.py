@@ -17,6 +17,8 @@ from zsim.engine.compiled.memory import (
     general_of,
     leaves_of,
     queue_of,
+    queue_rules_of,
+    scan_rules_of,
 )
 from zsim.engine.compiled.queue import (
     OLDEST,
@@ -41,7 +43,7 @@ def issue_one(table: Any, leaf: int, pending_limit: int) -> bool:
     general, state = general_of(table)[0], leaves_of(table)[leaf]
     if state.queued == 0:
         return False
-    if general.single_queue != 0:
+    if queue_rules_of(table)[0].single != 0:
         if state.pending >= pending_limit:
             return False
         row, place = choose_single(table, leaf)
@@ -106,9 +108,9 @@ def enqueue(
     child.offset, child.length = offset + general.label_bytes, length
     child.stamp, child.owner, child.kind = general.sequence, owner, kind
     child.klass, child.flags, child.write = klass, flags, write
-    bucket = int(general.now / general.bucket_seconds)
-    if general.single_queue != 0:
-        bucket += single_priority(klass, general.scrub, 1 if flags == FLAG_REPAIR else 0)
+    bucket = int(general.now / queue_rules_of(table)[0].bucket_seconds)
+    if queue_rules_of(table)[0].single != 0:
+        bucket += single_priority(klass, scan_rules_of(table)[0].scrub, 1 if flags == FLAG_REPAIR else 0)
     child.bucket = bucket
     counts = counts_of(table, leaf)
     if counts[QUEUED + klass] == 0:
@@ -118,4 +120,4 @@ def enqueue(
     state.queued += 1
     state.children += 1
     insert(table, 2 * leaf + write, number, child.offset)
-    issue_one(table, leaf, general.min_pending)
+    issue_one(table, leaf, queue_rules_of(table)[0].min_pending)

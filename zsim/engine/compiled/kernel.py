@@ -50,6 +50,7 @@ from zsim.engine.compiled.memory import (
     general_of,
     items_of,
     program_of,
+    scan_rules_of,
     streams_of,
 )
 from zsim.engine.compiled.scan import (
@@ -70,15 +71,16 @@ from zsim.engine.compiled.scan import (
 def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
     """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    rules = scan_rules_of(table)[0]
     if stream.inflight >= stream.limit or general.free_slots == 0:
         return STREAM_WINDOW
     if (
-        general.delay_ticks > 0
+        rules.delay_ticks > 0
         and stream.delayed == 0
-        and general.now - general.last_client <= general.idle_window
+        and general.now - general.last_client <= rules.idle_window_s
     ):
         stream.delayed = 1
-        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(general)
+        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(table)
         return STREAM_DELAY
     stream.delayed = 0
     start_block(table, stream_number, item_number)
@@ -96,7 +98,7 @@ def step_issue(table: Any, stream_number: int, item_number: int) -> int:
     if (
         general.now >= general.pause_at
         and stream.delayed == 0
-        and (general.pause_level0_only == 0 or item.level0 != 0)
+        and (scan_rules_of(table)[0].pause_level0_only == 0 or item.level0 != 0)
     ):
         stream.unwind = item.unwind
         return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
@@ -129,11 +131,11 @@ def step_visit(table: Any, stream_number: int, item_number: int) -> int:
         if stream.first_visit < 0.0:
             stream.first_visit = general.now
         stream.last_visit = general.now
-        if general.prefetch_recursive != 0:
+        if scan_rules_of(table)[0].prefetch_recursive != 0:
             want_metadata(table, item_number)
             run_prefetch(table)
         return STREAM_READY
-    if general.now >= general.pause_at and general.pause_level0_only == 0:
+    if general.now >= general.pause_at and scan_rules_of(table)[0].pause_level0_only == 0:
         return STREAM_PAUSED
     if item.metadata_state in (META_ABSENT, META_WANTED):
         fetch_metadata(table, item_number)

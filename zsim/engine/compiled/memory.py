@@ -7,6 +7,7 @@ the thirty arrays pays for two.  `PlaneMemory` owns the arrays and keeps them al
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from zsim.base.jit import array_at, array_in, matrix_at, njit, word_of
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
 from zsim.drives.physics.smr import COUNTERS
+from zsim.engine.model import QueueRules, ScanRules
 
 CLASSES = 6
+# Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
+COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
 BUCKETS = 256
 
@@ -35,13 +39,21 @@ OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OW
 OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
 KIND_RAIDZ, KIND_MIRROR, KIND_DRAID = range(3)
-MIRROR_BY_OFFSET, MIRROR_BY_PENDING, MIRROR_BY_LOAD = range(3)
 META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
 FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
+
+def rules_dtype(rules: type) -> np.dtype[Any]:
+    """Return the record of a frozen dataclass of rules: its numbers by name; limits by class are `limits`."""
+    named = ((each.name, RULE_TYPES.get(str(each.type))) for each in fields(rules))
+    return np.dtype([(name, code) for name, code in named if code is not None])
+
+
+RULE_TYPES = {"int": "i8", "bool": "i8", "float": "f8"}
+QUEUE_RULES_DTYPE, SCAN_RULES_DTYPE = rules_dtype(QueueRules), rules_dtype(ScanRules)
 GENERAL_DTYPE = np.dtype(
     [
         ("now", "f8"),
@@ -55,22 +67,12 @@ GENERAL_DTYPE = np.dtype(
         # Scan thread.
         ("running", "i8"),
         ("pause_at", "f8"),
-        ("pause_level0_only", "i8"),
-        ("delay_ticks", "i8"),
-        ("idle_window", "f8"),
-        ("tick", "f8"),
         ("last_client", "f8"),
-        ("scrub", "i8"),
-        ("repair_class", "i8"),
-        ("scan_class", "i8"),
         ("loaded", "i8"),
         ("refill", "i8"),
         # Metadata.
-        ("metadata_class", "i8"),
         ("metadata_inflight", "i8"),
         ("prefetch_bytes", "i8"),
-        ("prefetch_limit", "i8"),
-        ("prefetch_recursive", "i8"),
         ("heap_size", "i8"),
         # Groups, clients and what was seen.
         ("group_left", "i8"),
@@ -86,24 +88,6 @@ GENERAL_DTYPE = np.dtype(
         ("idle_total", "f8"),
         ("client_reads", "i8"),
         ("client_latency", "f8"),
-        # Leaf-queue rules.
-        ("single_queue", "i8"),
-        ("time_buckets", "i8"),
-        ("bucket_seconds", "f8"),
-        ("round_robin", "i8"),
-        ("non_interactive", "i8"),
-        ("nia_credit", "i8"),
-        ("nia_delay", "i8"),
-        ("aggregation_limit", "i8"),
-        ("aggregation_limit_flash", "i8"),
-        ("read_gap", "i8"),
-        ("write_gap", "i8"),
-        ("max_pending", "i8"),
-        ("min_pending", "i8"),
-        ("ramp", "i8"),
-        ("mirror_rule", "i8"),
-        ("mirror_near", "i8"),
-        ("mirror_seek_cost", "i8"),
         ("label_bytes", "i8"),
     ]
 )
@@ -167,6 +151,7 @@ CHILD_DTYPE = np.dtype(
     ]
 )
 QUEUE_DTYPE = np.dtype([("offset", "i8"), ("child", "i8")])
+QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
 COMMAND_DTYPE = np.dtype(
     [
         ("offset", "i8"),
@@ -301,6 +286,8 @@ RECORD_DTYPE = np.dtype(
 # Entries of the table: addresses first, sizes behind them.
 (
     GENERAL,
+    QUEUE_RULES,
+    SCAN_RULES,
     LIMITS,
     DRIVES,
     RATES,
@@ -335,6 +322,7 @@ RECORD_DTYPE = np.dtype(
     PLACES,
     BEARINGS,
     REACH,
+    MIRROR_SIDES,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -347,7 +335,7 @@ RECORD_DTYPE = np.dtype(
     ITEM_MASK,
     COPY_MASK,
     TABLE_LENGTH,
-) = range(47)
+) = range(50)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -357,6 +345,8 @@ general_of, limits_of, drives_of = (
     array_in("i8", LIMITS),
     array_in(DRIVE_DTYPE, DRIVES),
 )
+queue_rules_of = array_in(QUEUE_RULES_DTYPE, QUEUE_RULES)
+scan_rules_of = array_in(SCAN_RULES_DTYPE, SCAN_RULES)
 leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
 children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
 event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
@@ -372,7 +362,8 @@ clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CL
 records_of = array_in(RECORD_DTYPE, RECORDS)
 table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
 _float32_at, _queue_at, _zones_at = array_at("f4"), array_at(QUEUE_DTYPE), array_at(ZONE_DTYPE)
-ZONE_WORDS = ZONE_DTYPE.itemsize // 8
+WORD = 8
+HALF = 4
 # Room for one drive's choice among what it holds.
 reach_of, reach_bits_of = array_in("f4", REACH), array_in("i4", REACH)
 
@@ -384,91 +375,97 @@ _permutation_matrix = matrix_at("i8")
 def permutations_of(table: Any, vdev: Any) -> Any:
     """Return the base permutations of a dRAID, row after row."""
     return _permutation_matrix(
-        word_of(table, PERMUTATIONS) + 8 * vdev.permutation, vdev.permutations, vdev.children
+        word_of(table, PERMUTATIONS) + WORD * vdev.permutation, vdev.permutations, vdev.children
     )
 
 
 @njit
 def rates_of(table: Any, leaf: int) -> Any:
     """Return the zone rates of one leaf [bytes/s]."""
-    return _float64_at(word_of(table, RATES) + 8 * MAX_ZONES * leaf)
+    return _float64_at(word_of(table, RATES) + WORD * MAX_ZONES * leaf)
 
 
 @njit
 def zones_of(table: Any, leaf: int) -> Any:
     """Return the zones of one leaf, records of ZONE_DTYPE."""
-    return _zones_at(word_of(table, ZONES) + 8 * ZONE_WORDS * MAX_ZONES * leaf)
+    return _zones_at(word_of(table, ZONES) + ZONE_BYTES * MAX_ZONES * leaf)
 
 
 @njit
 def segments_of(table: Any, leaf: int) -> Any:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
-    first = word_of(table, SEGMENTS) + 24 * MAX_SEGMENTS * leaf
-    return _permutation_matrix(first, drives_of(table)[leaf].read_segments, 3)
+    first = word_of(table, SEGMENTS) + SEGMENT_WORDS * WORD * MAX_SEGMENTS * leaf
+    return _permutation_matrix(first, drives_of(table)[leaf].read_segments, SEGMENT_WORDS)
 
 
 @njit
 def shingles_of(table: Any, leaf: int) -> Any:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
-    bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 16 * leaf)
-    first, bands = word_of(table, SHINGLES) + 8 * bounds[0], bounds[1]
-    table_of_bands = first + 8 * COUNTERS
+    bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 2 * WORD * leaf)
+    first, bands = word_of(table, SHINGLES) + WORD * bounds[0], bounds[1]
+    table_of_bands = first + WORD * COUNTERS
     return (
         table_at(first),
-        _permutation_matrix(table_of_bands, 3, bands),
-        table_at(table_of_bands + 24 * bands),
+        _permutation_matrix(table_of_bands, BAND_ROWS, bands),
+        table_at(table_of_bands + BAND_ROWS * WORD * bands),
     )
 
 
 @njit
 def counts_of(table: Any, leaf: int) -> Any:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
-    return table_at(word_of(table, CLASS_COUNTS) + 24 * CLASSES * leaf)
+    return table_at(word_of(table, CLASS_COUNTS) + COUNTS * WORD * CLASSES * leaf)
 
 
 @njit
 def buckets_of(table: Any, leaf: int, klass: int) -> Any:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
-    return _int32_at(word_of(table, BUCKET_COUNTS) + 4 * BUCKETS * (CLASSES * leaf + klass))
+    return _int32_at(word_of(table, BUCKET_COUNTS) + HALF * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
 def queue_of(table: Any, row: int) -> Any:
     """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
-    return _queue_at(word_of(table, QUEUE) + 16 * word_of(table, QUEUE_CAPACITY) * row)
+    return _queue_at(word_of(table, QUEUE) + QUEUE_BYTES * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
 def begin_of_held(table: Any, leaf: int) -> Any:
     """Return where a drive's list of commands begins, an array of one."""
-    return table_at(word_of(table, BOUNDS) + 16 * (2 * word_of(table, N_LEAVES) + leaf))
+    return table_at(word_of(table, BOUNDS) + 2 * WORD * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
 def held_of(table: Any, leaf: int) -> Any:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
-    return _int32_at(word_of(table, HELD) + 4 * (word_of(table, HELD_CAPACITY) * leaf + begin))
+    return _int32_at(word_of(table, HELD) + HALF * (word_of(table, HELD_CAPACITY) * leaf + begin))
 
 
 @njit
 def places_of(table: Any, leaf: int) -> Any:
     """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
-    return _int32_at(word_of(table, PLACES) + 4 * first)
+    return _int32_at(word_of(table, PLACES) + HALF * first)
 
 
 @njit
 def bearings_of(table: Any, leaf: int) -> Any:
     """Return the bearings of the commands that a drive holds, in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
-    return _float32_at(word_of(table, BEARINGS) + 4 * first)
+    return _float32_at(word_of(table, BEARINGS) + HALF * first)
 
 
 @njit
 def acknowledge_of(table: Any, leaf: int) -> Any:
     """Return the cached writes of a drive that are not yet answered."""
-    return _int32_at(word_of(table, ACKNOWLEDGE) + 4 * word_of(table, HELD_CAPACITY) * leaf)
+    return _int32_at(word_of(table, ACKNOWLEDGE) + HALF * word_of(table, HELD_CAPACITY) * leaf)
+
+
+@njit
+def mirror_sides_of(table: Any, children: int) -> Any:
+    """Return room for what is known of a mirror's children: their loads, and their standings."""
+    return _permutation_matrix(word_of(table, MIRROR_SIDES), 2, children)
 
 
 def power_of_two(count: int) -> int:
@@ -491,11 +488,13 @@ class PlaneMemory:
         leaves, queue = sizes["leaves"], sizes["queue"]
         slots = leaves * sizes["servers"] + sizes["links"] + leaves + sizes["clients"] + sizes["streams"]
         self.general = np.zeros(1, GENERAL_DTYPE)
+        self.queue_rules = np.zeros(1, QUEUE_RULES_DTYPE)
+        self.scan_rules = np.zeros(1, SCAN_RULES_DTYPE)
         self.limits = np.zeros((2, CLASSES), np.int64)
         self.drives = np.zeros(leaves, DRIVE_DTYPE)
         self.rates = np.zeros((leaves, MAX_ZONES))
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
-        self.class_counts = np.zeros((leaves, 3, CLASSES), np.int64)
+        self.class_counts = np.zeros((leaves, COUNTS, CLASSES), np.int64)
         self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
         self.queue = np.zeros((2 * leaves, queue), QUEUE_DTYPE)
         # Of the queue rows; the last third are the drives' lists of commands.
@@ -519,7 +518,7 @@ class PlaneMemory:
         self.clients = np.zeros(max(1, sizes["clients"]), CLIENT_DTYPE)
         self.client_items = np.zeros(max(1, sizes["client_items"]), np.int64)
         self.records = np.zeros(max(1, sizes["records"]), RECORD_DTYPE)
-        self.segments = np.zeros((leaves, MAX_SEGMENTS, 3), np.int64)
+        self.segments = np.zeros((leaves, MAX_SEGMENTS, SEGMENT_WORDS), np.int64)
         self.shingles = np.zeros(max(1, sizes["shingles"]), np.int64)
         self.shingle_bounds = np.zeros((leaves, 2), np.int64)
         self.zones = np.zeros((leaves, MAX_ZONES), ZONE_DTYPE)
@@ -527,19 +526,28 @@ class PlaneMemory:
         self.places = np.zeros((leaves, sizes["held"] + LANES), np.int32)
         self.bearings = np.zeros((leaves, sizes["held"] + LANES), np.float32)
         self.reach = np.zeros(sizes["held"] + LANES, np.float32)
+        self.mirror_sides = np.zeros((2, max(1, sizes["vdev_children"])), np.int64)
         self.table = self._table(sizes)
         self._begin()
 
     def _table(self, sizes: dict[str, int]) -> NDArray[np.int64]:
-        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
-        table = np.zeros(TABLE_LENGTH, np.int64)
-        table[: len(arrays)] = [array.ctypes.data for array in arrays]
-        hardware = ("leaves", "servers", "links", "clients", "streams")
-        names = (*hardware, "records", "queue", "held")
-        table[N_LEAVES : N_LEAVES + len(names)] = [sizes[name] for name in names]
-        masks = ("program", "items", "copies")
-        table[PROGRAM_MASK : PROGRAM_MASK + len(masks)] = [power_of_two(sizes[name]) - 1 for name in masks]
+        """Return the table: each array's address under its own name in capitals, then the sizes."""
+        table, entries = np.zeros(TABLE_LENGTH, np.int64), globals()
+        for name, value in vars(self).items():
+            table[entries[name.upper()]] = value.ctypes.data
+        for name in ("leaves", "servers", "links", "clients", "streams", "records"):
+            table[entries[f"N_{name.upper()}"]] = sizes[name]
+        table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
+        for entry, name in ((PROGRAM_MASK, "program"), (ITEM_MASK, "items"), (COPY_MASK, "copies")):
+            table[entry] = power_of_two(sizes[name]) - 1
         return table
+
+    def hold_rules(self, queue: QueueRules, scan: ScanRules) -> None:
+        """Lay out the rules by which the plane runs."""
+        for record, rules in ((self.queue_rules, queue), (self.scan_rules, scan)):
+            for name in record.dtype.names or ():
+                record[name] = getattr(rules, name)
+        self.limits[0], self.limits[1] = queue.minimum, queue.maximum
 
     def widen_queues(self, capacity: int) -> None:
         """Make room for so many entries in every leaf queue (never while the kernel runs)."""

@@ -128,45 +128,9 @@ class CompiledPlane:
             first += len(vdev.read_leaf)
 
     def _load_rules(self) -> None:
-        general, queue, scan = (
-            self.memory.general,
-            self.model.queue,
-            self.model.scan,
-        )
-        self.memory.limits[0], self.memory.limits[1] = queue.minimum, queue.maximum
-        values: dict[str, Any] = {
-            "single_queue": queue.single,
-            "time_buckets": queue.time_buckets,
-            "bucket_seconds": queue.bucket_seconds,
-            "round_robin": queue.round_robin,
-            "non_interactive": queue.non_interactive,
-            "nia_credit": queue.nia_credit,
-            "nia_delay": queue.nia_delay,
-            "aggregation_limit": queue.aggregation_limit,
-            "aggregation_limit_flash": queue.aggregation_limit_flash,
-            "read_gap": queue.read_gap,
-            "max_pending": queue.max_pending,
-            "min_pending": queue.min_pending,
-            "ramp": queue.ramp,
-            "mirror_rule": queue.mirror_rule,
-            "mirror_near": queue.mirror_near,
-            "mirror_seek_cost": queue.mirror_seek_cost,
-            "label_bytes": self.model.label_bytes,
-            "scrub": scan.scrub,
-            "scan_class": scan.scan_class,
-            "repair_class": scan.repair_class,
-            "metadata_class": scan.metadata_class,
-            "prefetch_recursive": scan.prefetch_recursive,
-            "prefetch_limit": scan.prefetch_limit,
-            "delay_ticks": scan.delay_ticks,
-            "idle_window": scan.idle_window_s,
-            "tick": scan.tick_s,
-            "pause_level0_only": scan.pause_level0_only,
-            "pause_at": np.inf,
-            "refill": -1,
-        }
-        for name, value in values.items():
-            general[name] = value
+        self.memory.hold_rules(self.model.queue, self.model.scan)
+        general = self.memory.general
+        general["label_bytes"], general["pause_at"], general["refill"] = self.model.label_bytes, np.inf, -1
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0

@@ -24,11 +24,12 @@ from zsim.engine.compiled.memory import (
     children_of,
     counts_of,
     drives_of,
-    general_of,
     leaves_of,
     limits_of,
     queue_of,
+    queue_rules_of,
 )
+from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
 # Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
@@ -117,35 +118,17 @@ def remove_range(table: Any, row: int, first: int, last: int) -> None:
 
 
 @njit
-def class_minimum(table: Any, leaf: int, klass: int) -> int:
-    """Return how many I/Os of a class are issued before any other class gets its turn.
-
-    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_min_active (non-interactive classes get the credit
-    while interactive I/O is active); before: the tunable alone.
-    """
-    base: int = limits_of(table)[klass]
-    if klass < SCRUB or general_of(table)[0].non_interactive == 0:
-        return base
-    state = leaves_of(table)[leaf]
-    return min(base, state.credit) if state.interactive > 0 else base
+def _minimum_of(table: Any, leaf: int, klass: int) -> int:
+    rules, state = queue_rules_of(table)[0], leaves_of(table)[leaf]
+    throttles = rules.non_interactive != 0
+    return int(class_minimum(klass, limits_of(table)[klass], throttles, state.interactive, state.credit))
 
 
 @njit
-def class_maximum(table: Any, leaf: int, klass: int) -> int:
-    """Return how many I/Os of a class may be active on a leaf.
-
-    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_max_active; before: the tunable alone.
-    """
-    limits = limits_of(table)
-    general = general_of(table)[0]
-    if klass < SCRUB or general.non_interactive == 0:
-        return int(limits[CLASSES + klass])
-    state = leaves_of(table)[leaf]
-    if state.interactive > 0:
-        return int(min(limits[klass], state.credit))
-    if state.credit < general.nia_delay:
-        return int(max(1, limits[klass]))
-    return int(limits[CLASSES + klass])
+def _maximum_of(table: Any, leaf: int, klass: int) -> int:
+    rules, state, limits = queue_rules_of(table)[0], leaves_of(table)[leaf], limits_of(table)
+    least, most, throttles = limits[klass], limits[CLASSES + klass], rules.non_interactive != 0
+    return int(class_maximum(klass, least, most, throttles, state.interactive, state.credit, rules.nia_delay))
 
 
 @njit
@@ -157,13 +140,13 @@ def class_to_issue(table: Any, leaf: int) -> int:
     """
     counts = counts_of(table, leaf)
     state = leaves_of(table)[leaf]
-    start = state.last_class + 1 if general_of(table)[0].round_robin != 0 else 0
+    start = state.last_class + 1 if queue_rules_of(table)[0].round_robin != 0 else 0
     for step in range(CLASSES):
         klass = (start + step) % CLASSES
-        if counts[QUEUED + klass] > 0 and counts[klass] < class_minimum(table, leaf, klass):
+        if counts[QUEUED + klass] > 0 and counts[klass] < _minimum_of(table, leaf, klass):
             return klass
     for klass in range(CLASSES):
-        if counts[QUEUED + klass] > 0 and counts[klass] < class_maximum(table, leaf, klass):
+        if counts[QUEUED + klass] > 0 and counts[klass] < _maximum_of(table, leaf, klass):
             return klass
     return -1
 
@@ -222,7 +205,7 @@ def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
         return reads, _first_in(table, reads, klass)
     if klass == SYNC_WRITE:
         return writes, _first_in(table, writes, klass)
-    if general_of(table)[0].time_buckets == 0:
+    if queue_rules_of(table)[0].time_buckets == 0:
         return _choose_in_bucket(table, leaf, klass, -1)
     bucket = _oldest_bucket(table, leaf, klass)
     row, place = _choose_in_bucket(table, leaf, klass, bucket)
@@ -290,12 +273,12 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
     never merge: the gap is an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so
     a block that is repaired twice costs the drive a turn.
     """
-    general = general_of(table)[0]
+    rules = queue_rules_of(table)[0]
     bounds, children = bounds_of(table), children_of(table)
     entries = queue_of(table, row)
     rotating = drives_of(table)[leaf].rotating != 0
-    limit = general.aggregation_limit if rotating else general.aggregation_limit_flash
-    most = general.write_gap if row & 1 else general.read_gap
+    limit = rules.aggregation_limit if rotating else rules.aggregation_limit_flash
+    most = 0 if row & 1 else rules.read_gap
     flags = children[entries[place].child].flags
     first = last = place
     end = entries[place].offset + children[entries[place].child].length
@@ -323,12 +306,8 @@ def account_issue(table: Any, leaf: int, klass: int) -> None:
     counts_of(table, leaf)[klass] += 1
     state.pending += 1
     state.last_class = klass
-    if klass < SCRUB:
-        state.interactive += 1
-        if state.interactive == 1:
-            state.credit = 1
-    elif state.interactive > 0:
-        state.credit -= 1
+    state.credit = credit_at_issue(klass, state.interactive, state.credit)
+    state.interactive += 1 if klass < SCRUB else 0
 
 
 @njit
@@ -337,8 +316,6 @@ def account_done(table: Any, leaf: int, klass: int) -> None:
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] -= 1
     state.pending -= 1
-    if klass < SCRUB:
-        state.interactive -= 1
-        state.credit = 0 if state.interactive == 0 else general_of(table)[0].nia_credit
-    elif state.interactive == 0:
-        state.credit += 1
+    earned = queue_rules_of(table)[0].nia_credit
+    state.credit = credit_at_end(klass, state.interactive, state.credit, earned)
+    state.interactive -= 1 if klass < SCRUB else 0

@@ -19,8 +19,6 @@ from zsim.engine.compiled.memory import (
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
-    MIRROR_BY_OFFSET,
-    MIRROR_BY_PENDING,
     N_CLIENTS,
     N_LEAVES,
     N_LINKS,
@@ -46,7 +44,9 @@ from zsim.engine.compiled.memory import (
     heap_of,
     items_of,
     leaves_of,
+    queue_rules_of,
     records_of,
+    scan_rules_of,
     slots_of,
     streams_of,
 )
@@ -61,7 +61,7 @@ def reads_done(table: Any, slot_number: int) -> None:
     """Start the repair of a block whose reads have all arrived: first of the DVA that was read."""
     slot = slots_of(table)[slot_number]
     item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
-    if general_of(table)[0].scrub == 0:
+    if scan_rules_of(table)[0].scrub == 0:
         repair_copy(table, slot_number, item.vdev, item.offset, item.psize, True)
     writes_done(table, slot_number)
 
@@ -123,9 +123,9 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
     stream.inflight += 1 if stream.counts_blocks else item.psize
     stream.issued_blocks += 1
     stream.issued_bytes += item.psize
-    slot.reads, slot.writes, slot.others = 0, 1, 1 - general.scrub
+    slot.reads, slot.writes, slot.others = 0, 1, 1 - scan_rules_of(table)[0].scrub
     reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize)
-    if general.scrub != 0:
+    if scan_rules_of(table)[0].scrub != 0:
         for number in range(item.copies, item.copies + item.copy_count):
             copy = copies_of(table)[number & word_of(table, COPY_MASK)]
             reads += read_scan_block(table, slot_number, copy.vdev, copy.offset, item.psize)
@@ -139,10 +139,9 @@ def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -
 
     The read counts as done when the write is (zio.c:zio_vdev_io_assess).
     """
-    general = general_of(table)[0]
-    target = leaves_of(table)[leaf].replaced_by
-    place = offset - general.label_bytes
-    enqueue(table, target, general.repair_class, 1, place, length, OWNER_SCAN_READ, slot_number, FLAG_REPAIR)
+    target, klass = leaves_of(table)[leaf].replaced_by, scan_rules_of(table)[0].repair_class
+    place = offset - general_of(table)[0].label_bytes
+    enqueue(table, target, klass, 1, place, length, OWNER_SCAN_READ, slot_number, FLAG_REPAIR)
 
 
 @njit
@@ -180,13 +179,12 @@ def heap_pop(table: Any) -> int:
 def fetch_metadata(table: Any, item_number: int) -> None:
     """Start the read of a metadata block."""
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    klass = scan_rules_of(table)[0].metadata_class
     item.metadata_state = META_IN_FLIGHT
     general.metadata_inflight += 1
     general.prefetch_bytes += item.psize
     item.metadata_left = 1 << 20
-    reads = read_plainly(
-        table, item_number, general.metadata_class, OWNER_METADATA, item_number, FLAG_METADATA
-    )
+    reads = read_plainly(table, item_number, klass, OWNER_METADATA, item_number, FLAG_METADATA)
     item.metadata_left -= (1 << 20) - reads
 
 
@@ -206,8 +204,8 @@ def want_metadata(table: Any, item_number: int) -> None:
 @njit
 def run_prefetch(table: Any) -> None:
     """Let the prefetch thread start what fits its limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
-    general = general_of(table)[0]
-    while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < general.prefetch_limit:
+    general, limit = general_of(table)[0], scan_rules_of(table)[0].prefetch_limit
+    while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < limit:
         item_number = heap_pop(table)
         if items_of(table)[item_number & word_of(table, ITEM_MASK)].metadata_state == META_WANTED:
             fetch_metadata(table, item_number)
@@ -220,7 +218,7 @@ def metadata_arrived(table: Any, item_number: int) -> None:
     item.metadata_state = META_PRESENT
     general.metadata_inflight -= 1
     general.prefetch_bytes -= item.psize
-    if general.prefetch_recursive != 0:
+    if scan_rules_of(table)[0].prefetch_recursive != 0:
         want_metadata(table, item_number)
         run_prefetch(table)
 
@@ -347,13 +345,13 @@ def finish_command(table: Any, number: int) -> None:
 
     Source of the order: OpenZFS vdev_queue.c:vdev_queue_io_done comes before the parents' zio_done.
     """
-    general, command = general_of(table)[0], commands_of(table)[number]
+    general, command, rules = general_of(table)[0], commands_of(table)[number], queue_rules_of(table)[0]
     count_command(table, number)
     leaf = command.leaf
     account_done(table, leaf, command.klass)
-    if general.single_queue != 0:
-        for _ in range(general.ramp):
-            issue_one(table, leaf, general.max_pending)
+    if rules.single != 0:
+        for _ in range(rules.ramp):
+            issue_one(table, leaf, rules.max_pending)
     else:
         while issue_one(table, leaf, 0):
             pass
@@ -372,9 +370,7 @@ def finish_command(table: Any, number: int) -> None:
 
 
 @njit
-def delay_end(general: Any) -> float:
+def delay_end(table: Any) -> float:
     """Return when a scan thread that sleeps `delay_ticks` from now wakes: at a tick of the clock [s]."""
-    return float((floor(general.now / general.tick) + general.delay_ticks) * general.tick)
-
-
-__all__ = ["MIRROR_BY_OFFSET", "MIRROR_BY_PENDING"]
+    rules = scan_rules_of(table)[0]
+    return float((floor(general_of(table)[0].now / rules.tick_s) + rules.delay_ticks) * rules.tick_s)

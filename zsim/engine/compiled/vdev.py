@@ -15,25 +15,26 @@ from zsim.engine.compiled.memory import (
     ITEM_MASK,
     KIND_MIRROR,
     KIND_RAIDZ,
-    MIRROR_BY_OFFSET,
-    MIRROR_BY_PENDING,
     OWNER_SCAN_COPY,
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
     SPARE_LEAF,
     child_leaf_of,
+    drives_of,
     general_of,
     items_of,
     leaves_of,
+    mirror_sides_of,
     permutations_of,
+    queue_rules_of,
+    scan_rules_of,
     slots_of,
     vdevs_of,
 )
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.mirror import mirror_asize, mirror_child, mirror_load, mirror_standing
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
-MIRROR_SHIFT = 21
-MIRROR_SWITCH_S = 0.01
 # What is done with a block of RAID-Z or dRAID: repairs of a copy that was read, or was not.
 SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
 Plan = tuple[int, int, int, int, int, int, int]
@@ -41,52 +42,44 @@ Plan = tuple[int, int, int, int, int, int, int]
 
 @njit
 def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
-    """Return the leaf that a mirror reads a block from.
-
-    Source: OpenZFS vdev_mirror.c:vdev_mirror_child_select and vdev_mirror_load: by offset (v28), by pending
-    I/Os (0.6.3 to 0.6.5), by pending I/Os plus a seek cost (0.7+); ties go by offset (0.7+) or time.
-    """
-    general, child_leaf = general_of(table)[0], child_leaf_of(table)
-    lowest, count = 1 << 60, 0
-    for child in range(vdev.first_child, vdev.first_child + vdev.children):
-        load = _mirror_load(table, vdev, child, offset)
-        if load < lowest:
-            lowest, count = load, 0
-        if load == lowest and load < (1 << 60):
-            count += 1
-    turn = (
-        int(general.now / MIRROR_SWITCH_S)
-        if general.mirror_rule == MIRROR_BY_PENDING
-        else offset >> MIRROR_SHIFT
+    """Return the leaf that a mirror reads a block from, see `zsim.vdevs.mirror.mirror_child`."""
+    rules, child_leaf = queue_rules_of(table)[0], child_leaf_of(table)
+    sides = mirror_sides_of(table, vdev.children)
+    loads, standing = sides[0], sides[1]
+    for child in range(vdev.children):
+        place = 2 * (vdev.first_child + child)
+        standing[child] = mirror_standing(child_leaf[place], child_leaf[place + 1])
+        loads[child] = _load_of(table, child_leaf[place], child_leaf[place + 1], offset)
+    now = general_of(table)[0].now
+    choice = mirror_child(
+        rules.mirror_rule, offset, rules.mirror_shift, now, rules.mirror_switch_s, loads, standing
     )
-    choice = turn % max(1, count)
-    for child in range(vdev.first_child, vdev.first_child + vdev.children):
-        if _mirror_load(table, vdev, child, offset) == lowest:
-            if choice == 0:
-                return int(child_leaf[2 * child])
-            choice -= 1
-    return -1
+    return int(child_leaf[2 * (vdev.first_child + choice)]) if choice >= 0 else -1
 
 
 @njit
-def _mirror_load(table: Any, vdev: Any, child: int, offset: int) -> int:
-    general, child_leaf = general_of(table)[0], child_leaf_of(table)
-    leaf = child_leaf[2 * child]
-    if leaf < 0:
-        return 1 << 60
-    if general.mirror_rule == MIRROR_BY_OFFSET:
-        return 0
-    if child_leaf[2 * child + 1] >= 0:
-        # A `replacing` child is no leaf: it has no queue of its own and no last offset.
-        return int(general.mirror_seek_cost) if general.mirror_rule != MIRROR_BY_PENDING else 0
-    state = leaves_of(table)[leaf]
-    if general.mirror_rule == MIRROR_BY_PENDING:
-        return int(state.pending)
-    distance = abs(state.last_offset - (offset + general.label_bytes))
-    if distance == 0:
-        return int(state.pending)
-    near = distance < general.mirror_near
-    return int(state.pending + (general.mirror_seek_cost // 2 if near else general.mirror_seek_cost))
+def _load_of(table: Any, source: int, target: int, offset: int) -> int:
+    """Return the load of a mirror's child: of its leaf, or of the `replacing` vdev that it is."""
+    rules, drives = queue_rules_of(table)[0], drives_of(table)
+    active, last_end, at, rotating = 0, 0, offset, False
+    if source >= 0:
+        rotating = drives[source].rotating != 0
+        if target < 0:
+            state = leaves_of(table)[source]
+            active, last_end = state.pending, state.last_offset
+            at = offset + general_of(table)[0].label_bytes
+    if target >= 0:
+        rotating = rotating or drives[target].rotating != 0
+    return mirror_load(
+        rules.mirror_rule,
+        active,
+        last_end,
+        at,
+        rotating,
+        rules.mirror_near,
+        rules.mirror_seek_cost,
+        rules.mirror_flash_seek_cost,
+    )
 
 
 @njit
@@ -253,7 +246,7 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
     if vdev.kind == KIND_MIRROR:
         queued = read_mirror(table, slot_number, vdev_number, offset, psize)
     else:
-        klass = general_of(table)[0].scan_class
+        klass = scan_rules_of(table)[0].scan_class
         queued = queue_parts(
             table, vdev, offset, psize, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
         )
@@ -264,18 +257,18 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
 @njit
 def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
     """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
-    general = general_of(table)[0]
+    rules = scan_rules_of(table)[0]
     vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
-    klass, queued = general.scan_class, 0
-    if general.scrub == 0:
+    klass, queued, size = rules.scan_class, 0, mirror_asize(psize, vdev.ashift)
+    if rules.scrub == 0:
         leaf = mirror_choice(table, vdev, offset)
-        enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+        enqueue(table, leaf, klass, 0, offset, size, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
         return 1
     for child in range(vdev.first_child, vdev.first_child + vdev.children):
         leaf = child_leaf[2 * child]
         if leaf >= 0:
             queued += 1
-            enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+            enqueue(table, leaf, klass, 0, offset, size, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
     return queued
 
 
@@ -291,13 +284,14 @@ def repair_copy(
     (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
-    child_leaf, klass = child_leaf_of(table), general_of(table)[0].repair_class
+    child_leaf, klass = child_leaf_of(table), scan_rules_of(table)[0].repair_class
     if vdev.kind == KIND_MIRROR:
+        size = mirror_asize(psize, vdev.ashift)
         for child in range(vdev.first_child, vdev.first_child + vdev.children):
             if child_leaf[2 * child + 1] >= 0:
                 slot.writes += 1
                 leaf = child_leaf[2 * child + 1]
-                enqueue(table, leaf, klass, 1, offset, psize, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+                enqueue(table, leaf, klass, 1, offset, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
         return
     what = REPAIR_READ if was_read else REPAIR_WHOLE
     slot.writes += queue_parts(
@@ -327,7 +321,8 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
     vdev = vdevs_of(table)[item.vdev]
     if vdev.kind == KIND_MIRROR:
         leaf = mirror_choice(table, vdev, item.offset)
-        enqueue(table, leaf, klass, 0, item.offset, item.psize, kind, owner, flags)
+        size = mirror_asize(item.psize, vdev.ashift)
+        enqueue(table, leaf, klass, 0, item.offset, size, kind, owner, flags)
         return 1
     return queue_parts(table, vdev, item.offset, item.psize, PLAIN_READ, klass, kind, owner, flags)
 
@@ -339,8 +334,9 @@ def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: in
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
     if vdev.kind != KIND_MIRROR:
         return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)
+    size = mirror_asize(item.psize, vdev.ashift)
     for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
         if child_leaf[place] >= 0:
             writes += 1
-            enqueue(table, child_leaf[place], klass, 1, item.offset, item.psize, kind, owner, flags)
+            enqueue(table, child_leaf[place], klass, 1, item.offset, size, kind, owner, flags)
     return writes

@@ -31,6 +31,7 @@ from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment
 from zsim.drives.physics.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
 from zsim.engine.compiled.drive import MAX_CACHED
 from zsim.engine.compiled.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
+from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
 from zsim.engine.model import LinkModel
 from zsim.engine.reference.clock import Alarm, Clock, on_ring
 from zsim.engine.reference.state import Command, LeafState
@@ -65,7 +66,7 @@ class Link:
 
     def join(self, command: Command) -> None:
         """Queue a command's data for transfer, first come, first served."""
-        duration = self.model.per_command_s + command.length / self.model.rate
+        duration = crossing_time(self.model.per_command_s, command.length, self.model.rate)
         command.due = max(self.free_at, self.clock.now) + duration
         self.free_at = command.due
         self.busy += duration
@@ -86,14 +87,12 @@ class Link:
             self.finish(command)
 
     def release(self) -> None:
-        """Hand a command-based link to the drive behind it that has waited longest.
-
-        A drive waits from its first command, or from the end of its last turn: drives with work take turns.
-        """
+        """Hand a command-based link to the drive behind it that has waited longest."""
         self.occupied = False
         waiting = [drive for drive in self.drives if drive.held and not drive.in_service]
         if waiting:
-            min(waiting, key=lambda drive: max(drive.state.ended, drive.held[0].arrived)).start_services()
+            first = min(waiting, key=lambda drive: waits_since(drive.state.ended, drive.held[0].arrived))
+            first.start_services()
 
 
 class Server:
@@ -448,7 +447,8 @@ class Drive:
         self.state.cached += command.length
         command.cache = CACHE_PENDING
         drive = self.parameters
-        command.due = self.clock.now + drive.write_overhead_s + command.length / drive.interface_rate
+        now, overhead = self.clock.now, drive.write_overhead_s
+        command.due = answer_time(now, overhead, command.length, drive.interface_rate)
         self.unanswered.append(command)
         self._set_answer_alarm()
 

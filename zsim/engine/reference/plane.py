@@ -369,38 +369,14 @@ class ReferencePlane:
 
 def _shared(clock: Clock, model: PlaneModel) -> Shared:
     """Return the shared values of a model: its rules, nothing in flight."""
-    queue, scan = model.queue, model.scan
+    queue = model.queue
     return Shared(
         clock,
-        single_queue=queue.single,
-        time_buckets=queue.time_buckets,
-        bucket_seconds=queue.bucket_seconds,
-        round_robin=queue.round_robin,
-        non_interactive=queue.non_interactive,
-        nia_credit=queue.nia_credit,
-        nia_delay=queue.nia_delay,
-        aggregation_limit=queue.aggregation_limit,
-        aggregation_limit_flash=queue.aggregation_limit_flash,
-        read_gap=queue.read_gap,
-        max_pending=queue.max_pending,
-        min_pending=queue.min_pending,
-        ramp=queue.ramp,
-        mirror_rule=queue.mirror_rule,
-        mirror_near=queue.mirror_near,
-        mirror_seek_cost=queue.mirror_seek_cost,
+        queue,
+        model.scan,
         minimum=list(queue.minimum),
         maximum=list(queue.maximum),
         label_bytes=model.label_bytes,
-        scrub=scan.scrub,
-        scan_class=scan.scan_class,
-        repair_class=scan.repair_class,
-        metadata_class=scan.metadata_class,
-        prefetch_recursive=scan.prefetch_recursive,
-        prefetch_limit=scan.prefetch_limit,
-        delay_ticks=scan.delay_ticks,
-        idle_window=scan.idle_window_s,
-        tick=scan.tick_s,
-        pause_level0_only=scan.pause_level0_only,
     )
 
 

@@ -13,6 +13,7 @@ from zsim.engine.compiled.memory import (
     SYNC_READ,
     SYNC_WRITE,
 )
+from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 from zsim.engine.reference.state import Child, Command, LeafState, Shared
 
 # Added to the deadline in the single queue (OpenZFS 0.6.1 zio.c:zio_priority_table).
@@ -51,25 +52,25 @@ class LeafQueue:
         shared.children_queued += 1
         self.state.children += 1
         child.stamp = shared.sequence
-        child.bucket = int(shared.now / shared.bucket_seconds)
-        if shared.single_queue:
+        child.bucket = int(shared.now / shared.queue.bucket_seconds)
+        if shared.queue.single:
             child.bucket += self._priority(child)
         insort(self.writes if child.write else self.reads, child, key=_offset)
-        self.issue(shared.min_pending)
+        self.issue(shared.queue.min_pending)
 
     def finished(self, command: Command) -> None:
         """Count a command as done and issue what follows (vdev_queue_io_done)."""
         self._count_done(command.klass)
-        if self.shared.single_queue:
-            for _ in range(self.shared.ramp):
-                self.issue(self.shared.max_pending)
+        if self.shared.queue.single:
+            for _ in range(self.shared.queue.ramp):
+                self.issue(self.shared.queue.max_pending)
         else:
             while self.issue():
                 pass
 
     def issue(self, pending_limit: int = 0) -> bool:
         """Send the next I/O and all that merges with it, if there is one (vdev_queue_io_to_issue)."""
-        child = self._next_single(pending_limit) if self.shared.single_queue else self._next_by_class()
+        child = self._next_single(pending_limit) if self.shared.queue.single else self._next_by_class()
         if child is None:
             return False
         merged, end = self._aggregate(child)
@@ -88,7 +89,7 @@ class LeafQueue:
 
     def _priority(self, child: Child) -> int:
         if child.klass == SCRUB or child.flags == FLAG_REPAIR:
-            return SCRUB_PRIORITY if self.shared.scrub else RESILVER_PRIORITY
+            return SCRUB_PRIORITY if self.shared.scan.scrub else RESILVER_PRIORITY
         if child.klass == ASYNC_WRITE:
             return ASYNC_WRITE_PRIORITY
         return SYNC_PRIORITY if child.klass in {SYNC_READ, SYNC_WRITE} else ASYNC_READ_PRIORITY
@@ -108,7 +109,7 @@ class LeafQueue:
         waiting = self._waiting(klass)
         if klass in {SYNC_READ, SYNC_WRITE}:
             return min(waiting, key=lambda child: child.stamp)
-        if self.shared.time_buckets:
+        if self.shared.queue.time_buckets:
             oldest = min(child.bucket for child in waiting)
             waiting = [child for child in waiting if child.bucket == oldest]
         last = self.state.last_offset
@@ -124,32 +125,22 @@ class LeafQueue:
         A class below its minimum comes first: in order of priority, or in turn from 2.0.1 on.
         """
         waiting = {child.klass for child in self.reads + self.writes}
-        start = self.state.last_class + 1 if self.shared.round_robin else 0
+        start = self.state.last_class + 1 if self.shared.queue.round_robin else 0
         turns = [(start + step) % CLASSES for step in range(CLASSES)]
         below_minimum = (k for k in turns if k in waiting and self.active[k] < self._minimum(k))
         below_maximum = (k for k in range(CLASSES) if k in waiting and self.active[k] < self._maximum(k))
         return next(below_minimum, next(below_maximum, None))
 
     def _minimum(self, klass: int) -> int:
-        """Return the class's minimum (2.0.1+ vdev_queue_class_min_active)."""
-        tunable = self.shared.minimum[klass]
-        if self._is_throttled(klass) and self.state.interactive > 0:
-            return min(tunable, self.state.credit)
-        return tunable
+        shared, state = self.shared, self.state
+        throttles = bool(shared.queue.non_interactive)
+        return class_minimum(klass, shared.minimum[klass], throttles, state.interactive, state.credit)
 
     def _maximum(self, klass: int) -> int:
-        """Return the class's maximum (2.0.1+ vdev_queue_class_max_active)."""
         shared, state = self.shared, self.state
-        if not self._is_throttled(klass):
-            return shared.maximum[klass]
-        if state.interactive > 0:
-            return min(shared.minimum[klass], state.credit)
-        if state.credit < shared.nia_delay:
-            return max(1, shared.minimum[klass])
-        return shared.maximum[klass]
-
-    def _is_throttled(self, klass: int) -> bool:
-        return klass >= SCRUB and bool(self.shared.non_interactive)
+        limits, throttles = (shared.minimum[klass], shared.maximum[klass]), bool(shared.queue.non_interactive)
+        active = (state.interactive, state.credit)
+        return class_maximum(klass, *limits, throttles, *active, shared.queue.nia_delay)
 
     # Aggregation.
 
@@ -160,8 +151,9 @@ class LeafQueue:
         the gap limit: I/Os that overlap never merge (vdev_queue_aggregate; IO_GAP is unsigned).
         """
         queue = self.writes if child.write else self.reads
-        most = self.shared.write_gap if child.write else self.shared.read_gap
-        limit = self.shared.aggregation_limit if self.rotating else self.shared.aggregation_limit_flash
+        rules = self.shared.queue
+        most = 0 if child.write else rules.read_gap
+        limit = rules.aggregation_limit if self.rotating else rules.aggregation_limit_flash
 
         def join(lower: Child, upper: Child, start: int, end: int) -> bool:
             gap = upper.offset - (lower.offset + lower.length)
@@ -183,28 +175,21 @@ class LeafQueue:
     # Active I/Os.
 
     def _count_issue(self, klass: int) -> None:
-        """Count an I/O as active (vdev_queue_pending_add); a throttled class spends a credit."""
+        """Count an I/O as active (vdev_queue_pending_add)."""
         state = self.state
         self.active[klass] += 1
         state.pending += 1
         state.last_class = klass
-        if klass < SCRUB:
-            state.interactive += 1
-            if state.interactive == 1:
-                state.credit = 1
-        elif state.interactive > 0:
-            state.credit -= 1
+        state.credit = credit_at_issue(klass, state.interactive, state.credit)
+        state.interactive += klass < SCRUB
 
     def _count_done(self, klass: int) -> None:
-        """Count an I/O as done (vdev_queue_pending_remove); interactive ones earn credit."""
+        """Count an I/O as done (vdev_queue_pending_remove)."""
         state = self.state
         self.active[klass] -= 1
         state.pending -= 1
-        if klass < SCRUB:
-            state.interactive -= 1
-            state.credit = 0 if state.interactive == 0 else self.shared.nia_credit
-        elif state.interactive == 0:
-            state.credit += 1
+        state.credit = credit_at_end(klass, state.interactive, state.credit, self.shared.queue.nia_credit)
+        state.interactive -= klass < SCRUB
 
 
 def _offset(child: Child) -> int:

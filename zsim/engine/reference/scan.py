@@ -41,12 +41,12 @@ class Block:
         self.epoch = shared.epoch
         self.reads_left = 0
         self.writes_left = 0
-        self.others_wait = not shared.scrub
+        self.others_wait = not shared.scan.scrub
 
     def start(self) -> None:
         """Queue the reads: one copy, or every copy in a scrub."""
         reads = self.vdevs[self.item.vdev].scan_reads(self, self.item.offset, self.item.psize)
-        if self.shared.scrub:
+        if self.shared.scan.scrub:
             for vdev, offset in self.item.copies:
                 reads += self.vdevs[vdev].scan_reads(self, offset, self.item.psize)
         if reads == 0:
@@ -80,7 +80,7 @@ class Block:
 
     def _repair(self) -> None:
         """Queue the repair writes of the copy that was read (a scrub finds nothing wrong)."""
-        if not self.shared.scrub:
+        if not self.shared.scan.scrub:
             item = self.item
             self.vdevs[item.vdev].repair(self, item.offset, item.psize, was_read=True)
         self._finish_if_done()
@@ -119,7 +119,7 @@ class Metadata:
         shared = self.shared
         while True:
             yield self.work.ring
-            while self.wanted and shared.running and shared.prefetch_bytes < shared.prefetch_limit:
+            while self.wanted and shared.running and shared.prefetch_bytes < shared.scan.prefetch_limit:
                 item = self.items[self.wanted.pop(0)]
                 shared.heap_size = len(self.wanted)
                 if item.metadata_state == META_WANTED:
@@ -138,7 +138,7 @@ class Metadata:
                 self._arrived(item)
 
         item.metadata_left = vdev.plain_read(
-            item.offset, item.psize, self.shared.metadata_class, FLAG_METADATA, done
+            item.offset, item.psize, self.shared.scan.metadata_class, FLAG_METADATA, done
         )
 
     def _arrived(self, item: Item) -> None:
@@ -149,7 +149,7 @@ class Metadata:
 
     def go_deeper(self, item: Item) -> None:
         """Want the metadata below a block that is in memory (0.8+ dsl_scan.c:dsl_scan_prefetch_cb)."""
-        if not self.shared.prefetch_recursive:
+        if not self.shared.scan.prefetch_recursive:
             return
         below = item.prefetch_first
         while below >= 0:
@@ -238,7 +238,7 @@ class Stream:
     def _issue(self, item: Item) -> int:
         """Issue a block, unless the txg ends."""
         shared = self.shared
-        may_pause = item.level0 or not shared.pause_level0_only
+        may_pause = item.level0 or not shared.scan.pause_level0_only
         if shared.now >= shared.pause_at and not self.delayed and may_pause:
             return self._pause_below(item.unwind)
         return self._issue_in_turn(item)
@@ -262,7 +262,7 @@ class Stream:
         shared = self.shared
         if not self._has_room():
             return STREAM_WINDOW
-        if shared.delay_ticks > 0 and not self.delayed and self._pool_is_busy():
+        if shared.scan.delay_ticks > 0 and not self.delayed and self._pool_is_busy():
             self.delayed = True
             self.turn.set(self._wake_time())
             return STREAM_DELAY
@@ -275,11 +275,12 @@ class Stream:
 
     def _pool_is_busy(self) -> bool:
         """Tell whether clients were active lately (to 0.7: dsl_scan.c:dsl_scan_scrub_cb, zfs_scan_idle)."""
-        return self.shared.now - self.shared.last_client <= self.shared.idle_window
+        return self.shared.now - self.shared.last_client <= self.shared.scan.idle_window_s
 
     def _wake_time(self) -> float:
         """Return when a sleep of some ticks ends: at a tick of the clock [s]."""
-        return float((floor(self.shared.now / self.shared.tick) + self.shared.delay_ticks) * self.shared.tick)
+        rules = self.shared.scan
+        return float((floor(self.shared.now / rules.tick_s) + rules.delay_ticks) * rules.tick_s)
 
     def _start(self, item: Item) -> None:
         shared = self.shared
@@ -319,7 +320,7 @@ class Stream:
             self.last_visit = shared.now
             self.metadata.go_deeper(item)
             return STREAM_READY
-        if shared.now >= shared.pause_at and not shared.pause_level0_only:
+        if shared.now >= shared.pause_at and not shared.scan.pause_level0_only:
             return STREAM_PAUSED
         if item.metadata_state != META_IN_FLIGHT:
             self.metadata.fetch(item)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from zsim.engine.compiled.memory import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
+from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.reference.clock import Clock
 
 NEVER = float("inf")
@@ -135,9 +136,14 @@ class LeafState:
 
 @dataclass(slots=True)
 class Shared:
-    """Values that all components see, named as in `zsim.engine.compiled.memory.GENERAL_DTYPE`."""
+    """Values that all components see, named as in `zsim.engine.compiled.memory.GENERAL_DTYPE`, and the rules.
+
+    `minimum` and `maximum` begin as those of the queue rules; control may change them.
+    """
 
     clock: Clock
+    queue: QueueRules
+    scan: ScanRules
     events: int = 0
     children_queued: int = 0
     sequence: int = 0
@@ -145,22 +151,12 @@ class Shared:
     # Scan thread.
     running: int = 0
     pause_at: float = NEVER
-    pause_level0_only: int = 0
-    delay_ticks: int = 0
-    idle_window: float = 0.0
-    tick: float = 0.001
     last_client: float = -1e18
-    scrub: int = 0
-    repair_class: int = 0
-    scan_class: int = 0
     loaded: int = 0
     refill: int = -1
     # Metadata.
-    metadata_class: int = 0
     metadata_inflight: int = 0
     prefetch_bytes: int = 0
-    prefetch_limit: int = 0
-    prefetch_recursive: int = 0
     heap_size: int = 0
     # Groups, clients and what was seen.
     group_left: int = 0
@@ -176,24 +172,6 @@ class Shared:
     idle_total: float = 0.0
     client_reads: int = 0
     client_latency: float = 0.0
-    # Leaf-queue rules.
-    single_queue: int = 0
-    time_buckets: int = 0
-    bucket_seconds: float = 1.0
-    round_robin: int = 0
-    non_interactive: int = 0
-    nia_credit: int = 0
-    nia_delay: int = 0
-    aggregation_limit: int = 0
-    aggregation_limit_flash: int = 0
-    read_gap: int = 0
-    write_gap: int = 0
-    max_pending: int = 0
-    min_pending: int = 0
-    ramp: int = 0
-    mirror_rule: int = 0
-    mirror_near: int = 0
-    mirror_seek_cost: int = 0
     label_bytes: int = 0
     minimum: list[int] = field(default_factory=list)
     maximum: list[int] = field(default_factory=list)

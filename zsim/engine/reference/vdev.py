@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from zsim.engine.compiled.memory import (
     FLAG_REPAIR,
     FLAG_SCAN,
-    MIRROR_BY_OFFSET,
-    MIRROR_BY_PENDING,
 )
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.state import Child, Shared
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.mirror import mirror_asize, mirror_child, mirror_load, mirror_standing
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
-MIRROR_SHIFT = 21
-MIRROR_SWITCH_S = 0.01
-UNREADABLE = 1 << 60
 Piece = tuple[int, int, int]
 Done = Callable[[Child], None]
 
@@ -82,12 +80,12 @@ class VdevProcess:
 
     def enqueue_write(self, leaf: int, place: int, size: int, done: Done) -> None:
         """Queue one repair write that calls `done` at its end."""
-        self._enqueue(leaf, self.shared.repair_class, True, place, size, FLAG_REPAIR, done)
+        self._enqueue(leaf, self.shared.scan.repair_class, True, place, size, FLAG_REPAIR, done)
 
     def _scan_read(self, block: ScanBlock, piece: Piece, done: Done) -> None:
         _, place, size = piece
         block.expect_read()
-        self._enqueue(self._source(piece), self.shared.scan_class, False, place, size, FLAG_SCAN, done)
+        self._enqueue(self._source(piece), self.shared.scan.scan_class, False, place, size, FLAG_SCAN, done)
 
     def _enqueue(
         self, leaf: int, klass: int, write: bool, place: int, size: int, flags: int, done: Done
@@ -259,15 +257,15 @@ class Draid(Parity):
 
 
 class Mirror(VdevProcess):
-    """A mirror: every child holds the block at its DVA offset."""
+    """A mirror: every child holds the block at its DVA offset, in whole sectors."""
 
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
         """Queue the reads of a block under scan: one side in a resilver, all in a scrub.
 
         Source: vdev_mirror.c:vdev_mirror_io_start.
         """
-        children = range(self.width) if self.shared.scrub else [self._choice(offset)]
-        pieces = [(child, offset, psize) for child in children]
+        children = range(self.width) if self.shared.scan.scrub else [self._choice(offset)]
+        pieces = [(child, offset, self._size(psize)) for child in children]
         readable = [piece for piece in pieces if self._is_readable(piece)]
         for piece in readable:
             self._scan_read(block, piece, block.read_done)
@@ -277,52 +275,42 @@ class Mirror(VdevProcess):
         """Queue the repair writes of one copy of a block, to all children that miss it."""
         for leaf in self.model.write_leaf:
             if leaf >= 0:
-                self.write(block, leaf, offset, psize)
+                self.write(block, leaf, offset, self._size(psize))
 
     def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
         """Queue the read of a block outside the scan."""
         leaf = self.model.read_leaf[self._choice(offset)]
-        self._enqueue(leaf, klass, False, offset, psize, flags, done)
+        self._enqueue(leaf, klass, False, offset, self._size(psize), flags, done)
         return 1
 
     def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
         """Queue the write of a block outside the scan, to all sides."""
         both = zip(self.model.read_leaf, self.model.write_leaf, strict=True)
-        pieces = [(leaf, offset, psize) for pair in both for leaf in pair if leaf >= 0]
+        pieces = [(leaf, offset, self._size(psize)) for pair in both for leaf in pair if leaf >= 0]
         return self._writes(pieces, klass, flags, done)
 
+    def _size(self, psize: int) -> int:
+        return mirror_asize(psize, self.model.ashift)
+
     def _choice(self, offset: int) -> int:
-        """Return the child of least load; equal ones take turns (vdev_mirror.c:vdev_mirror_child_select).
+        """Return the child that is read, see `zsim.vdevs.mirror.mirror_child`."""
+        sides = list(zip(self.model.read_leaf, self.model.write_leaf, strict=True))
+        loads = np.array([self._load(*side, offset) for side in sides], np.int64)
+        standing = np.array([mirror_standing(*side) for side in sides], np.int64)
+        rules = self.shared.queue
+        turns = (rules.mirror_shift, self.shared.now, rules.mirror_switch_s)
+        return mirror_child(rules.mirror_rule, offset, *turns, loads, standing)
 
-        The turn goes by time in 0.6.3 to 0.6.5, else by offset.
-        """
-        loads = [self._load(child, offset) for child in range(self.width)]
-        least = [child for child, load in enumerate(loads) if load == min(loads)]
-        by_time = self.shared.mirror_rule == MIRROR_BY_PENDING
-        turn = int(self.shared.now / MIRROR_SWITCH_S) if by_time else offset >> MIRROR_SHIFT
-        return least[turn % len(least)]
-
-    def _load(self, child: int, offset: int) -> int:
-        """Return the load of a child (vdev_mirror.c:vdev_mirror_load).
-
-        Nothing in v28, pending I/Os in 0.6.3 to 0.6.5, pending I/Os and a seek cost from 0.7.
-        """
-        shared, leaf = self.shared, self.model.read_leaf[child]
-        if leaf < 0:
-            return UNREADABLE
-        if shared.mirror_rule == MIRROR_BY_OFFSET:
-            return 0
-        if self.model.write_leaf[child] >= 0:
-            # A `replacing` child is no leaf: it has no queue of its own and no last offset.
-            return 0 if shared.mirror_rule == MIRROR_BY_PENDING else shared.mirror_seek_cost
-        state = self.queues[leaf].state
-        if shared.mirror_rule == MIRROR_BY_PENDING:
-            return state.pending
-        distance = abs(state.last_offset - (offset + shared.label_bytes))
-        if distance == 0:
-            return state.pending
-        near = distance < shared.mirror_near
-        return state.pending + (shared.mirror_seek_cost // 2 if near else shared.mirror_seek_cost)
+    def _load(self, source: int, target: int, offset: int) -> int:
+        """Return the load of a child: of its leaf, or of the `replacing` vdev that it is."""
+        rules, queues = self.shared.queue, self.queues
+        rotating = any(queues[leaf].rotating for leaf in (source, target) if leaf >= 0)
+        active = last_end = 0
+        if source >= 0 and target < 0:
+            active, last_end = queues[source].state.pending, queues[source].state.last_offset
+            offset += self.shared.label_bytes
+        costs = (rules.mirror_near, rules.mirror_seek_cost, rules.mirror_flash_seek_cost)
+        return mirror_load(rules.mirror_rule, active, last_end, offset, rotating, *costs)
 
 
 VDEVS: dict[str, type[VdevProcess]] = {"raidz": Raidz, "draid": Draid, "mirror": Mirror}
