@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.population import History, expansion, mean_record_bytes
-from zsim.pool.recipe import PoolRecipe, TopLevel
+from zsim.pool.population import History, expansion, mean_record_bytes, typical_file_bytes
+from zsim.pool.recipe import Fill, PoolRecipe, TopLevel
 from zsim.scenario.capacity import DRAID_ROW_BYTES
 
 MAX_SLABS = 192
@@ -25,6 +25,8 @@ MIN_TXG_BYTES = 1 << 20
 FILL_SHARE = 1 / 6
 """Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
 MIN_FILE_BYTES = 1 << 20
+EMPTY_FILL, LEAST_FILL = 0.03, 1e-9
+"""Below this fill, txgs and pieces of files are as large as at it: shares of the data, no more of the space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,31 +135,41 @@ def reduce_recipe(
     `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
     most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
     """
-    highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
+    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
-    room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
+    room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
-        return recipe, tuple(range(len(recipe.vdevs)))
+        everything = tuple(range(len(recipe.vdevs)))
+        lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
+        if lump > highest * recipe.space / files:
+            return _in_pieces(recipe, highest * recipe.space, files), everything
+        return recipe, everything
     numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest, heaps=heaps) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
-    largest = int(space / expansion(recipe) / files)
-    txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
+    held = space * min(1.0, highest / EMPTY_FILL)
+    return _in_pieces(replace(recipe, vdevs=vdevs), held, files), numbers
+
+
+def _in_pieces(recipe: PoolRecipe, room: float, files: int) -> PoolRecipe:
+    """Return a recipe of which files and txgs are small shares of so much room [bytes].
+
+    A real pool smaller than some of the files of its history has as little room for a whole one.
+    """
+    held = room / expansion(recipe)
+    txg = int(min(recipe.txg_bytes, max(held * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))
-    together = int(min(every, max(1.0, space / expansion(recipe) * FILL_SHARE / txg)))
-    reduced = replace(
+    return replace(
         recipe,
-        vdevs=vdevs,
         txg_bytes=txg,
         metadata_every=every,
-        fill_parts=together,
+        fill_parts=int(min(every, max(1.0, held * FILL_SHARE / txg))),
         whole_files=False,
-        piece_bytes=max(largest, MIN_FILE_BYTES),
+        piece_bytes=max(int(held / files), MIN_FILE_BYTES),
     )
-    return reduced, numbers
 
 
 def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:

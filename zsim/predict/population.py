@@ -23,7 +23,7 @@ from zsim.pool.spreading import spread
 from zsim.predict.ensemble import Member
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
-from zsim.units import format_fraction
+from zsim.units import format_both, format_fraction
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
@@ -222,9 +222,9 @@ def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tup
         fill *= LESS_FULL
         try:
             pool = _pool(resolved, history, fill, None, size)
-        except HistoryError:
+        except HistoryError as error:
             if last:
-                raise
+                raise _no_room(resolved, history) from error
             continue
         here, there = format_fraction(fill), format_fraction(resolved.fill)
         return (
@@ -233,6 +233,17 @@ def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tup
             "blocks have to be split (gang blocks)",
         )
     raise AssertionError
+
+
+def _no_room(resolved: ResolvedScenario, history: History) -> InputError:
+    held = f"{resolved.layout} of {format_both(resolved.drive_size)} drives"
+    return InputError(
+        "fill",
+        format_fraction(resolved.fill),
+        f"the history {history.name} finds no room on {held} at this fill, nor at any down to "
+        f"{format_fraction(resolved.fill * LESS_FULL**TRIES)}",
+        "give larger drives, another history, or a lower fill",
+    )
 
 
 def _pool(
