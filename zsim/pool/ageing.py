@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from zsim.errors import InputError
 from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.histories import History, history_recipe
-from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, MAX_VDEVS, Miniature, miniature_of, reduce_recipe
+from zsim.pool.miniature import (
+    FILES_PER_POOL,
+    MAX_SLABS,
+    MAX_VDEVS,
+    Miniature,
+    fitted,
+    miniature_of,
+    reduce_recipe,
+)
 from zsim.pool.population import History as Pool
 from zsim.pool.population import HistoryError
 from zsim.pool.recipe import Fill, TopLevel
@@ -92,6 +100,8 @@ def aged_pool(
     reduced, numbers = reduce_recipe(
         recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
     )
+    if reduced is recipe:
+        reduced = fitted(recipe, files)
     first = fill
     for _ in range(FILL_TRIES):
         pool = Pool(reduced, seed)

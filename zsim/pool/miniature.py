@@ -135,15 +135,11 @@ def reduce_recipe(
     `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
     most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
     """
-    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
+    highest = _highest_fill(recipe)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
     room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
-        everything = tuple(range(len(recipe.vdevs)))
-        lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
-        if lump > highest * recipe.space / files:
-            return _in_pieces(recipe, highest * recipe.space, files), everything
-        return recipe, everything
+        return recipe, tuple(range(len(recipe.vdevs)))
     numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
     chosen = [recipe.vdevs[number] for number in numbers]
     share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
@@ -154,11 +150,23 @@ def reduce_recipe(
     return _in_pieces(replace(recipe, vdevs=vdevs), held, files), numbers
 
 
-def _in_pieces(recipe: PoolRecipe, room: float, files: int) -> PoolRecipe:
-    """Return a recipe of which files and txgs are small shares of so much room [bytes].
+def _highest_fill(recipe: PoolRecipe) -> float:
+    return max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
 
-    A real pool smaller than some of the files of its history has as little room for a whole one.
+
+def fitted(recipe: PoolRecipe, files: int = FILES_PER_POOL) -> PoolRecipe:
+    """Return the recipe of a pool that is built whole, its files and txgs cut where they would not fit.
+
+    A file that is begun is written to its end, and so is a txg: of a pool that holds few of them, the last
+    one decides how full it is.  There they are at most one in `files` of what is to be stored.
     """
+    stored = _highest_fill(recipe) * recipe.space
+    lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
+    return _in_pieces(recipe, stored, files) if lump > stored / files else recipe
+
+
+def _in_pieces(recipe: PoolRecipe, room: float, files: int) -> PoolRecipe:
+    """Return a recipe of which files and txgs are small shares of so much room [bytes]."""
     held = room / expansion(recipe)
     txg = int(min(recipe.txg_bytes, max(held * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))

@@ -21,6 +21,7 @@ from zsim.pool.population import HistoryError, expansion
 from zsim.pool.recipe import TopLevel, pool_of
 from zsim.pool.spreading import spread
 from zsim.predict.ensemble import Member
+from zsim.predict.groups import with_degraded_groups
 from zsim.predict.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.units import format_both, format_fraction
@@ -110,6 +111,7 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     if resolved.scenario.block_list is not None:
         return _listed(resolved, blocks or BLOCKS)
     pool, note = pool_miniature(resolved, member, blocks=blocks, heaps=_heaps(resolved))
+    pool = with_degraded_groups(resolved, pool)
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
     table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
