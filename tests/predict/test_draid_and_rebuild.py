@@ -13,10 +13,10 @@ from zsim.engine.model import TO_SPARE
 from zsim.errors import InputError, ZsimError
 from zsim.predict.clients import repaired
 from zsim.predict.ensemble import Member
+from zsim.predict.groups import degraded_share
 from zsim.predict.hardware import plane_model
 from zsim.predict.member import MemberResult, run_member
 from zsim.predict.population import miniature
-from zsim.predict.groups import degraded_share
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve

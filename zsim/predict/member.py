@@ -13,8 +13,8 @@ from zsim.engine.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.predict.clients import Loads, has_hours, log_bytes, spans
 from zsim.predict.ensemble import Member
-from zsim.predict.hardware import plane_model
 from zsim.predict.groups import degraded_bytes, degraded_share
+from zsim.predict.hardware import plane_model
 from zsim.predict.population import Miniature, miniature
 from zsim.predict.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.predict.rhythm import quiet_end
