@@ -1,6 +1,7 @@
 """Valid scenarios of every kind, drawn at random and the same for the same seed.
 
-``python tests/fuzz/scenarios.py 0 150`` runs those numbers and prints one line each: exit code, CPU time, memory, scenario.
+``python tests/fuzz/scenarios.py 0 150`` runs those numbers and prints one line each: exit code, CPU time,
+memory, scenario.
 """
 
 from __future__ import annotations

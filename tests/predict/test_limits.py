@@ -1,4 +1,4 @@
-"""What cannot be is refused in a sentence; what is nearly empty, or smaller than its files, is as full as asked."""
+"""Refusals in a sentence; pools almost empty, or smaller than their files, are as full as asked."""
 
 from __future__ import annotations
 
