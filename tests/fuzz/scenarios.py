@@ -15,11 +15,12 @@ import time
 from typing import Any
 
 HISTORIES = (
-    "backup-target", "database", "home-nas", "maildir", "media-server", "small-files", "system-disk", "vm-host",
-    "write-once-archive",
+    "backup-target", "database", "home-nas", "maildir", "media-server", "small-files", "system-disk",
+    "vm-host", "write-once-archive",
 )  # fmt: skip
 GENERIC = (
-    "generic-5400rpm-cmr", "generic-5400rpm-smr", "generic-7200rpm-cmr", "generic-nvme-ssd", "generic-sata-ssd",
+    "generic-5400rpm-cmr", "generic-5400rpm-smr", "generic-7200rpm-cmr", "generic-nvme-ssd",
+    "generic-sata-ssd",
 )  # fmt: skip
 NAMED = ("hd103uj", "st4000dm000", "st8000as0002", "wd40efax", "860-evo-1tb", "pm983-960gb", "mg08aca16")
 OLD_RELEASES = ("freebsd-9.1", "zol-0.6.5", "zol-0.7.13", "openzfs-0.8.6", "openzfs-2.0")
@@ -120,11 +121,11 @@ def main() -> None:
         cpu, seconds = used.ru_utime + used.ru_stime, time.perf_counter() - began
         code = os.waitstatus_to_exitcode(status)
         last = said[-1] if code and said else ""
-        print(
+        sys.stdout.write(
             f"{number:5d} {code:3d} {cpu:6.1f} CPU s {seconds:6.1f} s {used.ru_maxrss // 1024:6d} MB "
-            f"{' '.join(flags(fields))}  {last}",
-            flush=True,
+            f"{' '.join(flags(fields))}  {last}\n"
         )
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
