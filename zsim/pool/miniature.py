@@ -26,7 +26,7 @@ FILL_SHARE = 1 / 6
 """Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
 MIN_FILE_BYTES = 1 << 20
 EMPTY_FILL, LEAST_FILL = 0.03, 1e-9
-"""Below this fill, txgs and pieces of files are shares of the data, as large as at it, no more of the space."""
+"""Below this fill, txgs and pieces of files are as large as at it: shares of the data, not of the space."""
 
 
 @dataclass(frozen=True, slots=True)
