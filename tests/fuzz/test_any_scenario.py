@@ -8,7 +8,7 @@ import pytest
 
 import zsim
 from tests.fuzz.scenarios import scenario
-from zsim.errors import ZsimError
+from zsim.base.errors import ZsimError
 
 EMPTY = (8, 12, 22, 27, 39, 40, 42, 44, 69, 87)
 """Numbers of `scenario` with a fill below 2 % that ended in a fault."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
+from zsim.base.units import format_both, format_bytes
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
-from zsim.units import format_both, format_bytes
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
