@@ -11,12 +11,12 @@ import pytest
 from zsim.base.errors import InputError, ZsimError
 from zsim.drives.catalogue import load_drive
 from zsim.engine.model import TO_SPARE
+from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult, run_member
-from zsim.prediction.runs.rebuilding import degraded_share
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve

@@ -177,8 +177,8 @@ class Work:
         self.middle = middle_world(self._seeded(first), member, self._report_larger)
         if self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
-        elif self.middle.in_small_tiles and places:
-            self._run_benches(places[:TILES], SMALL_TILE_BLOCKS)
+        elif self.middle.in_tiles and places:
+            self._run_benches(places[:TILES], self.middle.blocks)
             self._take_benches()
         else:
             self.middle.execute()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
+from zsim.base.units import format_both, format_bytes
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
 MAX_RECORD = 16 << 20
+MIN_MEMORY = 64 << 20
+"""Of which the ARC takes at most half, and no less than 32 MiB (arc.c:arc_init, arc_c_min)."""
+MAX_DRIVE_BYTES = 10**15
+"""Four times the largest drive announced so far, 245.76 TB (Kioxia LC9, July 2025)."""
 
 
 def check_scenario(scenario: Scenario) -> None:
@@ -26,6 +31,7 @@ def check_scenario(scenario: Scenario) -> None:
     """
     layout = scenario.pool_layout
     release = load_release(scenario.release or DEFAULT_RELEASE)
+    _check_sizes(scenario)
     _check_fill(scenario)
     _check_records(scenario, release)
     _check_order(scenario, release)
@@ -36,6 +42,17 @@ def check_scenario(scenario: Scenario) -> None:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
         raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
+
+
+def _check_sizes(scenario: Scenario) -> None:
+    for name in ("drive_size", "new_drive_size"):
+        size = getattr(scenario, name)
+        if size is not None and size > MAX_DRIVE_BYTES:
+            allowed = f"there is no drive beyond {format_both(MAX_DRIVE_BYTES)}, nor rates for one"
+            raise InputError(name, format_both(size), allowed, "give the capacity of one drive, such as 4TB")
+    if scenario.memory is not None and scenario.memory < MIN_MEMORY:
+        allowed = f"the ARC alone takes 32M, so ZFS needs {format_bytes(MIN_MEMORY)} or more"
+        raise InputError("memory", format_bytes(scenario.memory), allowed, "give it with a unit, such as 16G")
 
 
 def _check_fill(scenario: Scenario) -> None:

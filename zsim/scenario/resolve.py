@@ -323,6 +323,11 @@ def _surroundings(scenario: Scenario, layout: Layout, count: int, notes: _Notes)
     if scenario.enclosure is None and not scenario.ports:
         notes.take("ports", None, None, "direct", "every drive on a port of its own")
     why = "files written, overwritten and deleted for some time"
+    if scenario.history is not None:
+        model_data.find("histories", scenario.history)
+    for name in (scenario.enclosure, *(port.enclosure for port in scenario.ports or ())):
+        if name is not None:
+            model_data.find("enclosures", name)
     notes.take("history", scenario.history, None, DEFAULT_HISTORY_TEXT, why)
     notes.take("load", scenario.load, None, "none", "nothing else uses the pool")
     return {

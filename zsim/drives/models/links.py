@@ -18,6 +18,7 @@ from zsim.base.errors import InputError
 
 Switching = Literal["command", "fis", "shared"]
 SWITCHINGS = ("command", "fis", "shared")
+SLOWEST_LINK = 1e6
 UNITS = {"rate": ("MB/s", 1e6), "per_command": ("us", 1e-6), "bays": ("drives", 1.0)}
 
 
@@ -164,8 +165,9 @@ def _parent_of(data: Mapping[str, Any], name: str, path: Path) -> str | None:
 
 def _link(data: Mapping[str, Any], name: str, parents: Mapping[str, str | None], path: Path) -> LinkSpec:
     rate = _number(data, name, "rate", path)
-    if rate <= 0:
-        raise InputError(f"{path.name}: links.{name}.rate", rate, "it is above zero", "put the number right")
+    if not rate >= SLOWEST_LINK:
+        allowed = "no bus that drives were sold for is slower than 1 MB/s (USB 1.1: 12 Mbit/s)"
+        raise InputError(f"{path.name}: links.{name}.rate", rate, allowed, "put the number right")
     return LinkSpec(
         name=name,
         rate=rate,

@@ -12,6 +12,7 @@ from zsim.pool.miniature.shape import (
     MAX_SLABS,
     MAX_VDEVS,
     Miniature,
+    fitted,
     miniature_of,
     reduce_recipe,
 )
@@ -99,6 +100,8 @@ def aged_pool(
     reduced, numbers = reduce_recipe(
         recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
     )
+    if reduced is recipe:
+        reduced = fitted(recipe, files)
     first = fill
     for _ in range(FILL_TRIES):
         pool = Pool(reduced, seed)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipes.recipe import PoolRecipe, TopLevel
-from zsim.pool.simulator.population import HistoryRun, expansion, mean_record_bytes
+from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
+from zsim.pool.simulator.population import HistoryRun, expansion, mean_record_bytes, typical_file_bytes
 from zsim.scenario.releases.capacity import DRAID_ROW_BYTES
 
 MAX_SLABS = 192
@@ -25,6 +25,8 @@ MIN_TXG_BYTES = 1 << 20
 FILL_SHARE = 1 / 6
 """Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
 MIN_FILE_BYTES = 1 << 20
+EMPTY_FILL, LEAST_FILL = 0.03, 1e-9
+"""Below this fill, txgs and pieces of files are as large as at it: shares of the data, not of the space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +135,9 @@ def reduce_recipe(
     `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
     most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
     """
-    highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
+    highest = _highest_fill(recipe)
     block_bytes = mean_record_bytes(recipe) * expansion(recipe)
-    room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
+    room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
         return recipe, tuple(range(len(recipe.vdevs)))
     numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
@@ -144,20 +146,38 @@ def reduce_recipe(
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
     vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest, heaps=heaps) for level in chosen)
     space = sum(level.slab_bytes * level.slab_count for level in vdevs)
-    largest = int(space / expansion(recipe) / files)
-    txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
+    held = space * min(1.0, highest / EMPTY_FILL)
+    return _in_pieces(replace(recipe, vdevs=vdevs), held, files), numbers
+
+
+def _highest_fill(recipe: PoolRecipe) -> float:
+    return max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
+
+
+def fitted(recipe: PoolRecipe, files: int = FILES_PER_POOL) -> PoolRecipe:
+    """Return the recipe of a pool that is built whole, its files and txgs cut where they would not fit.
+
+    A file that is begun is written to its end, and so is a txg: of a pool that holds few of them, the last
+    one decides how full it is.  There they are at most one in `files` of what is to be stored.
+    """
+    stored = _highest_fill(recipe) * recipe.space
+    lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
+    return _in_pieces(recipe, stored, files) if lump > stored / files else recipe
+
+
+def _in_pieces(recipe: PoolRecipe, room: float, files: int) -> PoolRecipe:
+    """Return a recipe of which files and txgs are small shares of so much room [bytes]."""
+    held = room / expansion(recipe)
+    txg = int(min(recipe.txg_bytes, max(held * TXG_SHARE, MIN_TXG_BYTES)))
     every = max(1, round(recipe.txg_bytes / txg))
-    together = int(min(every, max(1.0, space / expansion(recipe) * FILL_SHARE / txg)))
-    reduced = replace(
+    return replace(
         recipe,
-        vdevs=vdevs,
         txg_bytes=txg,
         metadata_every=every,
-        fill_parts=together,
+        fill_parts=int(min(every, max(1.0, held * FILL_SHARE / txg))),
         whole_files=False,
-        piece_bytes=max(largest, MIN_FILE_BYTES),
+        piece_bytes=max(int(held / files), MIN_FILE_BYTES),
     )
-    return reduced, numbers
 
 
 def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,20 @@ def mean_file_bytes(recipe: PoolRecipe) -> float:
     factors = np.array([record.size_factor for record in recipe.records])
     mean = float(mean * (weights * factors).sum() / weights.sum())
     return min(mean, recipe.piece_bytes) if recipe.piece_bytes else mean
+
+
+def typical_file_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of the file that a byte lies in [bytes].
+
+    Notes
+    -----
+    Of a log-normal distribution the mean times exp(sigma**2); of any, at most the largest file.
+    """
+    sizes = recipe.files
+    largest = sizes.high if sizes.shape != "fixed" else sizes.mean
+    heavy = math.exp(min(sizes.sigma**2, 50.0)) if sizes.shape == "lognormal" else 1.0
+    factor = max(record.size_factor for record in recipe.records)
+    return min(mean_file_bytes(replace(recipe, piece_bytes=0)) * heavy, largest * factor)
 
 
 def mean_record_bytes(recipe: PoolRecipe) -> float:

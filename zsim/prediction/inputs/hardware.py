@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
-from zsim.base.errors import NotSimulatedYet
+from zsim.base.errors import InputError, NotSimulatedYet
+from zsim.base.units import format_bytes
 from zsim.drives.catalogue import load_drive
 from zsim.drives.models.links import load_enclosure
 from zsim.drives.models.model import DriveModel
@@ -19,7 +21,7 @@ from zsim.engine.model import (
     VdevModel,
 )
 from zsim.operation.rules import queue_rules, scan_rules
-from zsim.prediction.inputs.clients import client_groups, writer
+from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
 from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
@@ -28,6 +30,8 @@ PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = 64
 HOST, FASTEST_SATA = "onboard-sata", 700e6
+HOPELESS = 10.0
+"""Loads of so many times what the drives can do have no steady state, however well requests are merged."""
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
 NATIVE_512_BELOW = 1_900_000_000_000
 
@@ -202,6 +206,32 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
     if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
         raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
     writer(resolved)
+    _refuse_what_no_drive_serves(resolved)
+
+
+def _refuse_what_no_drive_serves(resolved: ResolvedScenario) -> None:
+    """Refuse loads far beyond what the drives together can read or write: their queue grows without end.
+
+    No drive moves more than its outermost tracks pass under the head, and no disk is at another place sooner
+    than after half a revolution on average.
+    """
+    numbers = drive_models(resolved)[0].parameters()
+    most_bytes = HOPELESS * resolved.leaves * max(numbers.zone_rates)
+    each_s = numbers.revolution_s / 2.0
+    most_reads = HOPELESS * resolved.leaves / each_s if each_s > 0.0 else math.inf
+    for load in resolved.load:
+        if load.rate is None:
+            continue
+        size = max(request_bytes(load, resolved), resolved.recordsize if load.kind == "random-read" else 0)
+        most = most_bytes / size
+        if load.kind == "random-read":
+            most = min(most, most_reads / math.ceil(size / resolved.recordsize))
+        if load.rate > most:
+            allowed = (
+                f"requests of {format_bytes(size)} at this rate are more than {HOPELESS:g} times what "
+                f"{resolved.leaves} such drives can do, {most / HOPELESS:.0f} a second"
+            )
+            raise InputError("load rate", f"{load.rate:g}", allowed, "give what the pool serves, or threads")
 
 
 def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from zsim.base.errors import InputError
-from zsim.base.units import format_fraction
+from zsim.base.units import format_both, format_fraction
 from zsim.pool.api import window_vdevs
 from zsim.pool.blocks import BlockTable
 from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
@@ -21,6 +21,7 @@ from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.recipes.recipe import TopLevel, pool_of
 from zsim.pool.simulator.population import HistoryError, expansion
+from zsim.prediction.groups import with_degraded_groups
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
@@ -110,6 +111,7 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     if resolved.scenario.block_list is not None:
         return _listed(resolved, blocks or BLOCKS)
     pool, note = pool_miniature(resolved, member, blocks=blocks, heaps=_heaps(resolved))
+    pool = with_degraded_groups(resolved, pool)
     if resolved.scenario.metaslabs is not None:
         pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
     table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
@@ -224,9 +226,9 @@ def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tup
         fill *= LESS_FULL
         try:
             pool = _pool(resolved, history, fill, None, size)
-        except HistoryError:
+        except HistoryError as error:
             if last:
-                raise
+                raise _no_room(resolved, history) from error
             continue
         here, there = format_fraction(fill), format_fraction(resolved.fill)
         return (
@@ -235,6 +237,17 @@ def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tup
             "blocks have to be split (gang blocks)",
         )
     raise AssertionError
+
+
+def _no_room(resolved: ResolvedScenario, history: History) -> InputError:
+    held = f"{resolved.layout} of {format_both(resolved.drive_size)} drives"
+    return InputError(
+        "fill",
+        format_fraction(resolved.fill),
+        f"the history {history.name} finds no room on {held} at this fill, nor at any down to "
+        f"{format_fraction(resolved.fill * LESS_FULL**TRIES)}",
+        "give larger drives, another history, or a lower fill",
+    )
 
 
 def _pool(

@@ -11,15 +11,15 @@ from zsim.operation.control import Steps
 from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
+from zsim.prediction.groups import degraded_bytes, degraded_share
 from zsim.prediction.inputs.clients import Loads, has_hours, log_bytes, spans
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.inputs.worlds import World, in_world
-from zsim.prediction.runs.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
+from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.scan.program import DamagedVdev, in_degraded_group
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -303,20 +303,8 @@ def share_correction(resolved: ResolvedScenario, pool: WorldPopulation) -> float
     spec = resolved.layout.vdevs[0]
     if spec.kind != "draid" or resolved.operation != "resilver":
         return 1.0
-    damaged = DamagedVdev(
-        "draid",
-        spec.children,
-        spec.parity,
-        resolved.ashift,
-        tuple(range(resolved.replace)),
-        spec.data,
-        spec.spares,
-    )
-    table = pool.table
-    here = table.dva_vdev[:, 0] == 0
-    offset, asize = table.dva_offset[here, 0], table.dva_asize[here, 0]
-    lost = float(asize[in_degraded_group(offset, table.psize[here], damaged)].sum())
-    return degraded_share(spec, resolved.replace) * float(asize.sum()) / lost if lost > 0.0 else 1.0
+    here, lost = degraded_bytes(resolved, pool.table)
+    return degraded_share(spec, resolved.replace) * here / lost if lost > 0.0 else 1.0
 
 
 def scaled(

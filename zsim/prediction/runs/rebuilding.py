@@ -20,6 +20,7 @@ from zsim.operation.rules import rebuild_window, waits_for_metaslabs
 from zsim.operation.setup import damaged_vdev
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
+from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
 from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
@@ -66,18 +67,6 @@ class MetaslabSample:
     in_flight: int
     before: float
     behind: float
-
-
-def degraded_share(spec: VdevSpec, failed: int) -> float:
-    """Return the share of a vdev's data that lies in groups with a failed child.
-
-    Every child is in as many groups as any other, so the share is that of the ways to lay a group which
-    include one of `failed` children.
-    """
-    if spec.kind != "draid":
-        return 1.0
-    width = spec.data + spec.parity
-    return 1.0 - math.comb(spec.children - failed, width) / math.comb(spec.children, width)
 
 
 def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:

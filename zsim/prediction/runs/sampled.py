@@ -251,7 +251,7 @@ class SampledRun(Run):
 
     def _all_done(self) -> Steps:
         """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
-        if self.plan.times == 1.0:
+        if self.plan.times == 1.0 or self._left() == 0:
             self.complete = True
             return
         self.counted = self._result()
