@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from zsim.engine import kernel
-from zsim.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached
+from zsim.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached, of_this_machine
 
 PROGRAM = "from zsim.engine.warm import compile_kernels; compile_kernels()"
 _begun: list[subprocess.Popen[bytes]] = []
@@ -30,6 +30,7 @@ def begin_compiling() -> None:
     """Start the second process, unless something is compiled already or there is no core for it."""
     if _begun or kernels_are_cached() or not _may_start():
         return
+    of_this_machine().prepare()
     places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     _begun.append(
         subprocess.Popen(
