@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.errors import InputError
+from zsim.errors import InputError, is_unsafe
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
 
@@ -24,6 +24,7 @@ def check_scenario(scenario: Scenario) -> None:
     InputError
         Naming the field that has to change.
     """
+    _check_texts(scenario)
     layout = scenario.pool_layout
     release = load_release(scenario.release or DEFAULT_RELEASE)
     _check_fill(scenario)
@@ -36,6 +37,15 @@ def check_scenario(scenario: Scenario) -> None:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
         raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
+
+
+def _check_texts(scenario: Scenario) -> None:
+    """Refuse names with controls or marks of writing direction: they would reach terminals and pages."""
+    texts = {name: getattr(scenario, name) for name in type(scenario).model_fields}
+    texts |= {"ports": " ".join(port.enclosure for port in scenario.ports or ())}
+    for name, text in texts.items():
+        if isinstance(text, str) and any(map(is_unsafe, text)):
+            raise InputError(name, text, "it has characters that are not printed", "rename the file")
 
 
 def _check_fill(scenario: Scenario) -> None:

@@ -25,6 +25,7 @@ from zsim.predict.member import run_member, world_of
 from zsim.predict.population import miniature
 from zsim.predict.together import together
 from zsim.predict.worlds import Choice
+from zsim.reading import read_text
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -226,10 +227,10 @@ def load(path: Path) -> tuple[Bank, ...]:
     if not path.exists():
         return ()
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path, "bank").splitlines(), 1):
         try:
             found.append(_bank(json.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError("bank", path.name, f"line {number} is no bank: {error}", "delete it") from error
     return tuple(found)
 
