@@ -23,6 +23,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 VARIABLE = "ZSIM_CACHE_DIR"
+WORKER = "ZSIM_WORKER"
+"""Variable of the environment that marks processes which another one of zsim has started."""
 ENDING = ".kernel"
 DIGEST_BYTES = 32
 MAX_BYTES = 1 << 28
@@ -312,7 +314,8 @@ class KernelCache:
         os.environ[VARIABLE] = str(base)
 
     def _warn(self, reason: str) -> None:
-        if not self._has_warned and multiprocessing.parent_process() is None:
+        is_first = multiprocessing.parent_process() is None and WORKER not in os.environ
+        if is_first and not self._has_warned:
             text = f"zsim: compiled kernels are not kept for the next run, as {reason}; {REMEDY}.\n"
             with contextlib.suppress(OSError, AttributeError):
                 sys.stderr.write(text)

@@ -155,15 +155,17 @@ def validation_sentence(error: BaseException) -> str:
     """Say in one sentence what the first complaint of a pydantic ValidationError is."""
     first = error.errors()[0]  # type: ignore[attr-defined]
     field = ".".join(str(part) for part in first["loc"]) or "scenario"
+    place, reason = cut(one_line(field), 100), cut(one_line(first["msg"]), 100)
     return (
-        f"{cut(one_line(field), 100)}: {cut(one_line(first['msg']), 150)}, not {first.get('input')!r:.80}; correct or leave out this value"
+        f"{place}: {reason}, not {first.get('input')!r:.80}; correct or leave out this value"
     )
 
 
 def path_sentence(error: OSError) -> str:
     """Say in one sentence which path could not be used and what to do."""
     reason = (error.strerror or "cannot be opened").lower()
-    return f"{cut(one_line(error.filename), MOST_GIVEN)}: {reason}; name a path that exists and that you may use"
+    name = cut(one_line(error.filename), MOST_GIVEN)
+    return f"{name}: {reason}; name a path that exists and that you may use"
 
 
 def explain(error: BaseException) -> tuple[str, int]:

@@ -13,6 +13,7 @@ import sys
 
 from zsim.engine import kernel
 from zsim.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached, of_this_machine
+from zsim.kernel_cache import WORKER
 
 PROGRAM = "from zsim.engine.warm import compile_kernels; compile_kernels()"
 _begun: list[subprocess.Popen[bytes]] = []
@@ -35,7 +36,7 @@ def begin_compiling() -> None:
     _begun.append(
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -49,7 +50,11 @@ def finish_compiling() -> None:
         process.wait()
 
 
+def _is_first() -> bool:
+    return multiprocessing.parent_process() is None and WORKER not in os.environ
+
+
 def _may_start() -> bool:
     """Tell whether this is a Python that can start another, and the first process of its kind."""
     plain = bool(sys.executable) and not getattr(sys, "frozen", False) and IS_COMPILING
-    return plain and (os.cpu_count() or 1) > 1 and multiprocessing.parent_process() is None
+    return plain and (os.cpu_count() or 1) > 1 and _is_first()

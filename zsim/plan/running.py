@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.errors import InputError, ZsimError
+from zsim.kernel_cache import WORKER
 from zsim.plan.table import Row, answer_row, refused_row
 from zsim.scenario.model import Scenario
 
@@ -56,9 +57,8 @@ def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Ite
     An answer depends on its scenario alone, so it is the same for every number of processes.
     """
     if jobs is None:
-        few = len(scenarios) <= FEW or not can_start_others()
-        jobs = 1 if few else min(available_cores(), len(scenarios))
-    if jobs <= 1:
+        jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
+    if jobs <= 1 or not can_start_others():
         yield from ((place, answer(stated)) for place, stated in enumerate(scenarios))
         return
     from zsim.jit import of_this_machine
@@ -99,8 +99,8 @@ class _Worker:
     def __init__(self) -> None:
         places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            [sys.executable, "-P", "-c", PROGRAM],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
