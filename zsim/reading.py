@@ -35,6 +35,8 @@ MAX_RATIO, SURELY_FINE = 1000, 64 << 20
 MAX_DEPTH = 32
 """Tables in tables, lists in lists."""
 PIECE = 1 << 20
+PACKED_PIECE = 1 << 10
+"""Bytes unpacked at once: of zeros, they come to 32 MiB."""
 STANDARD_INPUT = ("-", "/dev/stdin")
 SETTLED_S = 2.0
 """A file that was changed longer ago than this has a new time of change after any further change."""
@@ -132,12 +134,36 @@ def _unpacked(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(fileobj=raw) as stream:
             yield cast("IO[bytes]", stream)
     elif suffix == ".zst":
-        import zstandard  # noqa: PLC0415 - most files are not packed
-
-        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as reader:
-            yield reader
+        yield cast("IO[bytes]", _Zstandard(raw))
     else:
         yield raw
+
+
+class _Zstandard:
+    """A reader of Zstandard frames that tells a file cut off, which `zstandard.stream_reader` takes for whole."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard  # noqa: PLC0415 - most files are not packed
+
+        self.raw, self.unpacker = raw, zstandard.ZstdDecompressor()
+        self.frame: Any = None
+        self.packed = b""
+        self.ready: memoryview = memoryview(b"")
+
+    def read(self, most: int) -> bytes:
+        """Return some bytes, at most so many; none at the end."""
+        while not self.ready:
+            self.packed = self.packed or self.raw.read(PACKED_PIECE)
+            if not self.packed:
+                if self.frame is not None:
+                    raise EOFError
+                return b""
+            self.frame = self.frame or self.unpacker.decompressobj()
+            self.ready = memoryview(self.frame.decompress(self.packed))
+            self.packed = self.frame.unused_data if self.frame.eof else b""
+            self.frame = None if self.frame.eof else self.frame
+        piece, self.ready = self.ready[:most], self.ready[most:]
+        return bytes(piece)
 
 
 class _Bounded(io.RawIOBase):
