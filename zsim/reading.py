@@ -140,7 +140,7 @@ def _unpacked(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
 
 
 class _Zstandard:
-    """A reader of Zstandard frames that tells a file cut off, which `zstandard.stream_reader` takes for whole."""
+    """A reader of Zstandard frames that notices a file cut off; `stream_reader` takes it for whole."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         import zstandard  # noqa: PLC0415 - most files are not packed
