@@ -116,6 +116,16 @@ def opened(
         raise _refusal(path, field, remedy, error) from error
 
 
+@contextlib.contextmanager
+def opened_pipe(path: Path) -> Iterator[IO[bytes]]:
+    """Open a named pipe, where a command reads what another one writes; it waits for the writer."""
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise _refusal(path, "file", REMEDY, error) from error
+
+
 def _raw(path: str | Path, field: str, remedy: str) -> IO[bytes]:
     # Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -31,6 +31,8 @@ _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 def opened(path: Path) -> AbstractContextManager[IO[bytes]]:
     """Open a file for reading bytes; .gz and .zst are unpacked; see `zsim.reading.opened`."""
+    if path.is_fifo():  # a list of block pointers may come straight from zdb
+        return reading.opened_pipe(path)
     return reading.opened(path, "file", "name a file or directory that can be read")
 
 
