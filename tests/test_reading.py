@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import zstandard
 
-from zsim import reading
+from zsim.base import reading
+from zsim.base.errors import InputError, printable, shown
+from zsim.base.reading import content_mark, is_deep, read_bytes, read_json, read_text, read_toml
 from zsim.cli.main import main
-from zsim.errors import InputError, printable, shown
-from zsim.pool.bps import read_block_list
-from zsim.reading import content_mark, is_deep, read_bytes, read_json, read_text, read_toml
+from zsim.pool.measured.bps import read_block_list
 from zsim.scenario.model import Scenario
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and limits of POSIX")
@@ -101,7 +101,7 @@ def test_a_small_packed_list_takes_little_memory(tmp_path: Path) -> None:
     path = packed(tmp_path / "bps.csv.zst", (HEADER + ROW.format(1, 2048) * 200_000).encode())
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"
-        "from zsim.pool.bps import read_block_list; print(len(read_block_list(sys.argv[1]).table))"
+        "from zsim.pool.measured.bps import read_block_list; print(len(read_block_list(sys.argv[1]).table))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False, timeout=60
@@ -113,7 +113,7 @@ def test_a_list_in_parts_is_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = tmp_path / "bps.csv"
     path.write_text(HEADER + "".join(ROW.format(k, 2048 + 384 * k) for k in range(10)))
     whole = read_block_list(path).table
-    monkeypatch.setattr("zsim.pool.bps.LINES_AT_ONCE", 3)
+    monkeypatch.setattr("zsim.pool.measured.bps.LINES_AT_ONCE", 3)
     parts = read_block_list(path).table
     assert np.array_equal(whole.blkid, parts.blkid)
     assert np.array_equal(whole.dva_offset, parts.dva_offset)

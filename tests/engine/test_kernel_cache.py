@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from zsim import kernel_cache
-from zsim.kernel_cache import KernelCache, meaning_hash, objection_to, package_sources
+from zsim.base import kernel_cache
+from zsim.base.kernel_cache import KernelCache, meaning_hash, objection_to, package_sources
 
 PROGRAM = """
 from zsim.vdevs import raidz
@@ -143,7 +143,7 @@ def test_directories_of_others_are_refused(tmp_path: Path, monkeypatch: pytest.M
 def test_only_the_meaning_of_kernels_counts() -> None:
     sources = package_sources()
     same = meaning_hash(sources)
-    kernel, beside = "zsim.vdevs.raidz", "zsim.pool.histories"
+    kernel, beside = "zsim.vdevs.raidz", "zsim.pool.recipes.histories"
     text = sources[kernel].replace(b'"""', b'"""Said otherwise. ', 1) + b"\n# a comment\n"
     assert meaning_hash({**sources, kernel: text}) == same
     assert meaning_hash({**sources, beside: sources[beside] + b"\nX = 1\n"}) == same
@@ -156,7 +156,7 @@ def test_every_module_with_kernels_is_found() -> None:
     sources = package_sources()
     found = kernel_cache.kernel_modules(sources)
     assert {name for name, text in sources.items() if b"@njit" in text} <= found.keys()
-    assert "zsim.jit" in found
+    assert "zsim.base.jit" in found
 
 
 def test_an_edited_kernel_is_never_taken_for_the_old_one(

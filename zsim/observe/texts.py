@@ -9,9 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import IO
 
-from zsim import reading
-from zsim.errors import InputError, shown
-from zsim.units import MAX_BYTES, parse_duration
+from zsim.base import reading
+from zsim.base.errors import InputError, shown
+from zsim.base.units import MAX_BYTES, parse_duration
 
 MAX_TEXT = 256 << 20
 """Bytes of a file that is read as a whole; the list of block pointers is streamed instead."""
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 
 def opened(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """Open a file for reading bytes; .gz and .zst are unpacked; see `zsim.reading.opened`."""
+    """Open a file for reading bytes; .gz and .zst are unpacked; see `zsim.base.reading.opened`."""
     if path.is_fifo():  # a list of block pointers may come straight from zdb
         return reading.opened_pipe(path)
     return reading.opened(path, "file", "name a file or directory that can be read")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.errors import InputError
+from zsim.base.reading import opened
 from zsim.drives.derived import MAX_OFFSET
-from zsim.errors import InputError
-from zsim.reading import opened
 
 SECTOR = 512
 """Bytes of the block in which Linux and DiskSim count."""
