@@ -348,7 +348,5 @@ def test_a_damaged_profile_is_refused_by_file_and_field(
     folder.mkdir(parents=True)
     (folder / "mine-1.0.toml").write_text(source.replace('choice = "sorted"', 'choice = "random"'))
     monkeypatch.setattr(model_data, "models_directory", lambda: tmp_path / "models")
-    load_release.cache_clear()
     with pytest.raises(InputError, match=r"mine-1\.0\.toml: behaviour\.scan\.choice 'random'"):
         load_release("mine-1.0")
-    load_release.cache_clear()

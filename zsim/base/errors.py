@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of Unicode: controls, formatting, surrogates, separators of lines and paragraphs."""
+
 
 class ZsimError(Exception):
     """Base of every exception that zsim raises on purpose.
@@ -43,27 +48,43 @@ class InputError(ZsimError):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        head = f"{self.field} is missing" if self.value is None else self._verdict()
-        reason = f"{head}: {self.allowed}"
-        sentence = _one_line(f"{reason}; {self.remedy}" if self.remedy else reason)
+        head = f"{cut(self.field, 120)} is missing" if self.value is None else self._verdict()
+        reason = f"{head}: {cut(self.allowed, 900)}"
+        sentence = printable(_one_line(f"{reason}; {self.remedy}" if self.remedy else reason))
         return sentence if sentence.endswith("?") else f"{sentence}."
 
     def _verdict(self) -> str:
-        return f"{self.field} {shown(self.value)} cannot be used"
+        return f"{cut(self.field, 120)} {shown(self.value)} cannot be used"
 
 
 class NotSimulatedYet(InputError):  # noqa: N818 - reads as what it says
     """A sensible question that zsim has no mechanism for yet: refused rather than answered wrongly."""
 
     def _verdict(self) -> str:
-        return f"{self.field} {shown(self.value)} is not simulated yet"
+        return f"{cut(self.field, 120)} {shown(self.value)} is not simulated yet"
 
 
 def shown(value: object, limit: int = 160) -> str:
     """Return `value` as it goes into a message: text in quotes, cut in the middle beyond `limit`."""
     text = repr(value) if isinstance(value, str | bytes) else str(value)
+    return cut(printable(text), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return `text`, cut in the middle beyond `limit` characters."""
     half = (limit - 3) // 2
     return text if len(text) <= limit else f"{text[:half]}...{text[-half:]}"
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """Return `text` with escapes for what could steer a terminal or turn the reading order round."""
+    safe = "".join(f"\\u{ord(sign):04x}" if is_unsafe(sign) else sign for sign in text)
+    return safe if limit is None else cut(safe, limit)
+
+
+def is_unsafe(sign: str) -> bool:
+    """Tell whether a character is a control, a mark of formatting (bidi) or half a character."""
+    return not sign.isprintable() and unicodedata.category(sign) in UNSAFE
 
 
 def _one_line(text: str) -> str:

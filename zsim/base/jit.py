@@ -1,7 +1,8 @@
 """The one door to numba: compiled kernels with a cache that edits cannot make stale.
 
 numba's own on-disk cache looks only at the file of the outermost function, so an edit in another
-kernel file would silently be ignored.  Here the cache directory carries a hash of *all* kernel sources.
+kernel file would silently be ignored.  `zsim.base.kernel_cache` finds kernels by a hash of *all* their
+sources.
 """
 
 from __future__ import annotations
@@ -9,27 +10,28 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import os
+import pickle
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite  # type: ignore[import-untyped,unused-ignore]
 import numba
 import numpy as np
-from llvmlite.binding import Linkage, parse_assembly  # type: ignore[import-untyped,unused-ignore]
+from llvmlite.binding import Linkage, get_host_cpu_name, parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
-from numba.core import sigutils, typing
-from numba.core.caching import FunctionCache
+from numba.core import serialize, sigutils, typing
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags, compile_extra
+from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from zsim.base.kernel_cache import KernelCache
+
 PACKAGE = Path(__file__).parents[1]
-KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
 
 IS_COMPILING = not numba.config.DISABLE_JIT
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
@@ -40,32 +42,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @functools.cache
-def kernel_source_hash() -> str:
-    """Return the hash of every source file that may hold compiled code.
-
-    Returns
-    -------
-    str
-        First 16 hexadecimal digits of the SHA-256 over the kernel rooms' files, in name order.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    kernels = [path for room in KERNEL_ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
-    for path in (PACKAGE / "base" / "jit.py", *kernels):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+def of_this_machine() -> KernelCache:
+    """Return the cache of kernels for the compiler, libraries and processor at hand."""
+    processor = numba.config.CPU_NAME or get_host_cpu_name()
+    return KernelCache((numba.__version__, llvmlite.__version__, np.__version__, processor))
 
 
-def cache_directory() -> Path:
-    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent)."""
-    root = os.environ.get("ZSIM_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    base = Path(root) if root else Path.home() / ".cache"
-    return base / "zsim" / f"kernels-{kernel_source_hash()}"
+def cache_directory() -> Path | None:
+    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent), if any."""
+    return of_this_machine().directory
 
 
 def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
     """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
-    return any(cache_directory().rglob(f"{kernel}-*.nbc"))
+    return of_this_machine().has(kernel)
 
 
 def _without_linear_algebra() -> None:
@@ -84,9 +74,6 @@ def _without_linear_algebra() -> None:
 
 
 _without_linear_algebra()
-
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(cache_directory())
 
 
 def njit(function: F) -> F:
@@ -134,13 +121,38 @@ class _Kernel:
         return self.compiled._numba_type_
 
 
-class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
-    """Kernels on disk, read without what numba loads for compiling: 0.2 s of every run."""
+class _Cache:
+    """Kernels on disk, in the place of numba's `Cache`; read without what numba loads for compiling."""
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    cache_path = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        module = function.__module__.rpartition(".")[2]
+        self.name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return what was compiled for a signature, or None if that has to be done."""
         rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        content = of_this_machine().read(self._name_of(signature, target_context.codegen()))
+        if content is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception:  # whatever is wrong with it, compiling anew puts it right
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled, unless it holds addresses of this process."""
+        if not result.library.has_dynamic_globals:
+            name = self._name_of(signature, result.codegen)
+            of_this_machine().write(name, serialize.dumps(result._reduce()))
+
+    def _name_of(self, signature: Any, codegen: Any) -> str:
+        cells = tuple(each.cell_contents for each in self.function.__closure__ or ())
+        parts = (self.function.__module__, signature, codegen.magic_tuple(), self.function.__code__.co_code)
+        digest = hashlib.sha256(repr(parts).encode() + (serialize.dumps(cells) if cells else b""))
+        return f"{self.name}-{digest.hexdigest()[:16]}"
 
 
 def compile_for(function: Any, signature: str) -> None:

@@ -15,17 +15,20 @@ from __future__ import annotations
 import difflib
 import functools
 import hashlib
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, is_unsafe
+from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories"]
 MODEL_KINDS: tuple[str, ...] = get_args(ModelKind)
 SINGULAR = {"drives": "drive", "enclosures": "enclosure", "releases": "release", "histories": "history"}
+
+FILE_ENDINGS = (".toml", ".json")
+"""What a path of a model of one's own ends in; other names are the catalogue's."""
 
 DEFAULT_DRIVE = "generic-7200rpm-cmr"
 """The drive assumed when none is named."""
@@ -114,18 +117,31 @@ def find(kind: ModelKind, name: str, field: str | None = None) -> Path:
         With the nearest name, when there is no such model.
     """
     if name.endswith(".toml"):
-        path = Path(name).expanduser()
-        if path.is_file():
-            return path
-        raise InputError(
-            field or SINGULAR[kind], name, "there is no such file", "give the path of a TOML file"
-        )
+        return own_file(name, field or SINGULAR[kind])
     known = {each.lower(): each for each in names(kind)}
     exact = known.get(name.strip().lower())
     if exact is None:
         reason = f"the catalogue has no such {SINGULAR[kind]}"
         raise InputError(field or SINGULAR[kind], name, reason, suggest(name, known.values()))
     return models_directory() / kind / f"{exact}.toml"
+
+
+def own_file(name: str, field: str) -> Path:
+    """Return the path of a file that the user names in the place of a model."""
+    try:
+        path = Path(name).expanduser()
+    except RuntimeError as error:
+        raise InputError(field, name, "there is no such user", "give the path of a TOML file") from error
+    checked_name(path, field, "give the path of a TOML file")
+    return path
+
+
+def state_of(name: str, field: str = "file") -> str:
+    """Return the hash of the file that `name` is the path of; empty for a name of the catalogue.
+
+    What is kept in memory about a model is kept under its name and this.
+    """
+    return content_mark(own_file(name, field), field) if name.endswith(FILE_ENDINGS) else ""
 
 
 def load(kind: ModelKind, name: str, field: str | None = None) -> dict[str, Any]:
@@ -141,15 +157,8 @@ def load_toml(path: Path, field: str = "file") -> dict[str, Any]:
     InputError
         Naming the file, and the line when its syntax is wrong.
     """
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise InputError(field, str(path), reason, "give the path of a TOML file") from error
-    except UnicodeDecodeError as error:
-        raise InputError(field, str(path), "it is not UTF-8 text", "give the path of a TOML file") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(field, str(path), f"it is not TOML: {error}", "put that line right") from error
+    data: dict[str, Any] = read_toml(path, field)
+    return data
 
 
 def sha256_of(path: Path) -> str:
@@ -200,6 +209,8 @@ def text_of(data: Mapping[str, Any], dotted: str, path: Path, choices: Iterable[
     found = _descend(data, dotted, path)
     if not isinstance(found, str):
         raise _file_error(path, dotted, found, "text is needed here", "")
+    if any(map(is_unsafe, found)):
+        raise _file_error(path, dotted, found, "it has characters that are not printed", "leave them out")
     if choices is not None and found not in (allowed := tuple(choices)):
         raise _file_error(path, dotted, found, f"it is one of {', '.join(allowed)}", suggest(found, allowed))
     return found

@@ -82,14 +82,14 @@ def progress(title: str) -> Iterator[Report]:
 
 
 @contextlib.contextmanager
-def known_so_far(as_json: bool) -> Iterator[None]:
+def known_so_far(as_json: bool, go_on: str = "") -> Iterator[None]:
     """On Ctrl-C print the rows known so far (not with --json, which is whole or not there)."""
     try:
         yield
     except KeyboardInterrupt as stop:
         partial = getattr(stop, "partial", None)
         if partial is not None and not as_json:
-            notice("interrupted; what follows is known so far")
+            notice(f"interrupted; what follows is known so far{go_on}")
             show(partial)
         raise
 

@@ -15,11 +15,13 @@ from typing import NamedTuple
 import click
 
 import zsim
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, cut, printable
 
 GARBAGE_THRESHOLD = 50_000
 M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
 EXIT_BAD_INPUT = 2
+MOST_GIVEN = 300
+"""Characters that a message repeats of what was given."""
 EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -136,8 +138,8 @@ def cli() -> None:
 
 
 def one_line(text: object) -> str:
-    """Return `text` as one line, blanks squeezed."""
-    return " ".join(str(text).split())
+    """Return `text` as one line, blanks squeezed, without what could steer the terminal."""
+    return printable(" ".join(str(text).split()))
 
 
 def usage_sentence(error: click.ClickException) -> str:
@@ -148,22 +150,22 @@ def usage_sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         near = f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
         text = f"{error.option_name} is not an option of '{command}'{near}"
-    return f"{text.rstrip('.')}; '{command} --help' lists what is allowed"
+    return f"{cut(text.rstrip('.'), MOST_GIVEN)}; '{command} --help' lists what is allowed"
 
 
 def validation_sentence(error: BaseException) -> str:
     """Say in one sentence what the first complaint of a pydantic ValidationError is."""
     first = error.errors()[0]  # type: ignore[attr-defined]
     field = ".".join(str(part) for part in first["loc"]) or "scenario"
-    return (
-        f"{field}: {one_line(first['msg'])}, not {first.get('input')!r:.80}; correct or leave out this value"
-    )
+    place, reason = cut(one_line(field), 100), cut(one_line(first["msg"]), 100)
+    return f"{place}: {reason}, not {first.get('input')!r:.80}; correct or leave out this value"
 
 
 def path_sentence(error: OSError) -> str:
     """Say in one sentence which path could not be used and what to do."""
     reason = (error.strerror or "cannot be opened").lower()
-    return f"{error.filename}: {reason}; name a path that exists and that you may use"
+    name = cut(one_line(error.filename), MOST_GIVEN)
+    return f"{name}: {reason}; name a path that exists and that you may use"
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -178,8 +180,9 @@ def explain(error: BaseException) -> tuple[str, int]:
         return path_sentence(error), EXIT_BAD_INPUT
     if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
         return validation_sentence(error), EXIT_BAD_INPUT
+    said = cut(one_line(error), MOST_GIVEN)
     hint = "this is a fault of zsim: set ZSIM_DEBUG=1 for the traceback and report it"
-    return f"internal error: {type(error).__name__}: {one_line(error) or 'no message'}; {hint}", EXIT_INTERNAL
+    return f"internal error: {type(error).__name__}: {said or 'no message'}; {hint}", EXIT_INTERNAL
 
 
 def run(arguments: Sequence[str] | None) -> int:

@@ -11,6 +11,9 @@ from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
 from zsim.cli.ranges import values_of
 
+NOTHING_ANSWERED = 1
+"""Exit code where every combination is refused."""
+
 
 @click.command("sweep")
 @click.option("--width", metavar="VALUES", help="Drives of a RAID-Z vdev, parity included, such as 4..12.")
@@ -44,13 +47,16 @@ def command(
     check_outputs(output, plot, store)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
-    with known_so_far(as_json), announced_compilation(), progress("sweeping") as report:
+    again = f"the same command goes on from {store}" if store else "with --store FILE.jsonl it would go on"
+    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as report:
         table = sweep(store=store, jobs=workers, on_progress=report, **axes)
     write(table, output, plot)
     if as_json:
         print_json(table.to_dict())
     else:
         show(table)
+    if len(table) and all(row.get("refused") is not None for row in table):
+        click.get_current_context().exit(NOTHING_ANSWERED)
 
 
 def axes_of(

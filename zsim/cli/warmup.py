@@ -33,4 +33,6 @@ def command() -> None:
         for done, run in enumerate(RUNS):
             report(done / len(RUNS), "")
             predict(Scenario.from_dict({**SMALL, **run}))
-    click.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s, kept in {cache_directory()}.")
+    place = cache_directory()
+    kept = "not kept" if place is None else f"kept in {place}"
+    click.echo(f"Kernels ready after {time.perf_counter() - started:.1f} s, {kept}.")

@@ -85,11 +85,13 @@ def load_drive(name: str) -> DriveModel:
     InputError
         With the nearest names, when there is none; naming file and field, when it is wrong.
     """
-    return _load(str(name).strip())
+    plain = str(name).strip()
+    return _load(plain, model_data.state_of(plain, "drive"))
 
 
 @functools.lru_cache(maxsize=64)
-def _load(name: str) -> DriveModel:
+def _load(name: str, _state: str) -> DriveModel:
+    """Return a drive; `_state` is the hash of its file, if the name is that of a file."""
     if name.endswith(".json"):
         from zsim.drives.disksim.parametric import drive_from_tracks  # noqa: PLC0415 - needs scipy and compiled code
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
-import zstandard
-
+from zsim.base import reading
 from zsim.base.errors import InputError, shown
 from zsim.base.units import MAX_BYTES, parse_duration
 
@@ -32,34 +29,11 @@ _YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
 _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; .gz and .zst are unpacked.
-
-    Raises
-    ------
-    InputError
-        When it cannot be read to its end.
-    """
-    try:
-        with path.open("rb") as raw, _unpacked(path, raw) as stream:
-            yield stream
-    except (OSError, EOFError, zstandard.ZstdError) as error:
-        reason = getattr(error, "strerror", None) or "it is damaged or cut, and cannot be unpacked to its end"
-        remedy = "name a file or directory that can be read"
-        raise InputError("file", str(path), str(reason).lower(), remedy) from error
-
-
-@contextmanager
-def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
-    if path.suffix == ".gz":
-        with gzip.GzipFile(fileobj=raw) as stream:
-            yield cast("IO[bytes]", stream)
-    elif path.suffix == ".zst":
-        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as reader:
-            yield reader
-    else:
-        yield raw
+def opened(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open a file for reading bytes; .gz and .zst are unpacked; see `zsim.base.reading.opened`."""
+    if path.is_fifo():  # a list of block pointers may come straight from zdb
+        return reading.opened_pipe(path)
+    return reading.opened(path, "file", "name a file or directory that can be read")
 
 
 def decoded(content: bytes) -> str:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import contextlib
+import json
 import os
+import queue
 import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, ZsimError
+from zsim.base.kernel_cache import WORKER
 from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.scenario.model import Scenario
 
+PACKAGE = Path(__file__).parents[1]
+PROGRAM = "from zsim.planning.running import work; work()"
 FEW = 4
 """So many scenarios are run in this process: starting others would take longer."""
+
+
+class WorkerError(ZsimError):
+    """A process that was to answer scenarios failed: a fault of zsim, or too little memory."""
+
+    exit_code = 70
 
 
 def answer(stated: dict[str, Any]) -> Row:
@@ -43,23 +58,119 @@ def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Ite
     """
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
-    if jobs <= 1:
+    if jobs <= 1 or not can_start_others():
         yield from ((place, answer(stated)) for place, stated in enumerate(scenarios))
         return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=context, initializer=_leave_interrupts)
+    from zsim.base.jit import of_this_machine
+
+    of_this_machine().prepare()
+    yield from _shared_out(scenarios, jobs)
+
+
+def _shared_out(scenarios: Sequence[dict[str, Any]], jobs: int) -> Iterator[tuple[int, Row]]:
+    """Yield answers of other processes, each of which has one scenario at a time."""
+    workers = [_Worker() for _ in range(min(jobs, len(scenarios)))]
+    waiting = list(enumerate(scenarios))[::-1]
     try:
-        futures = {pool.submit(answer, stated): place for place, stated in enumerate(scenarios)}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        busy = {worker.answers: worker for worker in workers}
+        for worker in workers:
+            worker.ask(*waiting.pop())
+        while busy:
+            for ready in wait(list(busy)):
+                worker = busy[ready]  # type: ignore[index]
+                place, row = worker.answered()
+                if waiting:
+                    worker.ask(*waiting.pop())
+                else:
+                    del busy[worker.answers]
+                yield place, row
     finally:
-        # Leaving a `with` would wait for all that is still to come.
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.end()
 
 
-def _leave_interrupts() -> None:
-    """Let Ctrl-C, which the terminal sends to all processes, be the first one's to answer."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+class _Worker:
+    """A process that answers scenarios until its standard input ends, as it does when this process dies.
+
+    It runs a program of its own and not the caller's again, as processes of `multiprocessing` do: so scripts
+    need no ``if __name__ == "__main__"``.
+    """
+
+    def __init__(self) -> None:
+        places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", PROGRAM],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.questions = self.process.stdin
+        # Frames of its own, as text: what a worker says is data, never code.
+        self.answers = Connection(os.dup(self.process.stdout.fileno()), writable=False)
+        self.process.stdout.close()
+        self.place = -1
+
+    def ask(self, place: int, stated: dict[str, Any]) -> None:
+        """Give it a scenario."""
+        self.place = place
+        with contextlib.suppress(BrokenPipeError):  # it has died, as `answered` will say
+            self.questions.write(json.dumps(stated).encode() + b"\n")
+            self.questions.flush()
+
+    def answered(self) -> tuple[int, Row]:
+        """Return the place of the scenario and its answer.
+
+        Raises
+        ------
+        WorkerError
+            When the process failed or was ended.
+        """
+        try:
+            said = json.loads(self.answers.recv_bytes())
+        except EOFError as error:
+            raise WorkerError(f"a process ended with code {self.process.wait()} before its answer") from error
+        if "fault" in said:
+            raise WorkerError(said["fault"])
+        return self.place, said["row"]
+
+    def end(self) -> None:
+        """End it at once: what it has answered is here, and what it is at can be asked again."""
+        self.process.kill()
+        self.process.wait()
+        self.answers.close()
+        with contextlib.suppress(OSError):
+            self.questions.close()
+
+
+def work() -> None:
+    """Answer the scenarios of standard input, a line each; end with it, in the middle of one if need be."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: one answers
+    answers = Connection(os.dup(1), readable=False)
+    os.dup2(2, 1)  # whatever prints does not disturb the answers
+    asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    while True:
+        said: dict[str, Any]
+        try:
+            said = {"row": answer(json.loads(asked.get()))}
+        except Exception as error:  # the first process shows it
+            said = {"fault": f"{type(error).__name__}: {error}"}
+        answers.send_bytes(json.dumps(said).encode())
+
+
+def _listen(asked: queue.SimpleQueue[bytes]) -> None:
+    """Pass lines on; when there are no more, the first process is gone."""
+    for line in sys.stdin.buffer:
+        asked.put(line)
+    os._exit(0)
+
+
+def can_start_others() -> bool:
+    """Tell whether this is a Python that can start another."""
+    posix = sys.platform != "win32"  # connections over standard streams are those of POSIX
+    return posix and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 def available_cores() -> int:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.base.model_data import models_directory, sha256_of
+from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
+from zsim.base.reading import MAX_UNPACKED, content_mark, read_text
 from zsim.planning.compare import resolved
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
+from zsim.scenario.files import files_named
 from zsim.scenario.model import Scenario
 
 MAX_POINTS = 100_000
@@ -163,14 +165,14 @@ class _Store:
         self.path = None if path is None else Path(path)
         self.known: dict[str, Row] = {}
         if self.path is not None and self.path.exists():
-            self._read(self.path.read_text(encoding="utf-8"))
+            self._read(read_text(self.path, "store", "name another file", MAX_UNPACKED))
 
     def _read(self, text: str) -> None:
         for line in text.splitlines():
             try:
                 entry = json.loads(line)
                 self.known[entry["key"]] = {name: entry["answer"].get(name) for name in (*ANSWER, REASON)}
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # a line cut off when its writer was stopped
 
     def fill(self, row: Row) -> bool:
@@ -194,14 +196,14 @@ class _Store:
             raise InputError("store", str(self.path), reason, "name another file") from error
 
     def _key(self, stated: Mapping[str, Any]) -> str:
-        return _digest([self.sources, stated])
+        return _digest([self.sources, stated, sorted(files_named(stated).values())])
 
 
 def _sources() -> str:
     """Return the hash of everything but the scenario that an answer depends on: models, sources, version."""
-    files = [*models_directory().rglob("*.toml"), *(Path(__file__).parents[1] / "prediction").rglob("*.py")]
     record = provenance()
-    return _digest([record["zsim"], record["kernels"], *(sha256_of(path) for path in sorted(files))])
+    code = [record[name] for name in ("zsim", "kernels", "code", "libraries")]
+    return _digest([code, *(content_mark(path) for path in sorted(models_directory().rglob("*.toml")))])
 
 
 def _digest(data: Any) -> str:

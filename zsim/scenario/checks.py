@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, is_unsafe
 from zsim.base.units import format_both, format_bytes
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
@@ -29,6 +29,7 @@ def check_scenario(scenario: Scenario) -> None:
     InputError
         Naming the field that has to change.
     """
+    _check_texts(scenario)
     layout = scenario.pool_layout
     release = load_release(scenario.release or DEFAULT_RELEASE)
     _check_sizes(scenario)
@@ -53,6 +54,15 @@ def _check_sizes(scenario: Scenario) -> None:
     if scenario.memory is not None and scenario.memory < MIN_MEMORY:
         allowed = f"the ARC alone takes 32M, so ZFS needs {format_bytes(MIN_MEMORY)} or more"
         raise InputError("memory", format_bytes(scenario.memory), allowed, "give it with a unit, such as 16G")
+
+
+def _check_texts(scenario: Scenario) -> None:
+    """Refuse names with controls or marks of writing direction: they would reach terminals and pages."""
+    texts = {name: getattr(scenario, name) for name in type(scenario).model_fields}
+    texts |= {"ports": " ".join(port.enclosure for port in scenario.ports or ())}
+    for name, text in texts.items():
+        if isinstance(text, str) and any(map(is_unsafe, text)):
+            raise InputError(name, text, "it has characters that are not printed", "rename the file")
 
 
 def _check_fill(scenario: Scenario) -> None:

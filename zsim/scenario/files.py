@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
-from zsim.base.model_data import load_toml
+from zsim.base.model_data import FILE_ENDINGS, load_toml
+from zsim.base.reading import content_mark
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 
 _WRITTEN: dict[str, Callable[[int], str]] = {
@@ -38,6 +39,40 @@ def read_scenario(path: Path) -> dict[str, Any]:
     data = load_toml(path, "scenario")
     named = {name: data[name] for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
     return data | {name: str(path.parent / value) for name, value in named.items()}
+
+
+def files_named(stated: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files that a scenario names, and what each holds.
+
+    Parameters
+    ----------
+    stated : Mapping
+        As `Scenario.stated` gives it.
+
+    Returns
+    -------
+    dict of str to str
+        Path to SHA-256 of its content; empty where it cannot be read.  What is kept about a scenario is kept
+        with this: the names alone say nothing about drives, links, histories or lists of blocks.
+    """
+    paths = {str(stated[name]) for name in FILE_FIELDS if stated.get(name)}
+    paths |= {text for text in _texts(stated) if text.strip().endswith(FILE_ENDINGS)}
+    return {path: _mark(path) for path in sorted(paths)}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
+
+
+def _mark(path: str) -> str:
+    try:
+        return content_mark(Path(path.strip()).expanduser())
+    except (InputError, RuntimeError):
+        return ""
 
 
 def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
@@ -91,8 +126,10 @@ def _value(text: str) -> Any:
         return None
     try:
         return tomllib.loads(f"value = {text}")["value"] if "\n" not in text else text
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text
+    except RecursionError as error:
+        raise InputError("override", text, "it is nested too deeply", "write fields one by one") from error
 
 
 def scenario_toml(stated: Mapping[str, Any]) -> str:

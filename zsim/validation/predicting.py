@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from zsim.base.errors import ZsimError
+from zsim.scenario.files import files_named
 from zsim.validation.frame import Options
 
 Fields = Mapping[str, Any]
@@ -49,11 +50,12 @@ def predict_fields(fields: Fields, options: Options) -> Mapping[str, Any]:
     InputError
         When the scenario is refused.
     """
-    return _predicted(json.dumps(dict(fields), sort_keys=True), options.seed)
+    stated = json.dumps(dict(fields), sort_keys=True)
+    return _predicted(stated, tuple(files_named(fields).items()), options.seed)
 
 
 @cache
-def _predicted(fields: str, seed: int) -> Mapping[str, Any]:
+def _predicted(fields: str, _files: tuple[tuple[str, str], ...], seed: int) -> Mapping[str, Any]:
     from zsim.prediction.api import predict
     from zsim.scenario.model import Scenario
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import read_json
 from zsim.drives.disksim.tracks import FIRST_LBN, LBN_COUNT, RANGE, SECTORS, SPARES, Geometry
 
 
@@ -61,14 +61,9 @@ def load_track_drive(path: str | Path) -> TrackDrive:
         Naming file and field.
     """
     source = Path(path)
-    try:
-        data = json.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            "drive", str(path), (error.strerror or "unreadable").lower(), "name a file"
-        ) from error
-    except ValueError as error:
-        raise InputError("drive", str(path), f"it is not JSON: {error}", "give a drive in JSON") from error
+    data = read_json(source, "drive", "give a drive in JSON")
+    if not isinstance(data, dict):
+        raise InputError("drive", str(path), "it holds no object", "give a drive in JSON")
     return track_drive(data, source.name)
 
 

@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 
-from zsim.base.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached
+from zsim.base.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached, of_this_machine
+from zsim.base.kernel_cache import WORKER
 from zsim.engine.compiled import kernel
 
 PROGRAM = "from zsim.engine.compiled.warm import compile_kernels; compile_kernels()"
@@ -30,11 +31,12 @@ def begin_compiling() -> None:
     """Start the second process, unless something is compiled already or there is no core for it."""
     if _begun or kernels_are_cached() or not _may_start():
         return
+    of_this_machine().prepare()
     places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     _begun.append(
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places), WORKER: "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -48,7 +50,11 @@ def finish_compiling() -> None:
         process.wait()
 
 
+def _is_first() -> bool:
+    return multiprocessing.parent_process() is None and WORKER not in os.environ
+
+
 def _may_start() -> bool:
     """Tell whether this is a Python that can start another, and the first process of its kind."""
     plain = bool(sys.executable) and not getattr(sys, "frozen", False) and IS_COMPILING
-    return plain and (os.cpu_count() or 1) > 1 and multiprocessing.parent_process() is None
+    return plain and (os.cpu_count() or 1) > 1 and _is_first()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
+from zsim.base.reading import read_text
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
@@ -75,7 +76,7 @@ def _fio_json(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
         common = data.get("global options", {})
         for job in jobs:
             yield from _fio_job({**common, **job.get("job options", {})}, job, source, capacity)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"it is not fio's JSON output ({type(error).__name__}: {error})"
         raise InputError("--fio", source.name, reason, "run fio with --output-format=json") from error
 
@@ -151,11 +152,7 @@ def _plain(text: str | None) -> str | float:
 
 
 def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError("samples", str(path), str(reason).lower(), "name a readable file") from error
+    return read_text(path, "samples", "name a readable file")
 
 
 def _samples_or_refuse(samples: list[Measurement], path: Path) -> list[Measurement]:

@@ -69,8 +69,10 @@ def paths_of(names: Sequence[str | Path]) -> list[Path]:
     """
     found: list[Path] = []
     for name in names:
-        path = Path("/dev/stdin" if name == "-" else name)
-        if path.is_dir():
+        path = Path(name)
+        if name == "-":
+            found.append(path)
+        elif path.is_dir():
             found += sorted(each for each in path.iterdir() if each.is_file() and each.name[0] != ".")
         elif path.exists():
             found.append(path)
@@ -109,14 +111,14 @@ def read_files(
 
 def _title(path: Path, files: PoolFiles) -> str:
     """Return the name of a file for messages, with its directory if the name alone is taken."""
-    name = plain(path.name)
+    name = plain(path.name) if path.name != "-" else "stdin"
     return name if name not in files.contents else plain(str(path), 200)
 
 
 def _read_file(
     path: Path, files: PoolFiles, table: PointerTable | None, on_progress: OnProgress | None
 ) -> list[str]:
-    name = plain(path.name)
+    name = plain(path.name) if path.name != "-" else "stdin"
     with opened(path) as stream:
         head = stream.read(HEAD)
         if not pointers.recognises(head):

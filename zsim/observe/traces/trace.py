@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import opened
 from zsim.drives.derived import MAX_OFFSET
 
 SECTOR = 512
@@ -156,24 +154,15 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     InputError
         When the file cannot be read to its end.
     """
-    try:
-        with closing(_opened(path)) as stream:
-            for number, line in enumerate(stream, start=1):
+    with opened(path, "trace", "name a trace in text form") as stream:
+        try:
+            for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), start=1):
                 text = line.strip()
                 if text and not text.startswith("#"):
                     yield number, text
-    except (OSError, EOFError, UnicodeDecodeError, zstandard.ZstdError) as error:
-        reason = getattr(error, "strerror", None) or f"it cannot be read to its end ({type(error).__name__})"
-        raise InputError("trace", str(path), str(reason).lower(), "name a trace in text form") from error
-
-
-def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8")
-    if path.suffix == ".zst":
-        unpacked = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), closefd=True)
-        return io.TextIOWrapper(unpacked, encoding="utf-8")
-    return path.open(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            remedy = "name a trace in text form"
+            raise InputError("trace", str(path), "it is not UTF-8 text", remedy) from error
 
 
 def bad_line(path: Path, number: int, text: str, form: str) -> InputError:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import content_mark
 from zsim.base.units import format_bytes
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.measured.bps import read_block_list
@@ -103,17 +104,11 @@ def load_blocks(path: str | Path, vdevs: tuple[TopLevel, ...], order: Order = "a
         When the file cannot be read or is not about such a pool.
     """
     path = Path(path)
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise InputError(FIELD, str(path), (error.strerror or "it cannot be read").lower(), REMEDY) from error
-    return _load(path, state.st_mtime_ns, state.st_size, vdevs, order)
+    return _load(path, content_mark(path, FIELD), vdevs, order)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(path: Path, _changed: int, _size: int, vdevs: tuple[TopLevel, ...], order: Order) -> KnownBlocks:
-    if path.is_dir():
-        raise InputError(FIELD, str(path), "it is a directory", REMEDY)
+def _load(path: Path, _state: str, vdevs: tuple[TopLevel, ...], order: Order) -> KnownBlocks:
     with path.open("rb") as stream:
         parquet = stream.read(4) == b"PAR1"
     if not parquet and not {".csv"} & set(path.suffixes):

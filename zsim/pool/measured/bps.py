@@ -9,16 +9,17 @@ visit_idx, visit_ms and needs_io: in which order and when a scan saw the block, 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, printable
+from zsim.base.reading import opened
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
     FileSizes,
@@ -41,6 +42,8 @@ FILE_CONTENTS, VOLUME_CONTENTS = 19, 23  # dmu.h: DMU_OT_PLAIN_FILE_CONTENTS, DM
 REQUIRED = ("objset", "object", "level", "blkid", "birth_txg", "type", "lsize", "psize")
 DVAS = "dvas_vdev:off_sec:asize_sec"
 MAX_BYTES = 1 << 33
+LINES_AT_ONCE = 1 << 16
+FIELD, REMEDY = "block list", "give a bps.csv as described"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,38 +82,58 @@ def read_block_list(path: str | Path) -> BlockList:
     InputError
         When the file cannot be read, a column is missing or a row is malformed.
     """
-    lines = _text(Path(path)).split("\n")
-    header = lines[0].strip().split(",")
+    path = Path(path)
+    with opened(path, FIELD, REMEDY, MAX_BYTES) as stream:
+        text = io.TextIOWrapper(stream, encoding="ascii", newline="\n")
+        try:
+            return _parsed(path, text)
+        except UnicodeDecodeError as error:
+            raise InputError(FIELD, str(path), "it is not ASCII text", REMEDY) from error
+
+
+def _parsed(path: Path, text: Iterable[str]) -> BlockList:
+    """Return a list from its lines, some at a time: as texts they take ten times the memory."""
+    lines = iter(text)
+    header = next(lines, "").strip().split(",")
     missing = [name for name in (*REQUIRED, DVAS) if name not in header]
     if missing:
         raise InputError(
-            "block list", str(path), f"the column {missing[0]} is missing", "give a bps.csv as described"
+            FIELD, str(path), f"the column {missing[0]} is missing", "give a bps.csv as described"
         )
-    rows = [line.split(",") for line in lines[1:] if line]
-    bad = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
-    if bad is not None:
-        raise InputError(
-            "block list", str(path), f"line {bad + 2} has {len(rows[bad])} fields and not {len(header)}", ""
+    parts, number = [_block_list(header, [])], 2
+    while some := list(itertools.islice(lines, LINES_AT_ONCE)):
+        parts.append(_part(path, header, some, number))
+        number += len(some)
+    return _joined(parts)
+
+
+def _part(path: Path, header: Sequence[str], lines: Sequence[str], first: int) -> BlockList:
+    rows = [line.rstrip("\n").split(",") for line in lines if line.strip("\n")]
+    if any(len(row) != len(header) for row in rows):
+        count, number = next(
+            (line.count(",") + 1, number)
+            for number, line in enumerate(lines, first)
+            if line.strip("\n") and line.count(",") + 1 != len(header)
         )
+        raise InputError(FIELD, str(path), f"line {number} has {count} fields and not {len(header)}", "")
     place = header.index(DVAS)
     rows = [row for row in rows if row[place] and row[place] != "embedded"]
     try:
         return _block_list(header, rows)
     except (ValueError, OverflowError) as error:
-        raise InputError("block list", str(path), f"a field is no number ({error})", "") from error
+        reason = f"a field is no number ({printable(str(error), 120)})"
+        raise InputError(FIELD, str(path), reason, "") from error
 
 
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-        if path.suffix == ".zst":
-            with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw)) as reader:
-                raw = reader.read(MAX_BYTES)
-        return raw.decode("ascii")
-    except OSError as error:
-        raise InputError("block list", str(path), error.strerror or "the file cannot be read", "") from error
-    except (zstandard.ZstdError, UnicodeDecodeError) as error:
-        raise InputError("block list", str(path), f"the file is damaged ({error})", "") from error
+def _joined(parts: Sequence[BlockList]) -> BlockList:
+    tables = [part.table for part in parts]
+    columns = (np.concatenate([getattr(table, each.name) for table in tables]) for each in fields(BlockTable))
+    visits, needs = [part.visit_index for part in parts], [part.needs_io for part in parts]
+    return BlockList(
+        BlockTable(*columns),
+        None if visits[0] is None else np.concatenate([each for each in visits if each is not None]),
+        None if needs[0] is None else np.concatenate([each for each in needs if each is not None]),
+    )
 
 
 def _block_list(header: Sequence[str], rows: Sequence[Sequence[str]]) -> BlockList:

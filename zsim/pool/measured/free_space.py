@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import MAX_TEXT, content_mark, opened
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.pool.statistics import slab_fill
@@ -74,16 +76,11 @@ def read_free_space(path: str | Path) -> FreeSpace:
         Naming file, line and value.
     """
     path = Path(path)
-    try:
-        changed = path.stat().st_mtime_ns
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise InputError(FIELD, str(path), reason, f"give {FORM}") from error
-    return _read(path, changed)
+    return _read(path, content_mark(path, FIELD))
 
 
 @functools.lru_cache(maxsize=4)
-def _read(path: Path, _changed: int) -> FreeSpace:
+def _read(path: Path, _state: str) -> FreeSpace:
     rows = [_row(path, number, row) for number, row in enumerate(_rows(path), start=2)]
     if not rows:
         raise InputError(FIELD, str(path), "it holds no metaslabs", f"give {FORM}")
@@ -106,15 +103,12 @@ def _read(path: Path, _changed: int) -> FreeSpace:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
+        with opened(path, FIELD, f"give {FORM}", MAX_TEXT) as stream:
+            reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
                 raise InputError(FIELD, str(path), f"it has no column {missing[0]}", f"give {FORM}")
             rows = [row for row, _ in zip(reader, range(MAX_ROWS + 1), strict=False)]
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise InputError(FIELD, str(path), reason, f"give {FORM}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(FIELD, str(path), "it is not CSV", f"give {FORM}") from error
     if len(rows) > MAX_ROWS:

@@ -104,7 +104,6 @@ class History:
         return (*self.first_steps(fill), *self.round_steps(fill) * count, Fill(fill))
 
 
-@functools.lru_cache(maxsize=32)
 def load_history(name: str = DEFAULT_HISTORY) -> History:
     """Return a history of the catalogue.
 
@@ -118,6 +117,12 @@ def load_history(name: str = DEFAULT_HISTORY) -> History:
     InputError
         When there is none, or naming what in its file is wrong.
     """
+    return _load(name, model_data.state_of(name, "history"))
+
+
+@functools.lru_cache(maxsize=32)
+def _load(name: str, _state: str) -> History:
+    """Return a history; `_state` is the hash of its file, if the name is that of a file."""
     path = model_data.find("histories", name)
     data = model_data.load_toml(path)
     ageing = {key: _number(data, f"ageing.{key}", path, unit) for key, unit in _AGEING.items()}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import defaultdict
 from pathlib import Path
 
 from zsim.base.errors import InputError
+from zsim.base.reading import MAX_TEXT, opened
 from zsim.base.units import parse_bytes
 from zsim.pool.recipes.recipe import RecordClass
 
@@ -76,13 +78,10 @@ def _record(lsize: int, counts: dict[int, float]) -> RecordClass:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream)
+        with opened(path, "blocks", f"give {FORM}", MAX_TEXT) as stream:
+            reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
             rows = [row for row, _ in zip(reader, range(MAX_TYPED_ROWS + 1), strict=False)]
             names = {name.strip().lower(): name for name in reader.fieldnames or ()}
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise InputError("blocks", str(path), reason, f"give {FORM}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError("blocks", str(path), "it is not CSV", f"give {FORM}") from error
     typed = all(name in names for name in TYPED)

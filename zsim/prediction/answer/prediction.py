@@ -23,6 +23,7 @@ from pydantic import (
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
+from zsim.base.reading import read_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -263,7 +264,7 @@ class Prediction(AnswerPart):
         """Build a prediction from JSON text; see `from_dict` for what is raised."""
         try:
             data = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             shown = text[:40].strip()
             raise InputError(
                 origin, shown, "JSON as 'zsim predict --json' prints it", "predict again"
@@ -277,12 +278,7 @@ class Prediction(AnswerPart):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a prediction written by `save`; see `from_dict` for what is raised."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                "file", str(path), "a readable result file", f"check the path ({error})"
-            ) from error
+        text = read_text(path, "file", "name a result of zsim predict --json")
         return cls.from_json(text, str(path))
 
     def __str__(self) -> str:

@@ -291,7 +291,6 @@ _BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "detail
 BEHAVIOURS = tuple(each.name for each in fields(ReleaseProfile) if each.name not in _BOOKKEEPING)
 
 
-@functools.lru_cache(maxsize=64)
 def load_release(name: str = DEFAULT_RELEASE) -> ReleaseProfile:
     """Return the profile of a release.
 
@@ -305,6 +304,12 @@ def load_release(name: str = DEFAULT_RELEASE) -> ReleaseProfile:
     InputError
         With the nearest name, when there is no such release, or when its file is damaged.
     """
+    return _load(name, model_data.state_of(name.strip(), "release"))
+
+
+@functools.lru_cache(maxsize=64)
+def _load(name: str, _state: str) -> ReleaseProfile:
+    """Return a release; `_state` is the hash of its file, if the name is that of a file."""
     series, wanted = _split(name)
     path = model_data.find("releases", series, "release")
     data = model_data.load_toml(path)

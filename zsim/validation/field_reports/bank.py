@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import read_text
 from zsim.prediction.api import resolved_of
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.population import miniature
@@ -226,10 +227,10 @@ def load(path: Path) -> tuple[Bank, ...]:
     if not path.exists():
         return ()
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path, "bank").splitlines(), 1):
         try:
             found.append(_bank(json.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError("bank", path.name, f"line {number} is no bank: {error}", "delete it") from error
     return tuple(found)
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from zsim.base.errors import InputError, ZsimError
+from zsim.base.reading import content_mark, read_text
 from zsim.base.units import parse_duration
 from zsim.validation.field_reports.rules import Reading, Row, category_of, reading_of
 from zsim.validation.frame import TIME, Case, Claim, Options, judge, refused
@@ -55,17 +56,13 @@ def row_of(case: Case) -> Row:
 
 def _lines(path: Path) -> tuple[tuple[int, str], ...]:
     """Return the lines that are not empty, with their numbers from 1 on."""
-    return _lines_of(path, path.stat().st_mtime_ns, path.stat().st_size)
+    return _lines_of(path, content_mark(path, "cases"))
 
 
 @functools.lru_cache(maxsize=8)
-def _lines_of(path: Path, modified: int, size: int) -> tuple[tuple[int, str], ...]:
+def _lines_of(path: Path, _state: str) -> tuple[tuple[int, str], ...]:
     """Return the lines of one state of a file."""
-    del modified, size
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("cases", path.name, "it is not UTF-8 text", "give JSON lines") from error
+    text = read_text(path, "cases", "give JSON lines")
     return tuple((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import opened
 from zsim.validation.frame import Case, Claim, Options, judge
 
 MEAN_TOLERANCE = 0.001
@@ -147,14 +148,12 @@ def read_set(file: Path) -> RequestSet:
     InputError
         When the file cannot be read to its end, or a column is missing or not a number.
     """
-    import zstandard
-
     try:
-        with file.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as stream:
+        with opened(file, "vectors", "copy the file again") as stream:
             reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8", newline=""))
             rows = [[row[name] for name in COLUMNS] for row in reader]
         return request_set(rows)
-    except (OSError, zstandard.ZstdError, ValueError, KeyError, TypeError, csv.Error, EOFError) as error:
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"it cannot be read ({type(error).__name__}: {error})"
         raise InputError("vectors", file.name, reason, "copy the file again") from error
 

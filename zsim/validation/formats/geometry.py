@@ -7,12 +7,13 @@ with the number of blocks in the file.
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 from zsim.base.errors import InputError
+from zsim.base.reading import opened
 from zsim.validation.frame import Case, Claim, Options, judge
 from zsim.vdevs import draid, permutations, raidz
 
@@ -59,13 +60,13 @@ def blocks(path: Path) -> Iterator[list[Row]]:
     """
     found = False
     try:
-        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
+        with opened(path, "vectors", "copy the file again") as stream:
+            reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8", newline=""))
             wanted = DRAID_COLUMNS if "ndata" in (reader.fieldnames or ()) else RAIDZ_COLUMNS
             for _, rows in itertools.groupby(reader, lambda row: (row.get("config"), row["case"])):
                 found = True
                 yield [{name: int(row[name]) for name in wanted} for row in rows]
-    except (OSError, EOFError, UnicodeDecodeError, KeyError, TypeError, ValueError, csv.Error) as error:
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
         reason = f"it cannot be read ({type(error).__name__}: {error})"
         raise InputError("vectors", path.name, reason, "copy the file again") from error
     if not found:

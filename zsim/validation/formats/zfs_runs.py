@@ -7,7 +7,6 @@ its first to its last I/O), for the 0.7 series, whose results lack it, the span 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.reading import read_json
 from zsim.validation.frame import Case, Claim, Options, judge
 
 if TYPE_CHECKING:
@@ -300,9 +300,7 @@ def _number(data: Mapping[str, Any], key: str) -> float | None:
 def _json(path: Path) -> tuple[Mapping[str, Any], str]:
     """Return a JSON object and an empty string, or nothing and what is wrong."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        return {}, f"{path.name} cannot be read ({error.strerror or 'missing'})"
-    except ValueError as error:
-        return {}, f"{path.name} is no JSON ({error})"
+        data = read_json(path)
+    except InputError as error:
+        return {}, f"{path.name}: {error.allowed}"
     return (data, "") if isinstance(data, dict) else ({}, f"{path.name} holds no object")

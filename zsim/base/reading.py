@@ -1,0 +1,314 @@
+"""The one door for reading files: regular files only, of bounded size, packed or not; one sentence if not.
+
+A name may hold anything and so may a file: what cannot be a file of its kind is refused before memory or
+patience is spent on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import hashlib
+import io
+import json
+import os
+import stat
+import sys
+import time
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+from zsim.base.errors import InputError, printable
+
+MAX_TEXT = 256 << 20
+"""Bytes of a file that is read as a whole."""
+MAX_MODEL = 4 << 20
+"""Bytes of a file of numbers that somebody wrote: scenarios, drives, cases."""
+MAX_UNPACKED = 1 << 40
+"""Bytes that a file may unpack to where it is read piece by piece."""
+MAX_RATIO, SURELY_FINE = 1000, 64 << 20
+"""A file may unpack to so many times its size; lists of blocks come to 30 times.  Below 64 MiB, any."""
+MAX_DEPTH = 32
+"""Tables in tables, lists in lists."""
+PIECE = 1 << 20
+PACKED_PIECE = 1 << 10
+"""Bytes unpacked at once: of zeros, they come to 32 MiB."""
+STANDARD_INPUT = ("-", "/dev/stdin")
+SETTLED_S = 2.0
+"""A file that was changed longer ago than this has a new time of change after any further change."""
+
+REMEDY = "name a file that can be read"
+
+
+def checked_name(path: str | Path, field: str = "file", remedy: str = REMEDY) -> os.stat_result:
+    """Return the facts about a regular file.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it is a directory, a pipe or a device, or no name of a file at all.
+    """
+    try:
+        facts = Path(path).stat()
+    except OSError as error:
+        raise _refusal(path, field, remedy, error) from error
+    except ValueError as error:  # NUL, or what the file system's encoding does not have
+        raise InputError(field, str(path), "it has characters that no file name has", remedy) from error
+    _check_kind(facts, path, field, remedy)
+    return facts
+
+
+def _check_kind(facts: os.stat_result, path: str | Path, field: str, remedy: str) -> None:
+    if stat.S_ISDIR(facts.st_mode):
+        raise InputError(field, str(path), "it is a directory", remedy)
+    if not stat.S_ISREG(facts.st_mode):
+        raise InputError(field, str(path), "it is no regular file but a pipe or a device", remedy)
+
+
+def _refusal(path: str | Path, field: str, remedy: str, error: Exception) -> InputError:
+    """Return the error for a file that cannot be read to its end."""
+    reason = getattr(error, "strerror", None) or "it is damaged or cut, and cannot be unpacked to its end"
+    if getattr(error, "errno", None) in (errno.ENOENT, errno.ENOTDIR):
+        reason = "there is no such file"
+    return InputError(field, str(path), str(reason).lower(), remedy)
+
+
+@contextlib.contextmanager
+def opened(
+    path: str | Path, field: str = "file", remedy: str = REMEDY, most: int = MAX_UNPACKED
+) -> Iterator[IO[bytes]]:
+    """Open a regular file for reading bytes; ``.gz`` and ``.zst`` are unpacked on the way.
+
+    Parameters
+    ----------
+    path : str or Path
+    field, remedy : str
+        For the message.
+    most : int
+        What it may come to, unpacked [bytes].
+
+    Raises
+    ------
+    InputError
+        When it is no such file, is larger or unpacks to more, or cannot be read to its end.
+    """
+    if str(path) in STANDARD_INPUT:
+        yield cast("IO[bytes]", io.BufferedReader(_Bounded(sys.stdin.buffer, most, path, field, remedy)))
+        return
+    checked_name(path, field, remedy)
+    try:
+        with _raw(path, field, remedy) as raw:
+            size = os.fstat(raw.fileno()).st_size
+            suffix = Path(path).suffix.lower()
+            limit = min(most, max(SURELY_FINE, MAX_RATIO * size)) if suffix in {".gz", ".zst"} else most
+            with _unpacked(raw, suffix) as stream:
+                bounded = _Bounded(stream, limit, path, field, remedy)
+                yield cast("IO[bytes]", io.BufferedReader(bounded, PIECE))
+    except (OSError, EOFError, zlib.error) as error:
+        raise _refusal(path, field, remedy, error) from error
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":
+            raise
+        raise _refusal(path, field, remedy, error) from error
+
+
+@contextlib.contextmanager
+def opened_pipe(path: Path) -> Iterator[IO[bytes]]:
+    """Open a named pipe, where a command reads what another one writes; it waits for the writer."""
+    try:
+        with path.open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise _refusal(path, "file", REMEDY, error) from error
+
+
+def _raw(path: str | Path, field: str, remedy: str) -> IO[bytes]:
+    # Should a pipe have taken the file's place meanwhile, opening it must not wait for a writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
+    try:
+        _check_kind(os.fstat(handle), path, field, remedy)
+    except InputError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+@contextlib.contextmanager
+def _unpacked(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    if suffix == ".gz":
+        with gzip.GzipFile(fileobj=raw) as stream:
+            yield cast("IO[bytes]", stream)
+    elif suffix == ".zst":
+        yield cast("IO[bytes]", _Zstandard(raw))
+    else:
+        yield raw
+
+
+class _Zstandard:
+    """A reader of Zstandard frames that notices a file cut off; `stream_reader` takes it for whole."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard  # noqa: PLC0415 - most files are not packed
+
+        self.raw, self.unpacker = raw, zstandard.ZstdDecompressor()
+        self.frame: Any = None
+        self.packed = b""
+        self.ready: memoryview = memoryview(b"")
+
+    def read(self, most: int) -> bytes:
+        """Return some bytes, at most so many; none at the end."""
+        while not self.ready:
+            self.packed = self.packed or self.raw.read(PACKED_PIECE)
+            if not self.packed:
+                if self.frame is not None:
+                    raise EOFError
+                return b""
+            self.frame = self.frame or self.unpacker.decompressobj()
+            self.ready = memoryview(self.frame.decompress(self.packed))
+            self.packed = self.frame.unused_data if self.frame.eof else b""
+            self.frame = None if self.frame.eof else self.frame
+        piece, self.ready = self.ready[:most], self.ready[most:]
+        return bytes(piece)
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that refuses to give more than so many bytes."""
+
+    def __init__(self, stream: IO[bytes], left: int, path: str | Path, field: str, remedy: str) -> None:
+        self.stream, self.left, self.limit = stream, left, left
+        self.refusal = (field, str(path), remedy)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.stream.read(min(len(buffer), self.left + 1, PIECE))
+        if len(piece) > self.left:
+            field, path, remedy = self.refusal
+            raise InputError(field, path, f"it comes to more than {_size(self.limit)}", remedy)
+        self.left -= len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count} bytes"
+
+
+def read_bytes(path: str | Path, field: str = "file", remedy: str = REMEDY, most: int = MAX_TEXT) -> bytes:
+    """Return all of a file, unpacked; see `opened` for arguments and errors."""
+    with opened(path, field, remedy, most) as stream:
+        return stream.read()
+
+
+def read_text(path: str | Path, field: str = "file", remedy: str = REMEDY, most: int = MAX_TEXT) -> str:
+    """Return all of a file as text; see `opened` for arguments and errors, and what is not UTF-8 is one."""
+    try:
+        return read_bytes(path, field, remedy, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(field, str(path), "it is not UTF-8 text", remedy) from error
+
+
+def read_toml(path: str | Path, field: str = "file", remedy: str = "give the path of a TOML file") -> Any:
+    """Return the content of a TOML file.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the line when its syntax is wrong.
+    """
+    text = read_text(path, field, remedy, MAX_MODEL)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason = f"it is not TOML: {printable(str(error), 120)}"
+        raise InputError(field, str(path), reason, "put that line right") from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(field, str(path), _unusable(error), remedy) from error
+    _check_depth(data, path, field, remedy)
+    return data
+
+
+def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+    """Return the content of a JSON file; see `read_toml` for the errors."""
+    return json_of(read_text(path, field, remedy), path, field, remedy)
+
+
+def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+    """Return the value of JSON text that was read from `path`; see `read_toml` for the errors."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        reason = f"it is not JSON: {error.msg} in line {error.lineno}"
+        raise InputError(field, str(path), reason, remedy) from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(field, str(path), _unusable(error), remedy) from error
+    _check_depth(data, path, field, remedy)
+    return data
+
+
+def _unusable(error: Exception) -> str:
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
+
+
+def is_deep(data: Any, most: int = MAX_DEPTH) -> bool:
+    """Tell whether tables and lists stand more than `most` deep in each other."""
+    level = [data]
+    for _ in range(most):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> list[Any]:
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [each for each in inner if isinstance(each, Mapping | list)]
+
+
+def _check_depth(data: Any, path: str | Path, field: str, remedy: str) -> None:
+    if is_deep(data):
+        raise InputError(field, str(path), "it is nested too deeply", remedy)
+
+
+class _State(NamedTuple):
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+_marks: dict[tuple[str, _State], str] = {}
+MOST_MARKS = 1024
+
+
+def content_mark(path: str | Path, field: str = "file") -> str:
+    """Return the SHA-256 of a file: what anything kept about it is to be found by.
+
+    It is read again unless device, inode, size and both times are those of a state that had settled by then:
+    of a change within the clock's tick, the times tell nothing.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    facts = checked_name(path, field)
+    state = _State(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    key = (os.path.realpath(path), state)
+    if key not in _marks:
+        begun = time.time()
+        with _raw(path, field, REMEDY) as stream:
+            found = hashlib.file_digest(cast("Any", stream), "sha256").hexdigest()
+        if begun - max(state.modified, state.changed) / 1e9 < SETTLED_S:
+            return found
+        if len(_marks) >= MOST_MARKS:
+            _marks.clear()
+        _marks[key] = found
+    return _marks[key]
