@@ -220,3 +220,8 @@ class PlaneModel:
     def client_count(self) -> int:
         """Foreground clients of all kinds."""
         return sum(group.count for group in self.clients)
+
+    @property
+    def client_blocks(self) -> int:
+        """Blocks that foreground clients may have under way at once."""
+        return sum(group.count * group.blocks for group in self.clients)

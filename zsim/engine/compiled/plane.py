@@ -91,7 +91,7 @@ class CompiledPlane:
         log = np.zeros(0, np.int64) if log_items is None else log_items
         asked = len(readable) + len(log)
         slots = min(slots, MAX_SLOTS)
-        self._per_leaf = 2 * model.client_count + _per_leaf(
+        self._per_leaf = 2 * model.client_blocks + _per_leaf(
             items, room, slots if leaf_slots is None else min(slots, leaf_slots), slots
         )
         self.memory = PlaneMemory(
@@ -344,7 +344,7 @@ def _sizes(
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
         "slots": slots,
-        "children": (2 * slots + further + metadata) * widest + 64 * 1024,
+        "children": (2 * slots + further + metadata + model.client_blocks) * widest + 64 * 1024,
         "commands": leaves * (COMMANDS_HELD + cached) + 1024,
         "shingles": shingle_words(model.leaves),
     }
