@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
+from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
     FileSizes,
@@ -308,8 +309,7 @@ def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, record
     slabs["segments"] = 1
     slabs["active"] = slabs["owner"] = -1
     room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
-    memory.starts = np.empty((len(slabs), room), dtype=np.int64)
-    memory.ends = np.empty((len(slabs), room), dtype=np.int64)
+    memory.starts, memory.ends = (sparse_table(len(slabs), room) for _ in range(2))
     memory.starts[:, 0] = 0
     memory.ends[:, 0] = slabs["units"]
     allocators = recipe.style.allocators

@@ -1,0 +1,32 @@
+"""Tables that take memory for what is written to them."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from zsim.base.pages import LARGE_TABLE, sparse_table
+
+
+@pytest.mark.parametrize("rows", [3, LARGE_TABLE // 8])
+def test_a_table_can_be_written_and_read(rows: int) -> None:
+    table = sparse_table(rows, 2)
+    table[:, 0] = np.arange(rows)
+    assert table.shape == (rows, 2)
+    assert table[rows - 1, 0] == rows - 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted as Linux does")
+def test_the_first_entry_of_each_row_takes_a_page_not_the_table() -> None:
+    program = (
+        "import resource\nfrom zsim.base.pages import sparse_table\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "table = sparse_table(4000, 200_000)\ntable[:, 0] = 1\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) << 10 < 4000 * 16 * resource.getpagesize() < 8 * 4000 * 200_000
