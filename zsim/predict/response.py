@@ -168,10 +168,10 @@ def _values(unknown: Unknown, scores: F64) -> F64:
     return columns
 
 
-def fresh_scores(unknowns: int) -> F64:
+def fresh_scores(unknowns: int, count: int = DRAWS) -> F64:
     """Return the scores of worlds drawn anew, a Latin hypercube, the same every time."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    return np.stack([generator.permutation(normal_strata(DRAWS)) for _ in range(unknowns)], axis=1)
+    return np.stack([generator.permutation(normal_strata(count)) for _ in range(unknowns)], axis=1)
 
 
 def normal_strata(count: int) -> F64:

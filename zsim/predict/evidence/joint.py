@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.predict.ensemble import Unknown
-from zsim.predict.response import DRAW_SEED, DRAWS, features, fresh_scores, normal_strata
+from zsim.predict.response import DRAW_SEED, features, fresh_scores, normal_strata
 from zsim.predict.sampling import F64
 
-COEFFICIENTS = 128
+WORLDS, COEFFICIENTS = 8192, 32
+"""Drawn anew: evidence may leave one world in a hundred, and quantiles are taken over those."""
 PRIORS = tuple(float(each) for each in np.geomspace(0.02, 500.0, 18))
 """Variance that one unknown makes, over what none explains: that of one population may be small beside it."""
 LEAST_VARIANCE = 1e-8
@@ -130,7 +131,7 @@ def draws(inputs: Sequence[Unknown], scores: F64, logs: F64) -> F64:
     """
     if len(logs) < 3 or not inputs:
         flat = logs.mean(axis=0)
-        return np.broadcast_to(flat[:, None, None], (logs.shape[1], DRAWS, COEFFICIENTS)).copy()
-    design, fresh = features(inputs, scores), features(inputs, fresh_scores(len(inputs)))
+        return np.broadcast_to(flat[:, None, None], (logs.shape[1], WORLDS, COEFFICIENTS)).copy()
+    design, fresh = features(inputs, scores), features(inputs, fresh_scores(len(inputs), WORLDS))
     centre = design.mean(axis=0)
     return drawn(fitted(design - centre, logs), fresh - centre)
