@@ -5,6 +5,7 @@ from __future__ import annotations
 from zsim.drives.catalogue import load_drive
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
+from zsim.predict.evidence import told
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.predict.prediction import (
     Assumption,
@@ -86,7 +87,7 @@ def _prediction(work: Work) -> Prediction:
     bench, resolved = work.bench, work.resolved
     result = bench.shown
     low, middle, high = work.quantiles
-    answer = Quantiles(p10=low, p50=middle, p90=high) if work.times else Quantiles(p50=middle)
+    answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     others = () if resolved.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
@@ -99,6 +100,7 @@ def _prediction(work: Work) -> Prediction:
             sampling_half_width_s=work.half_width * middle,
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
+            effective_members=work.effective,
             drivers=_drivers(work),
         ),
         phases=phases(result, middle, work.scrub_share, bench.result),
@@ -109,7 +111,13 @@ def _prediction(work: Work) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
         advice=() if resolved.operation == "scrub" else advice(bench, middle, others, without),
-        warnings=(*warnings(resolved), *_short_of_precision(work), *sorted(work.notes)),
+        warnings=(
+            *warnings(resolved),
+            *_short_of_precision(work),
+            *sorted(work.notes),
+            *told.notes(resolved),
+        ),
+        evidence=told.records(work.weighing),
         assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
         provenance=provenance(
             resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
@@ -136,7 +144,7 @@ def _drivers(work: Work) -> tuple[Driver, ...]:
         return ()
     from zsim.predict.sensitivity import drivers
 
-    return drivers(work.inputs, work.members[: len(work.times)], work.times)
+    return drivers(work.inputs, work.members[: len(work.times)], work.times_given)
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

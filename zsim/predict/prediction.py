@@ -88,6 +88,9 @@ class Uncertainty(Record):
         default=None, description="quantiles due to the unknown inputs alone [s]"
     )
     members: int = Field(default=1, ge=1, description="scenarios run")
+    effective_members: float | None = Field(
+        default=None, ge=0, description="as many equally weighted ones tell as much, after the evidence"
+    )
     drivers: tuple[Driver, ...] = Field(default=(), description="unknown inputs, the strongest first")
 
 
@@ -172,6 +175,23 @@ class Clients(Record):
     after_s: float = Field(ge=0, description="latency on the repaired pool [s]")
 
 
+class EvidenceUsed(Record):
+    """One thing that the pool has already shown, against what the possible worlds show."""
+
+    kind: str = Field(description="scrub, resilver, read rate of the old drives, ...")
+    when: str = Field(default="", description="the day, if it is known")
+    unit: str = Field(default="s", description="of observed and expected: s, B/s, 1/s, or 1 for a share")
+    observed: float = Field(ge=0)
+    expected: float | None = Field(default=None, ge=0, description="what the worlds show in the middle")
+    expected_p10: float | None = Field(default=None, ge=0)
+    expected_p90: float | None = Field(default=None, ge=0)
+    weight: Share = Field(description="probability that it has to do with what is simulated; 0: not used")
+    narrows: float = Field(
+        default=0.0, le=1, description="by how much p10-p90 is narrower with it (of its logarithm)"
+    )
+    note: str = Field(default="", description="what no world explains, or why it is not used")
+
+
 class Assumption(Record):
     """A default that was used because the scenario does not say."""
 
@@ -213,6 +233,9 @@ class Prediction(Record):
     progress: tuple[ProgressPoint, ...] = ()
     advice: tuple[Advice, ...] = Field(default=(), description="what to change, the most useful first")
     warnings: tuple[str, ...] = ()
+    evidence: tuple[EvidenceUsed, ...] = Field(
+        default=(), description="what the pool has already shown, and how far it narrows the answer"
+    )
     assumptions: tuple[Assumption, ...] = ()
     provenance: dict[str, JsonValue] = Field(
         default_factory=dict, description="resolved scenario, seed, versions, hashes of models and kernels"

@@ -96,6 +96,23 @@ class Work:
         return [time * self.level.factor for time in self.anchors]
 
     @property
+    def times_given(self) -> list[float]:
+        """The same, had each member shown what the pool has [s]."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return self.times if found is None else np.exp(found.adjusted).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def effective(self) -> float | None:
+        """How many equally weighted members tell as much after the evidence; None without any."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return None if found is None else found.weights.effective
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the quantiles are more than one value."""
+        return bool(self.times) or self.effective is not None
+
+    @property
     def quantiles(self) -> tuple[float, float, float]:
         """The 10th, 50th and 90th percentile of the duration [s]."""
         if self.exact is not None:
@@ -173,8 +190,7 @@ class Work:
         self.response = response(self.inputs, scores, self.small)
         self.anchors = anchors(self.small, self.response.expected.tolist())
         if self.weighing is not None:
-            level = self.level.factor
-            self.response = self.weighing.respond(self.response, self.inputs, scores, self.small, level)
+            self.response = self.weighing.respond(self.response, self.small, self.level.factor)
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -195,8 +211,7 @@ class Work:
         assert self.bench is not None
         level, bench = self.level.factor, self.bench
         self.weighing.alone(Ran(bench.resolved, bench.member, bench.pool, bench.result), level)
-        scores = np.zeros((1, len(self.inputs)))
-        self.response = self.weighing.respond(self.response, (), scores, [1.0], level)
+        self.response = self.weighing.respond(self.response, [1.0], level)
 
     def _seeded(self, place: int) -> ResolvedScenario:
         """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""

@@ -110,9 +110,7 @@ def _day(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment.day} {moment:%B %Y}"
 
 
-def scan(
-    resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
-) -> Comparison | NotCompared:
+def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None) -> Comparison | NotCompared:
     """Return a finished scan as a value to compare.
 
     Its scatter is that of one scan over another, of another kind if it is of another kind, of how coarsely it
@@ -168,7 +166,7 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
 
 
 def role_of(resolved: ResolvedScenario, each: DriveActivity) -> Role:
-    """Return whether a drive is one that is read or the new one: as said, by its number, or by what it does."""
+    """Return whether a drive is read or is the new one: as said, by its number, or by what it does."""
     if each.role is not None:
         return each.role
     if each.leaf is not None:
@@ -176,9 +174,7 @@ def role_of(resolved: ResolvedScenario, each: DriveActivity) -> Role:
     return "target" if (each.write_rate or 0.0) > (each.read_rate or 0.0) else "source"
 
 
-def activities(
-    resolved: ResolvedScenario, seen: Sequence[DriveActivity]
-) -> list[Comparison | NotCompared]:
+def activities(resolved: ResolvedScenario, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
     """Return the activity of the drives of each role as values to compare: the median drive."""
     found: list[Comparison | NotCompared] = []
     for role, words in (("source", "the old drives"), ("target", "the new drive")):
