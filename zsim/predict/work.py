@@ -99,7 +99,7 @@ class Work:
     def times_given(self) -> list[float]:
         """The same, had each member shown what the pool has [s]."""
         found = None if self.weighing is None else self.weighing.posterior
-        return self.times if found is None else np.exp(found.adjusted).tolist()  # type: ignore[no-any-return]
+        return self.times if found is None else np.exp(found.adjusted).tolist()
 
     @property
     def effective(self) -> float | None:

@@ -125,7 +125,7 @@ def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
         age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR_S)
     sigma = math.hypot(
         noise("scan.event"),
-        0.0 if each.kind == resolved.operation else noise("scan.other_kind"),
+        *_unlike(resolved, each),
         UNIFORM * each.resolution / each.duration,
         noise("scan.alloc") if each.alloc is not None else 0.0,
         age * noise("scan.growth_spread", "1/year"),
@@ -137,6 +137,17 @@ def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
+
+
+def _unlike(resolved: ResolvedScenario, each: FinishedScan) -> tuple[float, ...]:
+    """Return how far a scan of another kind, or one that wrote to another vdev, scatters beside that."""
+    if each.kind == resolved.operation == "scrub":
+        return ()
+    found = () if each.kind == resolved.operation else (noise("scan.other_kind"),)
+    # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
+    known = each.processed is not None and resolved.operation == "scrub"
+    uneven = len(resolved.layout.vdevs) > 1 and not known
+    return (*found, noise("scan.uneven")) if uneven else found
 
 
 def benchmark(each: Benchmark) -> Comparison | NotCompared:

@@ -14,10 +14,8 @@ from zsim.predict.response import DRAW_SEED, KERNEL, SHARES, normal_strata
 from zsim.predict.sampling import F64
 
 KERNEL_WIDTH = 0.3
-"""How far off a world may be to count still, of the logarithm (from 0.15 to 0.5 the error hardly changes; narrower ones leave too few worlds, wider ones worlds of other kinds)."""
-SHARED = 0.3
-"""What is taken of the standard deviation that duration and evidence have in common within the kernel, beside
-what the worlds there show of it: a slope of 1 until they show another."""
+"""How far off a world may be to count still, of the logarithm: from 0.15 to 0.5 the error hardly changes;
+narrower ones leave too few worlds, wider ones worlds of other kinds (docs/explanation/evidence.md)."""
 WIDEST = 0.3
 """Spread taken for the kernel that smooths over the worlds, at most: they lie in heaps."""
 STRATA, BOOTSTRAPS = 61, 200
@@ -155,7 +153,7 @@ def posterior(
                 (low, middle, high),
                 _belongs(away, sigma),
                 1.0 - width / alone if alone > 0.0 else 0.0,
-                abs(away) > FAR * sigma,
+                abs(away) > FAR * math.hypot(float(shown[:, place].std()), each.sigma),
             )
         )
     return replace(found, weighed=tuple(weighed))
@@ -185,7 +183,7 @@ def _conditioned(logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances) 
     pace = np.array([each.pace for each in seen])
     noise = np.array([_variance(shown[:, place], each, chances) for place, each in enumerate(seen)])
     weights = weigh(shown, observed.tolist(), np.sqrt(noise + KERNEL_WIDTH**2).tolist())
-    slopes = _slopes(logs, shown, weights.weights, pace, noise)
+    slopes = _slopes(logs, shown, weights.weights, pace, noise, chances.pace)
     adjusted = logs + (observed - shown) @ slopes
     apart = _smoothing(logs, adjusted, weights)
     left = (slopes**2 * noise).sum() + chances.event**2 + (chances.pace * (1.0 - slopes @ pace)) ** 2
@@ -203,15 +201,19 @@ def _variance(shown: F64, each: Seen, chances: Chances) -> float:
     return each.sigma**2 + sigma**2 * (1.0 - belongs) / belongs
 
 
-def _slopes(logs: F64, shown: F64, weights: F64, pace: F64, noise: F64) -> F64:
-    """Return by how much the duration goes with each value: Gaussian conditioning within the kernel."""
+def _slopes(logs: F64, shown: F64, weights: F64, pace: F64, noise: F64, spread: float) -> F64:
+    """Return by how much the duration goes with each value: Gaussian conditioning within the kernel.
+
+    The pace of the pool, of standard deviation `spread`, is common to all; beside it, few worlds near what
+    was observed seldom tell a slope other than 1.
+    """
     every = np.column_stack([logs, shown])
     every = every - weights @ every
     within = every.T @ (weights[:, None] * every)
     common = np.concatenate([[1.0], pace])
     # What has no part in the pace is not taken for more than it shows either.
     own = np.concatenate([[0.0], 1.0 - pace**2])
-    within += SHARED**2 * (np.outer(common, common) + np.diag(own))
+    within += spread**2 * (np.outer(common, common) + np.diag(own))
     found: F64 = np.asarray(np.linalg.solve(within[1:, 1:] + np.diag(noise), within[1:, 0]))
     return found
 

@@ -1,4 +1,4 @@
-"""What a world is asked for, to be compared with what was observed: a scan, a drive at work, a drive alone."""
+"""What a world is asked for, to be compared with what was observed: scans, drives at work, a drive."""
 
 from __future__ import annotations
 

@@ -67,18 +67,17 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
     """Say that no world explains a value, and what may."""
     is_more = each.observed > high
     bound = shown(high if is_more else low, each.unit)
-    when = f" of {each.when}" if each.when else ""
+    seen, more = shown(each.observed, each.unit), "more" if is_more else "less"
     if not isinstance(each.probe, ScanProbe):
-        more = "more" if is_more else "less"
         return (
-            f"the {each.kind} is {shown(each.observed, each.unit)}, nine in ten simulated pools like this "
-            f"show {'no ' + more if is_more else 'no ' + more} than {bound}: a drive unlike the one named, or "
-            "a moment that is not typical of the scan"
+            f"the {each.kind} is {seen}, nine in ten simulated pools like this show no {more} than {bound}: "
+            "a drive unlike the one named, or a moment that is not typical of the scan"
         )
-    more, why = ("more", LONGER) if is_more else ("less", SHORTER)
+    when = f" of {each.when}" if each.when else ""
+    why = LONGER if is_more else SHORTER
     return (
-        f"the {each.kind}{when} took {shown(each.observed, each.unit)}, of ten simulated pools like this nine "
-        f"take no {more} than {bound}: {why}"
+        f"the {each.kind}{when} took {seen}, nine in ten simulated pools like this take no {more} than "
+        f"{bound}: {why}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The weighing of one prediction: what every world shows, on which scale, and what the weighted worlds answer."""
+"""The weighing of one prediction: what every world shows, on which scale, and the weighted answer."""
 
 from __future__ import annotations
 
