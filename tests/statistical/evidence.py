@@ -2,8 +2,8 @@
 
 The pools are given by layout, drive and ALLOC.  Of each, worlds drawn at random are the real pool one after
 the other: what its scrub takes there, with noise, is the evidence, and what its resilver takes is the truth.
-Printed are, for sorted and legacy scans, the share of intervals that hold it beside the binomial band of 80 %,
-the median p90/p10 with and without the evidence, and the median error.
+Printed are, for sorted and legacy scans, the share of intervals that hold it beside the binomial band of
+80 %, the median p90/p10 with and without the evidence, and the median error.
 """
 
 from __future__ import annotations
@@ -101,8 +101,12 @@ def report(name: str, releases: Sequence[str], count: int, truths: int) -> list[
         every += found
         widths.append(float(np.median([each.width for each in found])))
         before.append(without)
-        print(f"  {scenario.layout} {scenario.drive} {scenario.release}: p90/p10 {math.exp(widths[-1]):.2f}, "
-              f"{math.exp(without):.2f} without, holds {sum(t.covered for t in found)} of {len(found)}", flush=True)  # fmt: skip
+        held = sum(each.covered for each in found)
+        print(
+            f"  {scenario.layout} {scenario.drive} {scenario.release}: p90/p10 {math.exp(widths[-1]):.2f}, "
+            f"{math.exp(without):.2f} without, holds {held} of {len(found)}",
+            flush=True,
+        )
     low, high = stats.binom.interval(0.99, len(every), 0.8)
     share = sum(each.covered for each in every)
     error = float(np.median([abs(each.error) for each in every]))
