@@ -7,6 +7,7 @@ from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
 from zsim.predict.evidence import told
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
+from zsim.predict.missing import missing, simulated
 from zsim.predict.prediction import (
     Assumption,
     Driver,
@@ -103,6 +104,7 @@ def _prediction(work: Work) -> Prediction:
             effective_members=work.effective,
             drivers=_drivers(work),
         ),
+        missing=missing(resolved, work.inputs),
         phases=phases(result, middle, work.scrub_share, bench.result),
         clients=work.clients,
         bottleneck=bottleneck(result, without, limit),
@@ -118,7 +120,7 @@ def _prediction(work: Work) -> Prediction:
             *told.notes(resolved),
         ),
         evidence=told.records(work.weighing),
-        assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
+        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(resolved, work.inputs)),
         provenance=provenance(
             resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
         ),

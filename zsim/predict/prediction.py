@@ -216,6 +216,10 @@ class Prediction(Record):
     order: str = Field(default="", description="scan order simulated: legacy, sorted, ...")
     resilver_s: Quantiles = Field(description="the answer [s]")
     uncertainty: Uncertainty | None = None
+    missing: tuple[str, ...] = Field(
+        default=(),
+        description="what nothing names or bounds, that is varied over its whole range, and its flag",
+    )
     phases: tuple[Phase, ...] = ()
     resilvered_bytes: int = Field(ge=0)
     read_bytes: int = Field(ge=0)

@@ -67,6 +67,13 @@ def interval(prediction: Prediction) -> str:
     return f"Eight times in ten between {low} and {high} (p10-p90).{sampling}"
 
 
+def missing(prediction: Prediction) -> tuple[str, ...]:
+    """Say first what nothing names or bounds."""
+    if not prediction.missing:
+        return ()
+    return (f"NOT STATED, and varied over all that is common: {'; '.join(prediction.missing)}.",)
+
+
 def _sampling(prediction: Prediction) -> str:
     known = prediction.uncertainty
     if known is None or known.sampling_half_width_s is None:
@@ -278,7 +285,7 @@ def sections(prediction: Prediction) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     p = prediction
     every = (
-        Section("", (interval(p), volume(p))),
+        Section("", (*missing(p), interval(p), volume(p))),
         Section("Warnings", p.warnings),
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Bottleneck", bottleneck(p)),

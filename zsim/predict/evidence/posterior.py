@@ -18,6 +18,7 @@ KERNEL_WIDTH = 0.3
 narrower ones leave too few worlds, wider ones worlds of other kinds (docs/explanation/evidence.md)."""
 WIDEST = 0.3
 """Spread taken for the kernel that smooths over the worlds, at most: they lie in heaps."""
+MOST_EXPONENT = 30.0
 STRATA, BOOTSTRAPS = 61, 200
 NORMAL_95 = 1.96
 FAR = 2.5
@@ -165,40 +166,53 @@ def _away(shown: F64, each: Seen, chances: Chances) -> tuple[float, float]:
     return each.log - middle, math.hypot(spread, chances.pace * each.pace, each.sigma)
 
 
-def _belongs(away: float, sigma: float) -> float:
-    """Return the probability that a value has to do with what is simulated.
+def _strange(away: float, sigma: float) -> float:
+    """Return how much likelier a value is if it has nothing to do with what is simulated than if it has.
 
     Notes
     -----
     Box and Tiao's contaminated normal distribution (Biometrika 55, 1968).
     """
     broad = math.hypot(sigma, BROAD)
-    inside = (1.0 - OUTLIERS) * math.exp(-0.5 * (away / sigma) ** 2) / sigma
-    outside = OUTLIERS * math.exp(-0.5 * (away / broad) ** 2) / broad
-    return inside / (inside + outside)
+    exponent = 0.5 * away**2 * (1.0 / sigma**2 - 1.0 / broad**2)
+    return sigma / broad * math.exp(min(MOST_EXPONENT, exponent))
+
+
+def _belongs(away: float, sigma: float) -> float:
+    """Return the probability that a value has to do with what is simulated."""
+    return 1.0 / (1.0 + OUTLIERS / (1.0 - OUTLIERS) * _strange(away, sigma))
 
 
 def _conditioned(logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances) -> Posterior:
     observed = np.array([each.log for each in seen])
     pace = np.array([each.pace for each in seen])
-    noise = np.array([_variance(shown[:, place], each, chances) for place, each in enumerate(seen)])
+    away = [_away(shown[:, place], each, chances) for place, each in enumerate(seen)]
+    belongs = max(_belongs(*each) for each in away)
+    # Alone, it is as it is or it is not believed; among others, it counts less than they.
+    noise = np.array([
+        each.sigma**2 if len(seen) == 1 else _variance(each, *far)
+        for each, far in zip(seen, away, strict=True)
+    ])  # fmt: skip
     weights = weigh(shown, observed.tolist(), np.sqrt(noise + KERNEL_WIDTH**2).tolist())
     slopes = _slopes(logs, shown, weights.weights, pace, noise, chances.pace)
     adjusted = logs + (observed - shown) @ slopes
     apart = _smoothing(logs, adjusted, weights)
     left = (slopes**2 * noise).sum() + chances.event**2 + (chances.pace * (1.0 - slopes @ pace)) ** 2
     spread = math.sqrt(apart**2 + float(left))
-    values = adjusted[:, None] + spread * normal_strata(STRATA)
-    each_share = np.repeat(weights.weights / STRATA, STRATA)
-    low, middle, high = weighted_quantiles(values.ravel(), each_share, SHARES).tolist()
+    values = np.concatenate([
+        adjusted[:, None] + spread * normal_strata(STRATA),
+        logs[:, None] + chances.event * normal_strata(STRATA),
+    ])  # fmt: skip
+    even = np.full(len(logs), (1.0 - belongs) / len(logs))
+    shares = np.repeat(np.concatenate([belongs * weights.weights, even]) / STRATA, STRATA)
+    low, middle, high = weighted_quantiles(values.ravel(), shares, SHARES).tolist()
     return Posterior(low, middle, high, _half_width(adjusted, weights.weights), weights, adjusted)
 
 
-def _variance(shown: F64, each: Seen, chances: Chances) -> float:
-    """Return the variance of what a value scatters, larger the less it has to do with what is simulated."""
-    away, sigma = _away(shown, each, chances)
-    belongs = max(1e-6, _belongs(away, sigma))
-    return each.sigma**2 + sigma**2 * (1.0 - belongs) / belongs
+def _variance(each: Seen, away: float, sigma: float) -> float:
+    """Return the variance of a value's scatter, larger where it likely has nothing to do with the worlds."""
+    odds = OUTLIERS / (1.0 - OUTLIERS) * max(0.0, _strange(away, sigma) - 1.0)
+    return each.sigma**2 + sigma**2 * odds
 
 
 def _slopes(logs: F64, shown: F64, weights: F64, pace: F64, noise: F64, spread: float) -> F64:
