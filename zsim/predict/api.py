@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from zsim.drives.catalogue import load_drive
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
@@ -10,7 +12,6 @@ from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, sh
 from zsim.predict.missing import missing, simulated
 from zsim.predict.prediction import (
     Assumption,
-    Driver,
     Prediction,
     PredictionInterrupted,
     Quantiles,
@@ -92,7 +93,7 @@ def _prediction(work: Work) -> Prediction:
     others = () if resolved.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
-    return Prediction(
+    found = Prediction(
         subject=subject(resolved),
         operation=resolved.operation,
         order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
@@ -102,7 +103,7 @@ def _prediction(work: Work) -> Prediction:
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
             effective_members=work.effective,
-            drivers=_drivers(work),
+            drivers=work.drivers(),
         ),
         missing=missing(resolved, work.inputs),
         phases=phases(result, middle, work.scrub_share, bench.result),
@@ -121,11 +122,21 @@ def _prediction(work: Work) -> Prediction:
         ),
         evidence=told.records(work.weighing),
         assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(resolved, work.inputs)),
-        provenance=provenance(
-            resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
-        ),
+        provenance=provenance_of(resolved),
         **sums,
     )
+    return held(found, work)
+
+
+def held(prediction: Prediction, work: Work) -> Prediction:
+    """Return a prediction that keeps its runs, for `Prediction.given`."""
+    prediction._held.runs = work
+    return prediction
+
+
+def provenance_of(resolved: ResolvedScenario) -> dict[str, JsonValue]:
+    """Return the provenance of an answer."""
+    return provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved))
 
 
 def _short_of_precision(work: Work) -> tuple[str, ...]:
@@ -138,15 +149,6 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
         f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
         "need not be varied, and --exact simulates one world to the end",
     )
-
-
-def _drivers(work: Work) -> tuple[Driver, ...]:
-    """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
-    if len(work.times) <= len(work.inputs):
-        return ()
-    from zsim.predict.sensitivity import drivers
-
-    return drivers(work.inputs, work.members[: len(work.times)], work.times_given)
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

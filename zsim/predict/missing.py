@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from zsim.pool.histories import DEFAULT_HISTORY, load_history
@@ -18,18 +19,32 @@ def missing(resolved: ResolvedScenario, inputs: tuple[Unknown, ...]) -> tuple[st
     table of unknown inputs names in any case.
     """
     values = {unknown.name: [choice.value for choice in unknown.choices] for unknown in inputs}
+    if resolved.exact:
+        return _taken(resolved, values)
     found = []
     if values.get("drive_size"):
         low, high = (
             format_drive_size(size) for size in (min(values["drive_size"]), max(values["drive_size"]))
         )
         span = f"{low} to {high}" if low != high else low
-        found.append(f"the size of the drives ({span}; give --drive or --drive-size)")
+        found.append(f"the size of the drives (varied, {span}: give --drive or --drive-size)")
     if values.get("fill"):
         low, high = format_fraction(min(values["fill"])), format_fraction(max(values["fill"]))
-        found.append(f"how full the pool is ({low} to {high}; give --alloc or --fill)")
+        found.append(f"how full the pool is (varied, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and resolved.assumed("recordsize"):
-        found.append(f"its records ({records(resolved)}; give --history or --recordsize)")
+        found.append(f"its records (varied, {records(resolved)}: give --history or --recordsize)")
+    return tuple(found)
+
+
+def _taken(resolved: ResolvedScenario, values: Container[str]) -> tuple[str, ...]:
+    """Return the same of an exact run, which simulates one world."""
+    found = []
+    if "drive_size" in values:
+        size = format_drive_size(resolved.drive_size)
+        found.append(f"the size of the drives (taken as {size}: give --drive or --drive-size)")
+    if "fill" in values:
+        fill = format_fraction(resolved.fill)
+        found.append(f"how full the pool is (taken as {fill}: give --alloc or --fill)")
     return tuple(found)
 
 

@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    PrivateAttr,
     ValidationError,
     model_validator,
 )
@@ -201,6 +202,22 @@ class Assumption(Record):
     why: str
 
 
+class Held:
+    """The runs behind a prediction, as long as it lives: neither stored nor compared."""
+
+    def __init__(self, runs: Any = None) -> None:
+        self.runs = runs
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __reduce__(self) -> tuple[type[Held], tuple[()]]:
+        return Held, ()
+
+
 class Prediction(Record):
     """What `zsim.predict` returns.
 
@@ -244,6 +261,33 @@ class Prediction(Record):
     provenance: dict[str, JsonValue] = Field(
         default_factory=dict, description="resolved scenario, seed, versions, hashes of models and kernels"
     )
+
+    _held: Held = PrivateAttr(default_factory=Held)
+
+    def given(self, evidence: Any) -> Self:
+        """Return the prediction once more is known of the pool.
+
+        Parameters
+        ----------
+        evidence : str, Observation, or several of them
+            What the pool has shown, as in a scenario: ``"scrub=25h17m"``,
+            ``FinishedScan(kind="scrub", duration="25h17m")``.
+
+        Returns
+        -------
+        Prediction
+            Of the same worlds, weighed anew: only the scans observed are run on them.  The world shown in
+            detail stays that of this prediction, its times stretched to the new answer.  A prediction read
+            from a file is made again.
+
+        Raises
+        ------
+        InputError
+            If the evidence cannot be read.
+        """
+        from zsim.predict.given import given
+
+        return given(self, self._held.runs, evidence)  # type: ignore[return-value]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""

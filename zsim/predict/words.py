@@ -71,7 +71,7 @@ def missing(prediction: Prediction) -> tuple[str, ...]:
     """Say first what nothing names or bounds."""
     if not prediction.missing:
         return ()
-    return (f"NOT STATED, and varied over all that is common: {'; '.join(prediction.missing)}.",)
+    return (f"NOT STATED: {'; '.join(prediction.missing)}.",)
 
 
 def _sampling(prediction: Prediction) -> str:

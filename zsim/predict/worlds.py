@@ -15,7 +15,7 @@ from typing import Any
 
 from zsim.drives.generations import LATEST, first_year
 from zsim.scenario import catalogue
-from zsim.scenario.capacity import pool_size
+from zsim.scenario.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -55,10 +55,6 @@ FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 FULLEST = 0.97
 LEAST_SHARE = 0.01
-CAPACITIES = tuple(round(each * 1e12) for each in (
-    0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0,
-))  # fmt: skip
-"""Of the disks that are sold in numbers [bytes]."""
 USUAL_SIZES = tuple((int(each["year"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
@@ -172,7 +168,7 @@ def drive_sizes(resolved: ResolvedScenario) -> tuple[Choice, ...]:
     most = resolved.scenario.new_drive_size or math.inf
     if resolved.scenario.new_drive is not None:
         most = min(most, resolved.new_drive_size)
-    sold = [size for size in CAPACITIES if first_year(size) <= year and size <= most]
+    sold = [size for size in COMMON_DRIVE_BYTES if first_year(size) <= year and size <= most]
     choices = []
     for size in sold or [resolved.drive_size]:
         share = math.exp(-0.5 * (math.log(size / usual) / spread) ** 2) * _gap(size)
@@ -186,8 +182,11 @@ def drive_sizes(resolved: ResolvedScenario) -> tuple[Choice, ...]:
 
 def _gap(size: int) -> float:
     """Return how much of the logarithm a capacity stands for: half way to its neighbours."""
-    place = CAPACITIES.index(size) if size in CAPACITIES else 0
-    low, high = CAPACITIES[max(0, place - 1)], CAPACITIES[min(len(CAPACITIES) - 1, place + 1)]
+    place = COMMON_DRIVE_BYTES.index(size) if size in COMMON_DRIVE_BYTES else 0
+    low, high = (
+        COMMON_DRIVE_BYTES[max(0, place - 1)],
+        COMMON_DRIVE_BYTES[min(len(COMMON_DRIVE_BYTES) - 1, place + 1)],
+    )
     return math.log(high / low)
 
 

@@ -61,6 +61,15 @@ class Weighing:
         result = run_pool(world, member, pool, model)
         return result, self.shows(Ran(world, member, pool, result, blocks))
 
+    def again(
+        self, resolved: ResolvedScenario, member: Member, result: MemberResult, blocks: int
+    ) -> tuple[float, ...]:
+        """Return what a world shows that has been run on a small population: the same is built again."""
+        world = world_of(resolved, member)
+        needed = any(isinstance(each.probe, ScanProbe) for each in self.comparisons)
+        pool = miniature(world, member, blocks=blocks) if needed else None
+        return self.shows(Ran(world, member, pool, result, blocks))
+
     def shows(self, ran: Ran) -> tuple[float, ...]:
         """Return what a world shows, one logarithm a comparison."""
         return tuple(ran.shows(each.probe) + each.shift for each in self.comparisons)
