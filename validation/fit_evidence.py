@@ -4,8 +4,8 @@
 
 Each line of the file is a pool with its events in order of time (kind, duration_s, alloc_bytes,
 resilvered_bytes, end).  Every event after the first is predicted from those before it alone.  Printed are the
-errors beside those of "the last duration times ALLOC"; with --grid the predictive likelihood over values of the
-noise.
+errors beside those of "the last duration times ALLOC"; with --grid also the predictive likelihood over values
+of the noise.
 """
 
 from __future__ import annotations

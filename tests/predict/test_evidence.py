@@ -11,9 +11,11 @@ import pytest
 from zsim.errors import InputError
 from zsim.predict.api import predict, resolved_of
 from zsim.predict.evidence.comparable import comparable, slow_drives
+from zsim.predict.evidence.noise import MODEL
 from zsim.predict.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
 from zsim.predict.prediction import Prediction
 from zsim.predict.words import as_text
+from zsim.scenario import catalogue
 from zsim.scenario.evidence import DriveActivity
 from zsim.scenario.evidence_text import read_evidence
 from zsim.scenario.model import Scenario
@@ -29,6 +31,10 @@ def plain() -> Prediction:
 @pytest.fixture(scope="module")
 def known(plain: Prediction) -> Prediction:
     return plain.given("scrub=8h")
+
+
+def test_every_number_of_the_noise_has_a_source() -> None:
+    assert catalogue.unsourced_numbers(catalogue.load_toml(MODEL)) == []
 
 
 def _compared(*evidence: object, **more: object) -> tuple:
