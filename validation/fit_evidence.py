@@ -146,6 +146,7 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
     original, comparable.noise = comparable.noise, changed
     try:
         compared, _ = comparable.comparable(event.work.resolved)
+        chance = comparable.event_of(event.work.resolved)
     finally:
         comparable.noise = original
     seen = [
@@ -153,7 +154,7 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
         for each, error in zip(compared, weighing.errors, strict=True)
     ]
     logs = np.log(event.work.small) + math.log(weighing.level)
-    chances = Chances(changed("scan.pace"), changed("scan.event"))
+    chances = Chances(changed("scan.pace"), chance)
     return posterior(logs, weighing.in_pool(), seen, chances, 1.0)
 
 
