@@ -72,7 +72,7 @@ def worlds(resolved: ResolvedScenario, weighing: Weighing, members: Sequence[Any
 def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
     """Return the trials of one scenario, and the logarithm of p90/p10 without evidence.
 
-    The scrub that is seen has the noise of ``models/evidence``.
+    The scrub that is seen has the noise of ``models/evidence``, and the resilver that of one event.
     """
     resolved = resolved_of(scenario)
     weighing = weighing_of(resolved)
@@ -85,9 +85,10 @@ def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
     generator = np.random.default_rng(resolved.seed)
     real = [member_at(inputs, tuple(generator.standard_normal(len(inputs)).tolist())) for _ in range(truths)]
     seen_sigma = weighing.comparisons[0].seen.sigma
-    chances = Chances(noise("scan.pace"), noise("scan.event"))
+    chances = Chances(noise("scan.pace"), weighing.event)
     found = []
-    for time, scrub in worlds(resolved, weighing, real, 500_009):
+    for world_s, scrub in worlds(resolved, weighing, real, 500_009):
+        time = world_s + chances.event * generator.standard_normal()
         seen = Seen(scrub + seen_sigma * generator.standard_normal(), seen_sigma)
         answer = posterior(ensemble[:, 0], ensemble[:, 1:], (seen,), chances, without)
         found.append(Trial(answer.p10 <= time <= answer.p90, answer.p90 - answer.p10, answer.p50 - time))
