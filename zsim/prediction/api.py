@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+
+from pydantic import JsonValue
+
 from zsim.base.model_data import ModelKind
 from zsim.base.provenance import provenance
 from zsim.base.units import format_fraction
@@ -10,7 +14,7 @@ from zsim.pool.known import informed
 from zsim.pool.recipes.histories import DEFAULT_HISTORY
 from zsim.prediction.answer.prediction import (
     Assumption,
-    Driver,
+    Held,
     Prediction,
     PredictionInterrupted,
     Quantiles,
@@ -25,13 +29,19 @@ from zsim.prediction.answer.summary import (
     progress_curve,
     totals,
 )
+from zsim.prediction.evidence import told
 from zsim.prediction.inputs.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
 from zsim.prediction.inputs.worlds import USES
+from zsim.prediction.missing import missing, simulated
 from zsim.prediction.runs.what_if import advice, other_order, without_each
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
+
+MOST_HELD = 4
+"""Predictions whose runs are kept, of some 10 MB each."""
+_HELD: deque[Held] = deque()
 
 
 def predict(scenario: Scenario, on_progress: Progress | None = None) -> Prediction:
@@ -86,11 +96,11 @@ def _prediction(work: Work) -> Prediction:
     bench, resolved = work.bench, work.resolved
     result = bench.shown
     low, middle, high = work.quantiles
-    answer = Quantiles(p10=low, p50=middle, p90=high) if work.times else Quantiles(p50=middle)
+    answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     others = () if resolved.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
-    return Prediction(
+    found = Prediction(
         subject=subject(resolved),
         operation=resolved.operation,
         order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
@@ -99,8 +109,10 @@ def _prediction(work: Work) -> Prediction:
             sampling_half_width_s=work.half_width * middle,
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
-            drivers=_drivers(work),
+            effective_members=work.effective,
+            drivers=work.drivers(),
         ),
+        missing=missing(resolved, work.inputs),
         phases=phases(result, middle, work.scrub_share, bench.result),
         clients=work.clients,
         bottleneck=bottleneck(result, without, limit),
@@ -109,13 +121,32 @@ def _prediction(work: Work) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
         advice=() if resolved.operation == "scrub" else advice(bench, middle, others, without),
-        warnings=(*warnings(resolved), *_short_of_precision(work), *sorted(work.notes)),
-        assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
-        provenance=provenance(
-            resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
+        warnings=(
+            *warnings(resolved),
+            *_short_of_precision(work),
+            *sorted(work.notes),
+            *told.notes(resolved),
         ),
+        evidence=told.records(work.weighing),
+        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(resolved, work.inputs)),
+        provenance=provenance_of(resolved),
         **sums,
     )
+    return held(found, work)
+
+
+def held(prediction: Prediction, work: Work) -> Prediction:
+    """Return a prediction that keeps its runs, for `Prediction.given`; the last few do."""
+    prediction._held = Held(work)
+    _HELD.append(prediction._held)
+    while len(_HELD) > MOST_HELD:
+        _HELD.popleft().runs = None
+    return prediction
+
+
+def provenance_of(resolved: ResolvedScenario) -> dict[str, JsonValue]:
+    """Return the provenance of an answer."""
+    return provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved))
 
 
 def _short_of_precision(work: Work) -> tuple[str, ...]:
@@ -128,15 +159,6 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
         f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
         "need not be varied, and --exact simulates one world to the end",
     )
-
-
-def _drivers(work: Work) -> tuple[Driver, ...]:
-    """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
-    if len(work.times) <= len(work.inputs):
-        return ()
-    from zsim.prediction.statistics.sensitivity import drivers
-
-    return drivers(work.inputs, work.members[: len(work.times)], work.times)
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -11,7 +12,9 @@ import numpy as np
 
 from zsim.base.units import format_duration
 from zsim.engine.compiled.warm import begin_compiling
-from zsim.prediction.answer.prediction import Clients
+from zsim.prediction.answer.prediction import Clients, Driver
+from zsim.prediction.evidence.probes import Ran
+from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
@@ -27,6 +30,7 @@ from zsim.scenario.resolve import ResolvedScenario
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
+    from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
@@ -36,6 +40,8 @@ MOST_MEMBERS = 1024
 AGAIN, MOST_AGAIN = 5, 383
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
+SHOWN_LARGE = 2
+"""Worlds on larger populations that are asked what else they show."""
 SHARE_OF_MIDDLE = 8
 """How much of the work the worlds near the median are, in members."""
 
@@ -64,6 +70,8 @@ class Work:
         What these are to be multiplied by.
     bench : Baseline or None
         The world that is shown.
+    weighing : Weighing or None
+        The evidence against what each member shows; None without evidence.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -82,11 +90,56 @@ class Work:
         self.exact: MemberResult | None = None
         self.exact_run: ExactRun | None = None
         self._benches: list[Baseline] = []
+        self.ran: list[MemberResult] = []
+        self._places: list[int] = []
+        self.weighing: Weighing | None = None if resolved.exact else weighing_of(resolved)
 
     @property
     def times(self) -> list[float]:
         """Durations of the members at the size of the real pool [s]."""
         return [time * self.level.factor for time in self.anchors]
+
+    @property
+    def times_given(self) -> list[float]:
+        """The same, had each member shown what the pool has [s]."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return self.times if found is None else np.exp(found.adjusted).tolist()
+
+    @property
+    def effective(self) -> float | None:
+        """How many equally weighted members tell as much after the evidence; None without any."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return None if found is None else found.weights.effective
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
+        if len(self.times) <= len(self.inputs):
+            return ()
+        from zsim.prediction.statistics.sensitivity import drivers
+
+        return drivers(self.inputs, self.members[: len(self.times)], self.times_given)
+
+    def given(self, scenario: Scenario) -> Work:
+        """Return the same runs weighed against a scenario with other evidence."""
+        again = copy.copy(self)
+        again.resolved = replace(self.resolved, scenario=scenario)
+        again.level = replace(self.level)
+        weighing = again.weighing = weighing_of(again.resolved)
+        if weighing is None:
+            return again
+
+        def shown(place: int) -> tuple[float, ...]:
+            return weighing.again(self._seeded(place), self.members[place], self.ran[place], MEMBER_BLOCKS)
+
+        weighing.shown += together(shown, range(len(self.ran)))
+        weighing.level = self.level.factor
+        again._weigh()
+        return again
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the quantiles are more than one value."""
+        return bool(self.times) or self.effective is not None
 
     @property
     def quantiles(self) -> tuple[float, float, float]:
@@ -108,6 +161,7 @@ class Work:
         begin_compiling()
         self._run_members()
         self._run_larger()
+        self._weigh()
         if self.resolved.exact:
             self._run_exactly()
 
@@ -138,12 +192,19 @@ class Work:
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for result in together(
-            lambda place: run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), places
-        ):
+        for result, shown in together(self._world, places):
             self.small.append(result.time_s)
+            self.ran.append(replace(result, run=replace(result.run, progress=[])))
+            if self.weighing is not None:
+                self.weighing.shown.append(shown)
             self._report_members()
         self._respond()
+
+    def _world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+        """Run a member on a small population, and what else it is to show there."""
+        if self.weighing is not None:
+            return self.weighing.run(self._seeded(place), self.members[place], MEMBER_BLOCKS)
+        return run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), ()
 
     def _report_members(self) -> None:
         share = len(self.small) / MEMBERS
@@ -158,6 +219,28 @@ class Work:
         scores = np.array([member.scores for member in self.members[: len(self.small)]])
         self.response = response(self.inputs, scores, self.small)
         self.anchors = anchors(self.small, self.response.expected.tolist())
+        if self.weighing is not None:
+            self.response = self.weighing.respond(self.response, self.small, self.level.factor)
+
+    def _weigh(self) -> None:
+        """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
+        if self.weighing is None or self.bench is None:
+            return
+        if not self.small:
+            self._weigh_alone()
+            return
+        benches = self._benches[:SHOWN_LARGE] or [self.bench]
+        large = [Ran(each.resolved, each.member, each.pool, each.result) for each in benches]
+        self.weighing.lift(large, self._places[: len(large)], self.small)
+        self._respond()
+
+    def _weigh_alone(self) -> None:
+        """Weigh the evidence where nothing is unknown but the pace of this pool."""
+        assert self.weighing is not None
+        assert self.bench is not None
+        level, bench = self.level.factor, self.bench
+        self.weighing.alone(Ran(bench.resolved, bench.member, bench.pool, bench.result), level)
+        self.response = self.weighing.respond(self.response, [1.0], level)
 
     def _seeded(self, place: int) -> ResolvedScenario:
         """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""
@@ -166,12 +249,14 @@ class Work:
     def _nearest(self) -> list[int]:
         """Return the members, those nearest to the median first."""
         away = np.abs(np.log(np.array(self.anchors) / self.response.p50))
+        if self.weighing is not None:
+            away = away + self.weighing.away()
         return np.argsort(away, kind="stable").tolist()  # type: ignore[no-any-return]
 
     def _run_larger(self) -> None:
         """Run worlds near the median on larger populations."""
         self._report_larger(0.0, 0.0)
-        places = self._nearest()
+        places = self._places = self._nearest()
         first = places[0] if places else 0
         member = self.members[first] if places else Member()
         self.middle = middle_world(self._seeded(first), member, self._report_larger)

@@ -72,14 +72,15 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     if len(logs) < 3 or not inputs or float(np.ptp(logs)) < 1e-9:
         value = float(np.exp(logs.mean()))
         return Response(value, value, value, 0.0, np.exp(logs))
-    design, drawn = _features(inputs, scores), _features(inputs, _draws(len(inputs)))
-    centre = design.mean(axis=0)
-    fit = _fitted(design - centre, logs)
-    values, medians = _predicted(fit, drawn - centre)
+    fresh = _draws(len(inputs))
+    design, drawn = _features(inputs, scores), _features(inputs, fresh)
+    centre, known = design.mean(axis=0), _proportional(inputs, scores)
+    fit = _fitted(design - centre, logs - known)
+    values, medians = _predicted(fit, drawn - centre, _proportional(inputs, fresh))
     apart = np.quantile(values, SHARES), np.quantile(_smoothed(logs), SHARES)
     low, middle, high = np.exp((apart[0] + apart[1]) / 2.0).tolist()
     half = student(len(logs) - 2) * float(np.std(medians, ddof=1))
-    expected = np.exp(fit.mean + (design - centre) @ fit.slopes)
+    expected = np.exp(fit.mean + (design - centre) @ fit.slopes + known)
     return Response(low, middle, high, math.hypot(half, float(apart[1][1] - apart[0][1])), expected)
 
 
@@ -97,7 +98,7 @@ def _smoothed(logs: F64) -> F64:
     width = KERNEL * 0.9 * spread * len(logs) ** -0.2
     shrunk = math.sqrt(1.0 + (width / whole) ** 2)
     middle = float(logs.mean())
-    values: F64 = middle + ((logs - middle)[:, None] + width * _normal(KERNEL_DRAWS)) / shrunk
+    values: F64 = middle + ((logs - middle)[:, None] + width * normal_strata(KERNEL_DRAWS)) / shrunk
     return values.ravel()
 
 
@@ -134,13 +135,13 @@ def _evidence(values: F64, turned: F64, prior: float) -> float:
     return -0.5 * float(np.log(variance).sum()) - 0.5 * (len(values) - 1) * math.log(spread)
 
 
-def _predicted(fit: _Fit, drawn: F64) -> tuple[F64, F64]:
+def _predicted(fit: _Fit, drawn: F64, known: F64) -> tuple[F64, F64]:
     """Return the logarithm in worlds drawn anew, and its median for coefficients drawn from the posterior."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
     slopes = fit.slopes + generator.standard_normal((POSTERIOR, len(fit.slopes))) @ fit.root.T
     shift = generator.standard_normal(POSTERIOR) * math.sqrt(fit.noise / fit.count)
-    noise = math.sqrt(fit.noise) * generator.permutation(_normal(len(drawn)))
-    every = fit.mean + shift + drawn @ slopes.T + noise[:, None]
+    noise = math.sqrt(fit.noise) * generator.permutation(normal_strata(len(drawn)))
+    every = fit.mean + shift + drawn @ slopes.T + (noise + known)[:, None]
     return every.ravel(), np.median(every, axis=0)
 
 
@@ -159,6 +160,16 @@ def _features(inputs: Sequence[Unknown], scores: F64) -> F64:
     return np.concatenate(columns, axis=1)
 
 
+def _proportional(inputs: Sequence[Unknown], scores: F64) -> F64:
+    """Return the logarithm of what the duration goes with in proportion, one value a world."""
+    known = np.zeros(len(scores))
+    for place, unknown in enumerate(inputs):
+        if unknown.proportional:
+            logs = np.log([float(choice.value) for choice in unknown.choices])
+            known += _values(unknown, scores[:, place]) @ (logs - logs.mean())
+    return known
+
+
 def _values(unknown: Unknown, scores: F64) -> F64:
     """Return which value each world has, one column a value."""
     shares = np.array([choice.share for choice in unknown.choices])
@@ -171,9 +182,9 @@ def _values(unknown: Unknown, scores: F64) -> F64:
 def _draws(unknowns: int) -> F64:
     """Return the scores of worlds drawn anew, a Latin hypercube, the same every time."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    return np.stack([generator.permutation(_normal(DRAWS)) for _ in range(unknowns)], axis=1)
+    return np.stack([generator.permutation(normal_strata(DRAWS)) for _ in range(unknowns)], axis=1)
 
 
-def _normal(count: int) -> F64:
+def normal_strata(count: int) -> F64:
     """Return the middles of so many equal parts of the standard normal distribution."""
     return np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])
