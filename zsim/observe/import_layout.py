@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from zsim.errors import InputError
+from zsim.observe.devices.find_drives import find_new_size, find_sizes
+from zsim.observe.evidence.resilvered import resilvered_alloc
 from zsim.observe.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.vdev_tree import PAIRS, Vdev, spec_of
@@ -205,8 +207,16 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     alloc, alloc_source = _alloc(evidence, tops)
     if total is not None:
         drive, nominal = _drive_for(evidence, tops, total, rounded)
+        named = find_sizes(evidence, drive) if not any(vdev.asize for vdev in tops.vdevs) else None
+        if named is not None and alloc_fits(tops, named, alloc, evidence):
+            evidence.find("drive_size", named, f"{evidence.named_source}, as SIZE says")
         evidence.find("drive_size", drive, source, inferred=nominal)
         _note_mixed(evidence, tops)
+    elif evidence.named_size is not None:
+        _find_named_size(evidence, tops, alloc)
+    if alloc is None and _listed_fill(evidence) is None:
+        layout = Layout(tuple(tops.specs))
+        alloc, alloc_source = resilvered_alloc(evidence, layout)
     size = _pool_size(evidence, tops)
     if alloc is None:
         _find_fill(evidence)
@@ -214,12 +224,37 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
         evidence.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
         _guess_drive(evidence, tops, alloc)
-        evidence.find("alloc", alloc, alloc_source)
+        evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
     _find_new_size(evidence)
+    find_new_size(evidence)
+
+
+def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
+    """Tell whether drives of a capacity hold what is allocated."""
+    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, release)
+
+
+def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
+    """Note the capacity that the names of the drives tell, unless what is allocated contradicts it."""
+    named = evidence.named_size
+    if named is None:
+        return
+    if alloc_fits(tops, named, alloc, evidence):
+        evidence.find("drive_size", named, evidence.named_source)
+        return
+    evidence.notes.append(
+        f"the drives have {format_both(named)} by their names, which do not hold the {format_bytes(alloc or 0)}"
+        " that are allocated: their names are not taken for their size"
+    )
+
+
+def _listed_fill(evidence: Evidence) -> float | None:
+    return evidence.listed.space.cap if evidence.listed is not None else None
 
 
 def _find_fill(evidence: Evidence) -> None:
-    cap = evidence.listed.space.cap if evidence.listed is not None else None
+    cap = _listed_fill(evidence)
     if cap:
         evidence.find("fill", cap, "CAP of zpool list")
 
