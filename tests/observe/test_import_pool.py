@@ -33,7 +33,9 @@ def stated(*names, **more):
 
 def test_a_whole_directory():
     found = imported("raidz2-2.2")
-    assert found.scenario.stated() == {
+    (running,) = found.scenario.evidence
+    assert (running.what, running.format, running.done) == ("running", "2.2+", 0.2252)
+    assert found.scenario.replaced_by(evidence=None).stated() == {
         "layout": "raidz2x6", "alloc": 14843406974976, "drive_size": 4000785891328,
         "new_drive_size": 6001173954560,
         "recordsize": 131072, "frag": 0.11, "ashift": 12, "memory": 32817392 << 10, "cpus": 8,
@@ -47,6 +49,7 @@ def test_a_whole_directory():
 
 def test_the_seed_of_freebsd_is_the_case_that_is_validated():
     found = stated("status-freebsd-9.1-running.txt", "list-freebsd-9.1.txt")
+    assert [each["kind"] for each in found.pop("evidence")] == ["resilver"]
     assert found == {
         "layout": "raidz2x5", "alloc": nice_bytes("2.84T"), "drive_size": 10**12, "release": "freebsd-9.2",
         "operation": "resilver", "replace": 1, "old_drive": "missing",

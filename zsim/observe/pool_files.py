@@ -91,7 +91,7 @@ class PoolFiles:
         listed = [each.name for each in self.lists]
         named = [*listed, *(each.name for each in self.statuses), *(each.name for each in self.configs)]
         if not named:
-            named = [each.name for each in (*self.histories, *self.events)]
+            named = [*(each.name for each in self.histories), *(each.name for each in self.events)]
         return [name for name in dict.fromkeys(named) if name]
 
 

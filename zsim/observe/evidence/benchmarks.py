@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[tuple[str, Access], ...]] = {
 }  # fmt: skip
 
 _JOB = re.compile(r"^([^\n:]{1,100}): \(g=\d{1,4}\): rw=(\w{2,12}), bs=([^\n]{1,160})$", re.MULTILINE)
-_BLOCK = re.compile(r"(?:\([RW]\) )?(\d{1,9}(?:\.\d{1,3})?[KMG]?i?B?)", re.ASCII)
+_BLOCK = re.compile(r"(?:\([RW]\) )?(\d{1,9}(?:\.\d{1,3})?[KMGkmg]?i?B?)", re.ASCII)
 _DEPTH = re.compile(r"iodepth=(\d{1,5})\b", re.ASCII)
 _RESULT = re.compile(
     r"^[ \t]{1,8}(read|write) ?: (?:io=[^\n]{1,30}?, bw=([\d.]{1,12})([KMG]?)B/s, iops=([\d.]{1,12})(k?)"

@@ -53,7 +53,7 @@ def read_host_iostat(text: str) -> Samples:
             columns = ["gstat"]
             found.begin()
         elif columns:
-            _row(line.split(), columns, found)
+            _row(line.replace("|", " ").split(), columns, found)
     return found
 
 
