@@ -10,7 +10,7 @@ from zsim.observe.devices.find_drives import find_new_size, find_sizes
 from zsim.observe.evidence.resilvered import resilvered_alloc
 from zsim.observe.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.vdev_tree import PAIRS, Vdev, spec_of
+from zsim.observe.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
 from zsim.observe.zpool_list import Space
 from zsim.scenario.capacity import (
     LABEL_END_BYTES,
@@ -56,6 +56,7 @@ class Tops:
     """
 
     def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
+        scrubbed = _is_scrubbed(evidence, vdevs)
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
@@ -64,7 +65,7 @@ class Tops:
         self.whole = len(vdevs)
         for place, vdev in enumerate(vdevs):
             try:
-                spec = spec_of(vdev)
+                spec = spec_of(vdev, with_disks=scrubbed)
             except InputError as error:
                 reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
                 raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
@@ -78,10 +79,7 @@ class Tops:
             self.places.append(place)
         self.order = list(range(len(self.specs)))
         if not self.specs:
-            reason = f"{source} shows single drives only, from which nothing can be resilvered"
-            raise InputError(
-                "layout", None, reason, "state the mirror or RAID-Z it is to become with zsim predict"
-            )
+            raise InputError("layout", None, f"{source} shows no vdev that holds data", LAYOUT_REMEDY)
 
     @property
     def ids(self) -> list[int]:
@@ -94,6 +92,17 @@ class Tops:
     def uniform(self) -> bool:
         """Whether all are alike."""
         return len(set(self.specs)) == 1
+
+
+def _is_scrubbed(evidence: Evidence, vdevs: Sequence[Vdev]) -> bool:
+    """Tell whether single drives count: they do in a scrub, and in a pool that has no others."""
+    scan = evidence.status.scan if evidence.status is not None else None
+    if scan is not None and scan.active:
+        return scan.function == "scrub"
+    if any(vdev.kind in GROUPS or vdev.children for vdev in vdevs):
+        return False
+    evidence.find("operation", "scrub", "a pool of single drives can be scrubbed only", inferred=True)
+    return True
 
 
 def find_layout(evidence: Evidence) -> Tops:
@@ -146,6 +155,8 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         evidence.find("operation", scan.function, "zpool status")
         if scan.function == "scrub":
             return 0
+    if evidence.value("operation") == "scrub":
+        return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)
     if status is not None and status.vdevs:
         vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]

@@ -205,6 +205,8 @@ def _parse_vdev(token: str, text: str) -> VdevSpec:
     if match := _RAIDZ.fullmatch(token):
         return VdevSpec.raidz(_number(match[1] or "1", text), _number(match[2], text))
     if match := _MIRROR.fullmatch(token):
+        if _number(match[1], text) == 1:
+            _refuse(text, "a single drive has nothing to resilver from", "use mirror2, or disk for a scrub")
         return VdevSpec.mirror(_number(match[1], text))
     if match := _DRAID.fullmatch(token):
         return _parse_draid(_number(match[1] or "1", text), match[2], text)
@@ -257,7 +259,7 @@ def _check_raidz(vdev: VdevSpec) -> None:
 
 def _check_mirror(vdev: VdevSpec) -> None:
     if not 1 <= vdev.children <= MAX_CHILDREN:
-        _refuse(str(vdev), f"a mirror has 1 to {MAX_CHILDREN} drives", "use mirror2")
+        _refuse(str(vdev), f"a mirror has 2 to {MAX_CHILDREN} drives", "use mirror2")
     if vdev.parity:
         _refuse(str(vdev), "a mirror has no parity", "leave it at 0")
     _check_plain(vdev, 1)
