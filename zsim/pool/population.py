@@ -43,8 +43,8 @@ from zsim.pool.recipe import (
     Step,
 )
 from zsim.pool.styles import DITTO_DISTANCE, AllocatorStyle
-from zsim.pool.writing import FAILED_FILES
 from zsim.pool.syncing import DNODES_PER_BLOCK
+from zsim.pool.writing import FAILED_FILES
 from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
