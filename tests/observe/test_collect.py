@@ -39,8 +39,10 @@ case "$1 $2" in
 "status -P") cat <<'EOF'
 {STATUS}EOF
 ;;
-"list -vHpP") printf 'tank\\t54000000000000\\t27000000000000\\t27000000000000\\t-\\t-\\t11\\t50\\t1.00\\tDEGRADED\\t-\\n' ;;
-"history -i") printf "History for 'tank':\\n2023-10-01.00:00:00 [txg:5] scan setup func=1 mintxg=0 maxtxg=5\\n2023-10-01.20:00:00 [txg:9] scan done errors=0\\n" ;;
+"list -vHpP") echo 'tank 54000000000000 27000000000000 27000000000 - - 11 50 1.00 DEGRADED -' | tr ' ' '\\t' ;;
+"history -i") echo "History for 'tank':"
+echo "2023-10-01.00:00:00 [txg:5] scan setup func=1 mintxg=0 maxtxg=5"
+echo "2023-10-01.20:00:00 [txg:9] scan done errors=0" ;;
 "get -Hp") printf 'tank\\tashift\\t12\\tlocal\\n' ;;
 "iostat -vly") printf 'tank 1 2 3 4 5 6\\n' ;;
 *) echo "invalid option" >&2; exit 2 ;;
@@ -48,13 +50,13 @@ esac
 """
 FAKES = {
     "zpool": ZPOOL,
-    "zfs": "#!/bin/sh\ncase $1 in version) echo zfs-2.2.2-1; echo zfs-kmod-2.2.2-1;; get) printf 'tank\\trecordsize\\t1048576\\n';; esac\n",
+    "zfs": "#!/bin/sh\ncase $1 in version) echo zfs-2.2.2-1; echo zfs-kmod-2.2.2-1;; get) printf 'tank\\trecordsize\\t1048576\\n';; esac\n",  # noqa: E501
     "lsblk": "#!/bin/sh\n" + "".join(
-        f"echo 'NAME=\"sd{c}\" MODEL=\"ST18000NM000J-2TV103\" SERIAL=\"ZR52000{c}\" SIZE=\"18000207937536\" ROTA=\"1\" LOG-SEC=\"512\" PHY-SEC=\"4096\"'\n"
+        f"echo 'NAME=\"sd{c}\" MODEL=\"ST18000NM000J-2TV103\" SERIAL=\"ZR52000{c}\" SIZE=\"18000207937536\" ROTA=\"1\" LOG-SEC=\"512\" PHY-SEC=\"4096\"'\n"  # noqa: E501
         for c in "abc"
     ),
     "ls": "#!/bin/sh\n" + "".join(
-        f"echo 'lrwxrwxrwx 1 root root 9 Nov 2 wwn-0x5000c500a000000{n} -> ../../sd{c}'\n" for n, c in enumerate("abc", 1)
+        f"echo 'lrwxrwxrwx 1 root root 9 Nov 2 wwn-0x5000c500a000000{n} -> ../../sd{c}'\n" for n, c in enumerate("abc", 1)  # noqa: E501
     ),
     "zdb": "#!/bin/sh\nsleep 5\n",
 }  # fmt: skip

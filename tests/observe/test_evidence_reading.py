@@ -1,4 +1,4 @@
-"""What a pool has already shown, from outputs of every era: scans that are over or run, activity, benchmarks."""
+"""What a pool has already shown, from outputs of every era: scans, activity, benchmarks."""
 
 from datetime import datetime
 from pathlib import Path
@@ -45,9 +45,9 @@ def evidence(text, **more):
     [
         ("scrub repaired 0B in 1 days 01:17:42 with 0 errors on Sun Nov 15 01:17:43 2026", "scrub", 91062, 1,
          datetime(2026, 11, 15, 1, 17, 43)),
-        ("resilvered 1.36T in 0 days 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "resilver", 10727, 1,
+        ("resilvered 1.36T in 0 days 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "resilver", 10727, 1,  # noqa: E501
          datetime(2020, 1, 4, 2, 7, 21)),
-        ("resilvered (mirror-0) 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,
+        ("resilvered (mirror-0) 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,  # noqa: E501
          datetime(2020, 1, 4, 2, 7, 21)),
         ("rebuilt 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,
          datetime(2020, 1, 4, 2, 7, 21)),
@@ -59,7 +59,7 @@ def evidence(text, **more):
          datetime(2010, 3, 7, 11, 3, 22)),
         ("resilver completed after 0h51m with 0 errors on Sun Mar  7 11:03:22 2010", "resilver", 3060, 60,
          datetime(2010, 3, 7, 11, 3, 22)),
-        ("scrub repaired 0B in 3 days 19:15:21 with 0 errors on Fri 21 Jul 2023 11:43:09 AM CEST", "scrub", 328521,
+        ("scrub repaired 0B in 3 days 19:15:21 with 0 errors on Fri 21 Jul 2023 11:43:09 AM CEST", "scrub", 328521,  # noqa: E501
          1, datetime(2023, 7, 21, 11, 43, 9)),
     ],
 )  # fmt: skip
@@ -119,7 +119,7 @@ def test_every_running_scan(lines, wanted):
 def test_a_line_that_was_wrapped_and_one_that_was_paused():
     wrapped = ["scrub repaired 0B in 1 days 01:17:42 with 0 errors on Sun Nov", "  15 01:17:43 2026"]
     assert read_scan(wrapped).at == datetime(2026, 11, 15, 1, 17, 43)
-    paused = read_scan(["scrub paused since Sun Nov 15 01:17:43 2026", "\tscrub started on Sat Nov 14 00:00:00 2026",
+    paused = read_scan(["scrub paused since Sun Nov 15 01:17:43 2026", "\tscrub started on Sat Nov 14 00:00:00 2026",  # noqa: E501
                         "\t1.50T scanned, 1.00T issued, 3.00T total"])  # fmt: skip
     assert (paused.state, paused.since) == ("paused", datetime(2026, 11, 14))
     assert paused.issued == 1 << 40
@@ -179,9 +179,7 @@ def test_a_running_scan_that_ended_is_told_once():
 
 def test_json_in_utc_and_text_in_local_time_are_one_scan():
     line = "scrub repaired 0B in 01:00:00 with 0 errors on Sun Nov 15 02:00:00 2026"
-    document = """{"output_version": {"command": "zpool status"}, "pools": {"tank": {"name": "tank", "state": "ONLINE",
-      "scan_stats": {"function": "SCRUB", "state": "FINISHED", "start_time": "1794700800", "end_time": "1794704400",
-      "to_examine": "1000000000", "examined": "1000000000", "processed": "0", "errors": "0"}, "vdevs": {}}}}"""
+    document = (OUTPUTS / "scrub-utc.json").read_text()
     found = evidence(document + "\n" + status(line))
     assert [(each.kind, each.duration, each.end) for each in found] == [
         ("scrub", 3600, datetime(2026, 11, 15, 2, 0))

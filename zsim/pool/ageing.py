@@ -9,8 +9,8 @@ from zsim.errors import InputError
 from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.histories import History, history_recipe
 from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, MAX_VDEVS, Miniature, miniature_of, reduce_recipe
-from zsim.pool.population import FilesRunOut, HistoryError, expansion
 from zsim.pool.population import History as Pool
+from zsim.pool.population import HistoryError, TooFewFilesError, expansion
 from zsim.pool.recipe import Fill, PoolRecipe, TopLevel
 from zsim.pool.styles import AllocatorStyle
 from zsim.scenario.releases import ReleaseProfile
@@ -96,7 +96,7 @@ def aged_pool(
     )
     try:
         return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed)
-    except FilesRunOut:
+    except TooFewFilesError:
         # A group that is large beside the data overshoots the fill by more files than are drawn for it.
         data = fill * reduced.space / expansion(reduced)
         small = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))

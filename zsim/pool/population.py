@@ -64,7 +64,7 @@ class HistoryError(ZsimError):
     """A history cannot run to its end, for example because the pool is full."""
 
 
-class FilesRunOut(HistoryError):
+class TooFewFilesError(HistoryError):
     """A history wrote all files that were drawn for it before the pool was as full as wanted."""
 
 
@@ -488,7 +488,7 @@ def _check(memory: Memory, recipe: PoolRecipe) -> None:
             "fill or less fragmentation."
         )
     if failed == FAILED_FILES:
-        raise FilesRunOut("The files that were planned for do not fill the pool; ask for a higher fill.")
+        raise TooFewFilesError("The files that were planned for do not fill the pool; ask for a higher fill.")
     if failed:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 
