@@ -39,7 +39,8 @@ case "$1 $2" in
 "status -P") cat <<'EOF'
 {STATUS}EOF
 ;;
-"list -vHpP") echo 'tank 54000000000000 27000000000000 27000000000 - - 11 50 1.00 DEGRADED -' | tr ' ' '\\t' ;;
+"list -vHpP") echo 'tank 54000000000000 27000000000000 27000000000 - - 11 50 1.00 DEGRADED -' |
+tr ' ' '\\t' ;;
 "history -i") echo "History for 'tank':"
 echo "2023-10-01.00:00:00 [txg:5] scan setup func=1 mintxg=0 maxtxg=5"
 echo "2023-10-01.20:00:00 [txg:9] scan done errors=0" ;;
