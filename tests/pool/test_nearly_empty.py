@@ -13,7 +13,7 @@ SMALL = {"layout": "40*mirror2", "drive_size": "4TB", "recordsize": 16384}
     [
         {"fill": 0.01, "release": "openzfs-2.3", "history": "maildir"},
         {"fill": 0.01, "release": "zol-0.7", "history": "small-files", "layout": "10*raidz2x8", "ashift": 9},
-        {"fill": 0.001, "release": "openzfs-2.3", "history": "small-files", "layout": "80*disk", "operation": "scrub"},
+        {"fill": 0.001, "history": "small-files", "layout": "80*disk", "operation": "scrub"},
     ],
 )  # fmt: skip
 def test_eighty_drives_of_small_files_are_answered(more):

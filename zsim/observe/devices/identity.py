@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from zsim.observe.devices.labels import Label, device_of, label_of
 
 SHORTEST_SERIAL = 6
+SERIAL_SHOWN = 20
+MOST_DRIVES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,17 @@ class Inventory:
 
     def add(self, identities: Iterable[Identity]) -> None:
         """Note drives; what several outputs tell of one is put together."""
+        places = {key: place for place, drive in enumerate(self.drives) for key in _keys(drive)}
         for each in identities:
-            place = next((k for k, old in enumerate(self.drives) if _same(old, each)), None)
-            if place is None:
-                self.drives.append(each)
-            else:
+            known = (places[key] for key in _keys(each) if key in places)
+            place = next((place for place in known if _same(self.drives[place], each)), None)
+            if place is not None:
                 self.drives[place] = self.drives[place].completed(each)
+            elif len(self.drives) < MOST_DRIVES:
+                place = len(self.drives)
+                self.drives.append(each)
+            if place is not None:
+                places |= dict.fromkeys(_keys(self.drives[place]), place)
 
     def of(self, name: str) -> Identity | None:
         """Return what is known of the drive that the pool has under a name; None where nothing is."""
@@ -111,10 +118,13 @@ def _has_serial(name: str, serial: str) -> bool:
     return len(serial) >= SHORTEST_SERIAL and serial.replace(" ", "") in name
 
 
+def _keys(drive: Identity) -> tuple[str, ...]:
+    """Return the names by which a drive can be found again: serial numbers are cut by some tools."""
+    serial = (f"serial {drive.serial[:SERIAL_SHOWN].strip()}",) if drive.serial else ()
+    return (*serial, *((f"device {drive.device}",) if drive.device else ()))
+
+
 def _same(one: Identity, other: Identity) -> bool:
     if one.serial and other.serial:
-        return one.serial == other.serial or (
-            min(len(one.serial), len(other.serial)) >= SHORTEST_SERIAL
-            and one.serial[:20].strip() == other.serial[:20].strip()
-        )
+        return one.serial[:SERIAL_SHOWN].strip() == other.serial[:SERIAL_SHOWN].strip()
     return bool(one.device) and one.device == other.device
