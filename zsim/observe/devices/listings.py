@@ -11,10 +11,11 @@ from zsim.observe.devices.identity import Identity
 from zsim.observe.texts import nice_bytes, plain, whole
 
 MOST_ROWS = 20_000
+MOST_TABLES = 1000
 _PAIR = re.compile(r'([A-Z][A-Z0-9:_%-]{1,15})="([^"\n]{0,200})"')
 _PAIRS_LINE = re.compile(r'^[ \t]{0,8}[A-Z][A-Z0-9:_%-]{1,15}="[^"\n]{0,200}" .{0,2000}$', re.MULTILINE)
 _HEADER = re.compile(
-    r"^[ \t]{0,8}(?:K?NAME|PATH)\b(?=[^\n]{0,300}\b(?:MODEL|SERIAL|ROTA|LOG-SEC|PHY-SEC)\b)[^\n]{0,400}$",
+    r"^[ \t]{0,8}(?:K?NAME|PATH)\b(?=[^\n]{0,300}\b(?:MODEL|SERIAL|ROTA|LOG-SEC|PHY-SEC)\b)[^\n=]{0,400}$",
     re.MULTILINE,
 )
 _LEFT = frozenset((
@@ -51,8 +52,10 @@ def lsblk_drives(text: str) -> Iterator[Identity]:
         cells = {key.replace("_", "-"): value for key, value in _PAIR.findall(match[0])}
         if "NAME" in cells or "KNAME" in cells or "PATH" in cells:
             yield from _lsblk_row(cells)
-    for header in _HEADER.finditer(text):
-        yield from _lsblk_table(header[0], text[header.end() + 1 :])
+    headers = [*_HEADER.finditer(text)][:MOST_TABLES]
+    for header, following in zip(headers, [*headers[1:], None], strict=False):
+        stop = following.start() if following else len(text)
+        yield from _lsblk_table(header[0], text[header.end() + 1 : stop])
 
 
 def _lsblk_json(text: str) -> Iterator[Identity]:
