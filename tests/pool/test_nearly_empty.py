@@ -2,7 +2,7 @@
 
 import pytest
 
-from zsim.predict.api import predict
+from zsim.prediction.api import predict
 from zsim.scenario.model import Scenario
 
 SMALL = {"layout": "40*mirror2", "drive_size": "4TB", "recordsize": 16384}
