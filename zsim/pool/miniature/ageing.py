@@ -17,9 +17,9 @@ from zsim.pool.miniature.shape import (
     reduce_recipe,
 )
 from zsim.pool.recipes.histories import History, history_recipe
-from zsim.pool.recipes.recipe import Fill, TopLevel
+from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.pool.simulator.population import HistoryError
+from zsim.pool.simulator.population import HistoryError, TooFewFilesError, expansion
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -27,6 +27,8 @@ MAX_ROUNDS = 30
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
+LEAST_TXGS = 16
+"""Transaction groups that a pool's data are written in at least, where one would hold much of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,27 @@ def aged_pool(
     )
     if reduced is recipe:
         reduced = fitted(recipe, files)
+    try:
+        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed)
+    except TooFewFilesError:
+        # A group that is large beside the data overshoots the fill by more files than are drawn for it.
+        data = fill * reduced.space / expansion(reduced)
+        small = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
+        return _aged(history, recipe, small, numbers, release, fill, frag, rounds, seed)
+
+
+def _aged(
+    history: History,
+    recipe: PoolRecipe,
+    reduced: PoolRecipe,
+    numbers: tuple[int, ...],
+    release: ReleaseProfile,
+    fill: float,
+    frag: float | None,
+    rounds: int,
+    seed: int,
+) -> AgedPool:
+    """Return the pool after its history, run on the reduced recipe."""
     first = fill
     for _ in range(FILL_TRIES):
         pool = Pool(reduced, seed)

@@ -46,6 +46,7 @@ from zsim.pool.simulator.memory import (
 )
 from zsim.pool.simulator.placing import FAILED_FULL
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
+from zsim.pool.simulator.writing import FAILED_FILES
 from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
@@ -63,6 +64,10 @@ I64 = NDArray[np.int64]
 
 class HistoryError(ZsimError):
     """A history cannot run to its end, for example because the pool is full."""
+
+
+class TooFewFilesError(HistoryError):
+    """A history wrote all files that were drawn for it before the pool was as full as wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,6 +502,8 @@ def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
             f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "
             "fill or less fragmentation."
         )
+    if failed == FAILED_FILES:
+        raise TooFewFilesError("The files that were planned for do not fill the pool; ask for a higher fill.")
     if failed:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 

@@ -233,7 +233,7 @@ def _slopes(logs: F64, shown: F64, weights: F64, pace: F64, noise: F64, spread: 
 
 
 def _smoothing(logs: F64, adjusted: F64, weights: Weights) -> float:
-    """Return the width of the kernel that smooths over the worlds: see `zsim.prediction.statistics.response`."""
+    """Return the width of the kernel over the worlds: see `zsim.prediction.statistics.response`."""
     spread = min(normal_width(adjusted, weights.weights), float(logs.std()), WIDEST)
     return KERNEL * 0.9 * spread * math.pow(weights.effective, -0.2)
 
