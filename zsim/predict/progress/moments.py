@@ -1,0 +1,219 @@
+"""From what ``zpool status`` printed while a scan ran to shares of its work, and the time they took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from zsim.predict.progress.course import Course, done_cells
+from zsim.predict.progress.noise import Noise, Stretch
+from zsim.scenario.evidence import RunningScan
+
+Clock = Literal["scan", "pass", "unknown"]
+WHOLE = 0.995
+"""A metadata phase is over when so much was scanned: data written meanwhile is not."""
+REPAIRED_ERROR = 0.15
+"""Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
+SECONDS_BETWEEN_SCANS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """What decides how the counters are to be read.
+
+    Attributes
+    ----------
+    vdevs : int
+        Top-level vdevs.
+    needed : float
+        Share of ALLOC that has to be issued: that of the damaged vdevs; 1 for a scrub.
+    sorted : bool
+        Whether there is a metadata phase.
+    """
+
+    vdevs: int = 1
+    needed: float = 1.0
+    sorted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a scan has come at one moment.
+
+    Attributes
+    ----------
+    visited, issued : float
+        Shares of the metadata phase and of the issue done.
+    seconds : float or None
+        On the clock [s].
+    clock : {"scan", "pass", "unknown"}
+        Whether that began with the scan, or when the metadata phase was over.
+    error : float
+        Standard deviation of the logarithm of the share, from how it was read.
+    """
+
+    visited: float
+    issued: float
+    seconds: float | None
+    clock: Clock
+    error: float
+
+    @property
+    def phase(self) -> str:
+        """The phase: ``metadata scan`` or ``repair``."""
+        return "metadata scan" if self.visited < 1.0 and self.issued <= 0.0 else "repair"
+
+
+def clock_of(scan: RunningScan) -> tuple[float | None, Clock]:
+    """Return the time a scan has run [s], and since when.
+
+    From 2.1.12 and in 2.2 the pass begins anew when the metadata phase is over, so that bytes over their rate
+    leave it out; up to then a scan rate is printed.  Every import begins a pass, too: dates go before rates.
+    """
+    dated = _dated(scan)
+    if scan.elapsed is not None and not scan.elapsed_is_pass:
+        return scan.elapsed, "scan"
+    if dated is not None:
+        return dated, "scan"
+    if scan.elapsed is not None:
+        over = (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
+        return scan.elapsed, "pass" if over else "scan"
+    if scan.scan_rate and scan.scanned:
+        return scan.scanned / scan.scan_rate, "scan"
+    if scan.issue_rate and scan.issued:
+        return scan.issued / scan.issue_rate, "pass" if scan.format == "2.2+" else "scan"
+    return None, "unknown"
+
+
+def _dated(scan: RunningScan) -> float | None:
+    if scan.since is None or scan.at is None:
+        return None
+    if (scan.since.tzinfo is None) != (scan.at.tzinfo is None):
+        return None
+    return max(0.0, (scan.at - scan.since).total_seconds())
+
+
+def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) -> State | None:
+    """Return how far a scan has come in the terms of one world; None where its counters do not tell."""
+    seconds, clock = clock_of(scan)
+    visited, issued, error = 1.0, _issued(scan, facts), noise.counters
+    if facts.sorted and scan.format not in ("legacy", "rebuild"):
+        visited = _share(scan.scanned, scan.total)
+        visited = 1.0 if visited >= WHOLE or scan.scanned is None else visited
+    if _counts_skipped(scan, facts):
+        issued, error = _repaired(scan, course, facts), REPAIRED_ERROR
+    if issued is None:
+        return None
+    if error < REPAIRED_ERROR and issued > 0.0:
+        # Issued is not done: what is under way, half of it on the mean at the end of a txg.
+        issued, under_way = max(issued - course.window, issued * 0.02), course.window
+        error = math.hypot(error, 0.5 * under_way / max(issued, under_way, 1e-9))
+    return State(visited, min(issued, 1.0), seconds, clock, error)
+
+
+def _share(part: float | None, whole: float | None) -> float:
+    return min(1.0, max(0.0, part / whole)) if part is not None and whole else 0.0
+
+
+def _issued(scan: RunningScan, facts: PoolFacts) -> float | None:
+    """Return the share issued as the counters of the release say; None where there are none."""
+    if scan.format == "legacy":
+        done = scan.scanned if scan.scanned is not None else scan.issued
+        return _share(done, scan.total) if done is not None and scan.total else scan.done
+    if scan.issued is None:
+        return scan.done
+    if scan.format == "2.2+":
+        whole = scan.total_issue or scan.total
+        if scan.scanned is not None and scan.total and scan.scanned < WHOLE * scan.total and whole:
+            # Until all is scanned, what will be skipped is not known.
+            whole = min(whole, scan.total * facts.needed)
+        return _share(scan.issued, whole) if whole else scan.done
+    return _share(scan.issued, scan.total_issue or scan.total) if scan.total else scan.done
+
+
+def _counts_skipped(scan: RunningScan, facts: PoolFacts) -> bool:
+    """Tell whether blocks that need no repair are counted as issued: 0.8 to 2.1, and other vdevs hold some."""
+    skips = scan.kind in ("resilver", "heal") and facts.needed < 1.0
+    return skips and scan.format in ("0.8-2.1", "unknown")
+
+
+def _repaired(scan: RunningScan, course: Course, facts: PoolFacts) -> float | None:
+    """Return the share repaired, by the bytes that are."""
+    if scan.processed is not None and course.repaired > 0.0:
+        return min(1.0, scan.processed / course.repaired)
+    if scan.issued is None or not scan.total:
+        return None
+    left = (scan.total - scan.issued) / (scan.total * facts.needed)
+    return min(1.0, max(0.0, 1.0 - left))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What statuses of one scan say in the terms of one world.
+
+    Attributes
+    ----------
+    stretches : tuple of Stretch
+        Work done, and the time that it took.
+    last : State
+        The latest that tells something.
+    known_s : float
+        Time since the scan began, as far as it is known [s].
+    unseen : ndarray of float or None
+        Cells of work done of which nobody knows how long they took.
+    """
+
+    stretches: tuple[Stretch, ...]
+    last: State
+    known_s: float
+    unseen_visit: tuple[float, float] | None
+
+    @property
+    def idle_s(self) -> float:
+        """How long the counters have stood still at the latest status [s]."""
+        return 0.0
+
+
+def history_of(
+    scans: Sequence[RunningScan], course: Course, facts: PoolFacts, noise: Noise
+) -> History | None:
+    """Return what statuses of a scan say, in order of time; None where none tells how far it has come.
+
+    Two statuses tell more than one: the work between them took the time between them, whatever the averages
+    that were printed.
+    """
+    states = [
+        state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None
+    ]
+    if not states:
+        return None
+    stretches: list[Stretch] = []
+    before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
+    seen_visit = 0.0
+    known = 0.0
+    for state in states:
+        if state.seconds is None:
+            continue
+        first = before[state.clock]
+        gone = state.seconds - float(first.seconds or 0.0)
+        work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
+        if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
+            continue
+        stretches.append(Stretch(work, gone, _error(first, state, gone, noise)))
+        before[state.clock] = state
+        if state.clock == "scan":
+            known, seen_visit = state.seconds, state.visited
+    last = states[-1]
+    if last.clock != "pass":
+        return History(tuple(stretches), last, float(last.seconds or known), None)
+    passed = float(last.seconds or 0.0)
+    return History(tuple(stretches), last, known + passed, (seen_visit, 1.0))
+
+
+def _error(first: State, state: State, gone: float, noise: Noise) -> float:
+    """Return the standard deviation of the logarithm of a stretch that reading both ends leaves."""
+    gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
+    ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
+    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone))

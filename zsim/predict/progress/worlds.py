@@ -1,0 +1,204 @@
+"""The courses of possible worlds: each member of a prediction, with what it showed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from zsim.drives.parameters import DriveParameters
+from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
+from zsim.engine.model import PlaneModel
+from zsim.engine.run import Run
+from zsim.engine.rules import vdev_window
+from zsim.errors import InputError
+from zsim.pool.population import HistoryError
+from zsim.predict.ensemble import Member, draw_members, unknowns
+from zsim.predict.hardware import plane_model
+from zsim.predict.member import MemberResult, whole_setup, world_of
+from zsim.predict.onetile import is_tile, run_pool
+from zsim.predict.population import Miniature, miniature
+from zsim.predict.progress.course import Course, recorded_shape, sampled_shape, with_zones
+from zsim.predict.summary import busiest, totals
+from zsim.predict.together import together
+from zsim.predict.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
+from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+from zsim.scenario.resolve import ResolvedScenario
+
+WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
+
+
+class CourseWork(Work):
+    """The runs of a prediction, which keeps what each member showed.
+
+    Attributes
+    ----------
+    results : list of MemberResult
+    tiles : list of bool
+        Whether a member was run as a tile in the middle of the drives.
+    """
+
+    def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
+        super().__init__(resolved, progress)
+        self.results: list[MemberResult] = []
+        self.tiles: list[bool] = []
+
+    def _run_more(self, places: range) -> None:
+        for result, tile in together(self._kept, places):
+            self.results.append(result)
+            self.tiles.append(tile)
+            self.small.append(result.time_s)
+            self._report_members()
+        self._respond()
+
+    def _kept(self, place: int) -> tuple[MemberResult, bool]:
+        member = self.members[place]
+        world = world_of(self._seeded(place), member)
+        model = plane_model(world, member.factors, world.seed)
+        pool = miniature(world, member, blocks=MEMBER_BLOCKS)
+        return run_pool(world, member, pool, model), is_tile(world, model, pool)
+
+    def _look_closer(self) -> None:
+        """Leave out what a course does not need."""
+
+    def courses(self) -> tuple[Course, ...]:
+        """Return the courses of the members, at the size of the pool; of the one world that is known else."""
+        if not self.results:
+            assert self.bench is not None
+            result = self.bench.detail if self.bench.detail is not None else self.bench.result
+            return (self._course(result, result.time_s, Member(), tile=False),)
+        return tuple(
+            self._course(result, time, member, tile=tile)
+            for result, time, member, tile in zip(
+                self.results, self.times, self.members, self.tiles, strict=True
+            )
+        )
+
+    def _course(self, result: MemberResult, time_s: float, member: Member, *, tile: bool) -> Course:
+        world = world_of(self.resolved, member)
+        factor = time_s / max(result.time_s, 1e-9)
+        active = max(result.visit_s + result.issue_s, 1e-9)
+        visit = result.visit_s * (1.0 + result.sync_s / active) * factor
+        shape = sampled_shape(result.run)
+        kind, _, number = busiest(result)
+        drive = result.model.leaves[number if kind != "link" else 0].drive
+        if tile and one_sweep(world) and len(drive.zone_rates) > 1:
+            row = result.run.leaves[number if kind != "link" else 0]
+            shape = with_zones(
+                shape, drive.zone_rates, float(row["transfer"]) / max(result.run.end, 1e-9)
+            )
+        # The tail of a sample is that of its last txgs, which come once in the real run too.
+        tail = min(result.run.end * shape.tail / (1.0 + shape.tail), 0.5 * (time_s - visit))
+        return Course(
+            visit_s=visit,
+            issue_s=time_s - visit - tail,
+            tail_s=tail,
+            shape=shape,
+            repaired=float(totals(result)["resilvered_bytes"]),
+            window=window_share(world, result.model),
+            name=world_name(member),
+        )
+
+
+def courses_of(resolved: ResolvedScenario, progress: Progress | None = None) -> tuple[Course, ...]:
+    """Return what possible worlds of a scenario do over time.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    progress : callable, optional
+        Called with the share done and what is being done.
+    """
+    work = CourseWork(resolved, progress or (lambda share, what: None))
+    work.run()
+    return work.courses()
+
+
+def whole_courses(
+    resolved: ResolvedScenario, drive_of: Callable[[int], DriveParameters] | None = None, worlds: int = 16
+) -> tuple[Course, ...]:
+    """Return the same for a pool so small that each world is run whole, every I/O of it.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    drive_of : callable, optional
+        The numbers of the drive of each leaf, in place of the scenario's.
+    worlds : int
+
+    Raises
+    ------
+    InputError
+        When no world can be built at that fill.
+    """
+    members = draw_members(unknowns(resolved), resolved.seed)[:worlds]
+    seeded = [replace(resolved, seed=resolved.seed + SEED_STEP * place) for place in range(len(members))]
+    found = together(lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members)))
+    known = tuple(course for course in found if course is not None)
+    if not known:
+        raise InputError("alloc", resolved.alloc, "no simulated pool of that size holds it", "check it")
+    return known
+
+
+def _whole_course(
+    resolved: ResolvedScenario, member: Member, drive_of: Callable[[int], DriveParameters] | None
+) -> Course | None:
+    world = world_of(resolved, member)
+    try:
+        pool = miniature(world, member, blocks=WHOLE_BLOCKS)
+    except HistoryError:
+        return None
+    model = plane_model(world, member.factors, world.seed)
+    if drive_of is not None:
+        leaves = [replace(leaf, drive=drive_of(place)) for place, leaf in enumerate(model.leaves)]
+        model = replace(model, leaves=tuple(leaves))
+    setup = replace(whole_setup(world, pool.table, model), records=RECORDS, visited=pool.visited)
+    result = Run(setup).finish()
+    return whole_course(world, member, pool, MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model))
+
+
+def whole_course(world: ResolvedScenario, member: Member, pool: Miniature, result: MemberResult) -> Course:
+    """Return the course of a run of a whole pool; what is a little smaller or larger is scaled."""
+    run, shape = result.run, recorded_shape(result.run)
+    visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
+    issue = (run.end - visit) / (1.0 + shape.tail)
+    return Course(
+        visit_s=visit * pool.scale,
+        issue_s=issue * pool.scale,
+        tail_s=issue * shape.tail,
+        shape=shape,
+        repaired=float(totals(result)["resilvered_bytes"]),
+        window=window_share(world, result.model),
+        name=world_name(member),
+    )
+
+
+def world_name(member: Member) -> str:
+    """Return in a few words what distinguishes a world."""
+    parts: Sequence[str | None] = (
+        member.history,
+        None if member.write_cache is None else f"write cache {'on' if member.write_cache else 'off'}",
+        None if not member.load else f"{member.load:g} reads/s and drive",
+        member.drive,
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
+    """Return what may be issued and under way, as a share of what is to be issued."""
+    if resolved.operation == "rebuild" or resolved.release.order != "sorted":
+        return 0.0
+    vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
+    held = sum(vdev_window(vdev, resolved.release).limit for vdev in vdevs)
+    of = resolved.alloc * len(vdevs) / len(model.vdevs)
+    return min(0.25, held / max(of, 1.0))
+
+
+def one_sweep(resolved: ResolvedScenario) -> bool:
+    """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
+    if resolved.operation == "rebuild" or resolved.release.order != "sorted":
+        return False
+    limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
+    entries = resolved.alloc / float(np.maximum(resolved.recordsize or 1 << 17, 4096))
+    return entries * (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) < limit.hard
