@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.predict.progress.course import EDGES, VISIT_CELLS
+from zsim.predict.progress.course import CELLS, EDGES, VISIT_CELLS
 from zsim.scenario import catalogue
 
 F64 = NDArray[np.float64]
@@ -130,14 +130,15 @@ def _correlation(length: float) -> F64:
 
 def covariance(noise: Noise, factor: float) -> F64:
     """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
-    count = VISIT_CELLS + len(EDGES) - 1
-    found = np.full((count, count), noise.whole**2)
-    found[:VISIT_CELLS, :VISIT_CELLS] += noise.visit**2
-    found[VISIT_CELLS:, VISIT_CELLS:] += factor**2 * (
+    found = np.full((CELLS, CELLS), noise.whole**2)
+    visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
+    # The metadata phase is one stretch, and so is the tail: what they have of their own is common to them.
+    found[visit, visit] += noise.visit**2 + (factor * noise.slow) ** 2
+    found[issue, issue] += factor**2 * (
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )
-    # The metadata phase is one stretch: its cells have the slow part in common.
-    found[:VISIT_CELLS, :VISIT_CELLS] += (factor * noise.slow) ** 2
+    found[-1, :] = found[:, -1] = 0.0
+    found[-1, -1] = noise.visit**2
     return found
 
 

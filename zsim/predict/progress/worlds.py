@@ -12,6 +12,7 @@ from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run
 from zsim.engine.rules import vdev_window
+from zsim.engine.warm import begin_compiling
 from zsim.errors import InputError
 from zsim.pool.population import HistoryError
 from zsim.predict.ensemble import Member, draw_members, unknowns
@@ -30,7 +31,10 @@ WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
 
 
 class CourseWork(Work):
-    """The runs of a prediction, which keeps what each member showed.
+    """The members of a prediction, with what each showed.
+
+    What larger populations would change (`zsim.predict.level`, a few percent) is less than a run departs from
+    any world (`zsim.predict.progress.noise`), and its own progress tells it soon.
 
     Attributes
     ----------
@@ -58,6 +62,13 @@ class CourseWork(Work):
         model = plane_model(world, member.factors, world.seed)
         pool = miniature(world, member, blocks=MEMBER_BLOCKS)
         return run_pool(world, member, pool, model), is_tile(world, model, pool)
+
+    def run(self) -> None:
+        """Run the members; where nothing is unknown, the one world there is."""
+        begin_compiling()
+        self._run_members()
+        if not self.results:
+            self._run_larger()
 
     def _look_closer(self) -> None:
         """Leave out what a course does not need."""

@@ -1,0 +1,205 @@
+"""Runs of real OpenZFS as if only layout, drive, ALLOC, record size and release were known, and their progress.
+
+Neither the list of blocks nor the recipe of the pool is looked at: the worlds are those of a pool of which
+nobody says what is on it.  Claims are ``eta@0.2`` and so on: the whole duration, from the attach to the end,
+as answered when that share of it was gone.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zsim.predict.progress.course import Course
+from zsim.predict.progress.moments import PoolFacts
+from zsim.predict.progress.remaining import remaining
+from zsim.scenario.evidence import RunningScan, StatusFormat
+from zsim.validate.frame import Case, Claim, judge
+from zsim.validate.zfs_config import Bench, drive_of
+
+SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
+MOST_STATUSES = 10
+ZPOOL = "zpool_s"
+MEMORY = 24 << 30
+
+
+class Sample(NamedTuple):
+    """One row of ``progress.csv``: time since the attach [s], bytes by counter."""
+
+    time: float
+    scanned: int
+    issued: int
+    total: int
+    processed: int
+
+
+def read_progress(path: Path) -> list[Sample]:
+    """Return the rows of ``progress.csv``."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return [_sample(row) for row in csv.DictReader(stream)]
+
+
+def _sample(row: Mapping[str, str]) -> Sample:
+    def number(name: str) -> int:
+        return int(float(row.get(name) or 0))
+
+    return Sample(
+        float(row["t_s"]),
+        number("examined"),
+        max(number("issued"), number("rebuild_issued")),
+        number("to_examine"),
+        number("processed"),
+    )
+
+
+def fields_of(bench: Bench) -> dict[str, Any]:
+    """Return the fields of the scenario that is known of a run."""
+    pool, result = bench.section("pool"), bench.result
+    fields: dict[str, Any] = {
+        "layout": str(bench.layout),
+        "alloc": int(result.get("alloc_bytes") or result["examined_bytes"]),
+        "drive": "generic-7200rpm-cmr",
+        "drive_size": int(pool["leafmb"]) << 20,
+        "release": bench.config["zfs"],
+        "operation": bench.operation,
+        "recordsize": int(pool.get("rec") or 128) << 10,
+        "memory": MEMORY,
+        "ashift": int(pool.get("ashift", 12)),
+    }
+    if bench.mode == "legacy":
+        fields["order"] = "legacy"
+    if bench.to_spare:
+        fields["target"] = "distributed-spare"
+    if bench.config.get("replace_mode") == "healthy":
+        fields["old_drive"] = "online"
+    return fields
+
+
+def courses_of_run(bench: Bench) -> tuple[Course, ...]:
+    """Return what possible worlds of a run do over time."""
+    from zsim.predict.api import resolved_of
+    from zsim.predict.progress.worlds import whole_courses
+    from zsim.scenario.model import Scenario
+
+    resolved = resolved_of(Scenario.from_dict(fields_of(bench)))
+    return whole_courses(resolved, lambda leaf: drive_of(bench, leaf))
+
+
+def facts_of(bench: Bench) -> PoolFacts:
+    """Return what decides how the counters of a run are to be read."""
+    vdevs = len(bench.layout.vdevs)
+    needed = 1.0 / vdevs if bench.operation == "resilver" else 1.0
+    return PoolFacts(vdevs, needed, bench.mode == "sorted")
+
+
+def format_of(bench: Bench) -> StatusFormat:
+    """Return the format in which the release of a run prints a scan."""
+    if bench.mode == "rebuild":
+        return "rebuild"
+    version = tuple(int(part) for part in str(bench.config["zfs"]).split(".")[:2])
+    if version < (0, 8) or bench.mode == "legacy":
+        return "legacy"
+    return "2.2+" if version >= (2, 2) else "0.8-2.1"
+
+
+def statuses(bench: Bench, samples: Sequence[Sample], until: float) -> tuple[float, list[RunningScan]]:
+    """Return when the scan began, after the attach [s], and what could be seen of it by then."""
+    seen = [sample for sample in samples if sample.time <= until]
+    before = [sample.time for sample in seen if sample.scanned == 0 and sample.issued == 0]
+    begin = before[-1] if before else 0.0
+    seen = [sample for sample in seen if sample.time > begin]
+    printed, total = format_of(bench), int(bench.result.get("alloc_bytes") or 0)
+    moved = [
+        sample
+        for place, sample in enumerate(seen)
+        if place == 0 or sample[1:] != seen[place - 1][1:] or place == len(seen) - 1
+    ]
+    kept = moved[:: max(1, math.ceil(len(moved) / MOST_STATUSES))]
+    kept = [*kept, *moved[-1:]] if moved and kept[-1] is not moved[-1] else kept
+    return begin, [
+        RunningScan(
+            kind="scrub" if bench.scrub else "rebuild" if bench.mode == "rebuild" else "resilver",
+            format=printed,
+            elapsed=sample.time - begin,
+            scanned=sample.scanned if bench.mode != "rebuild" else sample.issued,
+            issued=sample.scanned if printed == "legacy" else sample.issued,
+            total=sample.total or total or None,
+            processed=sample.processed,
+        )
+        for sample in kept
+    ]
+
+
+def zpool_total(bench: Bench, samples: Sequence[Sample], until: float) -> float | None:
+    """Return the whole duration that ``zpool status`` points to [s]: bytes left over the rate of its pass.
+
+    The pass begins with the scan; from 2.1.12 anew when the metadata phase is over (dsl_scan_done_syncing).
+    """
+    seen = [sample for sample in samples if sample.time <= until]
+    if not seen:
+        return None
+    last = seen[-1]
+    printed, total = format_of(bench), last.total or int(bench.result.get("alloc_bytes") or 0)
+    done = last.scanned if printed == "legacy" else last.issued
+    started = [sample.time for sample in seen if sample.scanned == 0 and sample.issued == 0]
+    begin = started[-1] if started else 0.0
+    if printed == "2.2+":
+        whole = [sample.time for sample in seen if sample.total and sample.scanned >= 0.995 * sample.total]
+        begin = whole[0] if whole else begin
+    passed = last.time - begin
+    return last.time + (total - done) * passed / done if done > 0 and passed > 0.0 else None
+
+
+def load(path: Path) -> Bench:
+    """Return the configuration and the result of a run."""
+    texts = [(path / name).read_text(encoding="utf-8") for name in ("config.json", "result.json")]
+    return Bench(*(json.loads(text) for text in texts))
+
+
+def group_of(bench: Bench) -> str:
+    """Return the class in which a run is scored."""
+    load_, disk = bench.section("foreground"), bench.section("disk")
+    if load_.get("fg") or load_.get("fgw"):
+        return "loaded"
+    kind = "scrub, " if bench.scrub else ""
+    strange = disk.get("slow_leaf") is not None or bench.config.get("tunables_changed") or disk.get("pm_mode")
+    return f"{kind}{bench.mode}{', changed' if strange else ''}"
+
+
+def run(case: Case, seed: int = 1) -> list[Claim]:
+    """Return the claims of one run: its end as answered at five moments."""
+    del seed
+    bench = load(case.path)
+    truth = float(bench.result["model_s"])
+    samples, courses, facts = read_progress(case.path / "progress.csv"), courses_of_run(bench), facts_of(bench)
+    claims = []
+    for share in SHARES:
+        low, middle, high = answer(bench, samples, courses, facts, share * truth)
+        claims.append(
+            judge(
+                case, f"eta@{share:g}", truth, middle, p10=low, p90=high, unit="s",
+                details={ZPOOL: zpool_total(bench, samples, share * truth)},
+            )
+        )  # fmt: skip
+    return claims
+
+
+def answer(
+    bench: Bench, samples: Sequence[Sample], courses: Sequence[Course], facts: PoolFacts, until: float
+) -> tuple[float, float, float]:
+    """Return p10, p50 and p90 of the whole duration, as answered at a moment [s]."""
+    begin, scans = statuses(bench, samples, until)
+    found = remaining(courses, scans, facts)
+    least = until - begin
+    low, middle, high = (begin + max(each, least) for each in found.total())
+    return low, middle, high
+
+
+@functools.cache
+def _nothing() -> None:
+    return None
