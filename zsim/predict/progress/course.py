@@ -55,6 +55,8 @@ class Course:
         Of the issue phase.
     repaired : float
         Bytes that are resilvered in the end, as zpool counts them [bytes].
+    needed : float
+        Share of ALLOC that has to be issued: the rest is skipped.
     window : float
         Bytes issued that are under way, as a share of those to be issued.
     name : str
@@ -66,6 +68,7 @@ class Course:
     tail_s: float
     shape: Shape
     repaired: float
+    needed: float = 1.0
     window: float = 0.0
     name: str = ""
 

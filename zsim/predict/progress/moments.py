@@ -16,7 +16,8 @@ WHOLE = 0.995
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
 REPAIRED_ERROR = 0.15
 """Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
-SECONDS_BETWEEN_SCANS = 30.0
+MOSTLY_NEEDED = 0.85
+"""Of ALLOC: with less, the bytes repaired tell more than those issued, of which most are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +26,14 @@ class PoolFacts:
 
     Attributes
     ----------
-    vdevs : int
-        Top-level vdevs.
-    needed : float
-        Share of ALLOC that has to be issued: that of the damaged vdevs; 1 for a scrub.
     sorted : bool
         Whether there is a metadata phase.
+    needed : float or None
+        Share of ALLOC that has to be issued, where it is known; else each world has its own.
     """
 
-    vdevs: int = 1
-    needed: float = 1.0
     sorted: bool = True
+    needed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +96,14 @@ def _dated(scan: RunningScan) -> float | None:
 def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) -> State | None:
     """Return how far a scan has come in the terms of one world; None where its counters do not tell."""
     seconds, clock = clock_of(scan)
-    visited, issued, error = 1.0, _issued(scan, facts), noise.counters
+    visited, error = 1.0, noise.counters
     if facts.sorted and scan.format not in ("legacy", "rebuild"):
         visited = _share(scan.scanned, scan.total)
         visited = 1.0 if visited >= WHOLE or scan.scanned is None else visited
-    if _counts_skipped(scan, facts):
-        issued, error = _repaired(scan, course, facts), REPAIRED_ERROR
+    needed = course.needed if facts.needed is None else facts.needed
+    issued = _issued(scan, needed, visited)
+    if facts.needed is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
+        issued, error = _share(scan.processed, course.repaired), REPAIRED_ERROR
     if issued is None:
         return None
     if error < REPAIRED_ERROR and issued > 0.0:
@@ -117,36 +117,27 @@ def _share(part: float | None, whole: float | None) -> float:
     return min(1.0, max(0.0, part / whole)) if part is not None and whole else 0.0
 
 
-def _issued(scan: RunningScan, facts: PoolFacts) -> float | None:
+def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
     """Return the share issued as the counters of the release say; None where there are none."""
     if scan.format == "legacy":
         done = scan.scanned if scan.scanned is not None else scan.issued
         return _share(done, scan.total) if done is not None and scan.total else scan.done
-    if scan.issued is None:
-        return scan.done
-    if scan.format == "2.2+":
-        whole = scan.total_issue or scan.total
-        if scan.scanned is not None and scan.total and scan.scanned < WHOLE * scan.total and whole:
-            # Until all is scanned, what will be skipped is not known.
-            whole = min(whole, scan.total * facts.needed)
-        return _share(scan.issued, whole) if whole else scan.done
-    return _share(scan.issued, scan.total_issue or scan.total) if scan.total else scan.done
-
-
-def _counts_skipped(scan: RunningScan, facts: PoolFacts) -> bool:
-    """Tell whether blocks that need no repair are counted as issued: 0.8 to 2.1, and other vdevs hold some."""
-    skips = scan.kind in ("resilver", "heal") and facts.needed < 1.0
-    return skips and scan.format in ("0.8-2.1", "unknown")
-
-
-def _repaired(scan: RunningScan, course: Course, facts: PoolFacts) -> float | None:
-    """Return the share repaired, by the bytes that are."""
-    if scan.processed is not None and course.repaired > 0.0:
-        return min(1.0, scan.processed / course.repaired)
     if scan.issued is None or not scan.total:
-        return None
-    left = (scan.total - scan.issued) / (scan.total * facts.needed)
-    return min(1.0, max(0.0, 1.0 - left))
+        return scan.done
+    if scan.format == "rebuild":
+        return _share(scan.issued, scan.total)
+    if scan.format == "2.2+":
+        # Until all is scanned, what will be skipped is not known.
+        known = scan.total_issue if scan.total_issue is not None and visited >= 1.0 else None
+        return _share(scan.issued, known or min(scan.total_issue or scan.total, scan.total * needed))
+    # Skipped blocks are counted when they are visited.
+    return _share(scan.issued - visited * (1.0 - needed) * scan.total, needed * scan.total)
+
+
+def _counts_skipped(scan: RunningScan, needed: float) -> bool:
+    """Tell whether much is skipped and counted as issued: 0.8 to 2.1, and other vdevs hold some."""
+    skips = scan.kind in ("resilver", "heal") and needed < MOSTLY_NEEDED and scan.processed is not None
+    return skips and scan.format in ("0.8-2.1", "unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run
 from zsim.engine.rules import vdev_window
+from zsim.engine.setup import wanted_blocks
 from zsim.engine.warm import begin_compiling
 from zsim.errors import InputError
 from zsim.pool.population import HistoryError
@@ -47,21 +48,24 @@ class CourseWork(Work):
         super().__init__(resolved, progress)
         self.results: list[MemberResult] = []
         self.tiles: list[bool] = []
+        self.needed: list[float] = []
 
     def _run_more(self, places: range) -> None:
-        for result, tile in together(self._kept, places):
+        for result, tile, needed in together(self._kept, places):
             self.results.append(result)
             self.tiles.append(tile)
+            self.needed.append(needed)
             self.small.append(result.time_s)
             self._report_members()
         self._respond()
 
-    def _kept(self, place: int) -> tuple[MemberResult, bool]:
+    def _kept(self, place: int) -> tuple[MemberResult, bool, float]:
         member = self.members[place]
         world = world_of(self._seeded(place), member)
         model = plane_model(world, member.factors, world.seed)
         pool = miniature(world, member, blocks=MEMBER_BLOCKS)
-        return run_pool(world, member, pool, model), is_tile(world, model, pool)
+        result = run_pool(world, member, pool, model)
+        return result, is_tile(world, model, pool), needed_share(world, pool, model)
 
     def run(self) -> None:
         """Run the members; where nothing is unknown, the one world there is."""
@@ -78,15 +82,18 @@ class CourseWork(Work):
         if not self.results:
             assert self.bench is not None
             result = self.bench.detail if self.bench.detail is not None else self.bench.result
-            return (self._course(result, result.time_s, Member(), tile=False),)
+            needed = needed_share(self.resolved, self.bench.pool, result.model)
+            return (self._course(result, result.time_s, Member(), needed, tile=False),)
         return tuple(
-            self._course(result, time, member, tile=tile)
-            for result, time, member, tile in zip(
-                self.results, self.times, self.members, self.tiles, strict=True
+            self._course(result, time, member, needed, tile=tile)
+            for result, time, member, needed, tile in zip(
+                self.results, self.times, self.members, self.needed, self.tiles, strict=True
             )
         )
 
-    def _course(self, result: MemberResult, time_s: float, member: Member, *, tile: bool) -> Course:
+    def _course(
+        self, result: MemberResult, time_s: float, member: Member, needed: float, *, tile: bool
+    ) -> Course:
         world = world_of(self.resolved, member)
         factor = time_s / max(result.time_s, 1e-9)
         active = max(result.visit_s + result.issue_s, 1e-9)
@@ -107,6 +114,7 @@ class CourseWork(Work):
             tail_s=tail,
             shape=shape,
             repaired=float(totals(result)["resilvered_bytes"]),
+            needed=needed,
             window=window_share(world, result.model),
             name=world_name(member),
         )
@@ -180,9 +188,23 @@ def whole_course(world: ResolvedScenario, member: Member, pool: Miniature, resul
         tail_s=issue * shape.tail,
         shape=shape,
         repaired=float(totals(result)["resilvered_bytes"]),
+        needed=needed_share(world, pool, result.model),
         window=window_share(world, result.model),
         name=world_name(member),
     )
+
+
+def needed_share(resolved: ResolvedScenario, pool: Miniature, model: PlaneModel) -> float:
+    """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
+    if resolved.operation == "scrub":
+        return 1.0
+    setup = whole_setup(resolved, pool.table, model)
+    table, wanted = pool.table, wanted_blocks(setup)
+    sizes = np.where(table.dva_vdev >= 0, table.dva_asize, 0)
+    here = float(sizes[:, 0][table.dva_vdev[:, 0] == 0].sum())
+    needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
+    share = needed / here if here > 0.0 else 1.0
+    return max(1e-3, share) / len(resolved.layout.vdevs)
 
 
 def world_name(member: Member) -> str:

@@ -8,7 +8,6 @@ as answered when that share of it was gone.
 from __future__ import annotations
 
 import csv
-import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -92,9 +91,7 @@ def courses_of_run(bench: Bench) -> tuple[Course, ...]:
 
 def facts_of(bench: Bench) -> PoolFacts:
     """Return what decides how the counters of a run are to be read."""
-    vdevs = len(bench.layout.vdevs)
-    needed = 1.0 / vdevs if bench.operation == "resilver" else 1.0
-    return PoolFacts(vdevs, needed, bench.mode == "sorted")
+    return PoolFacts(bench.mode == "sorted")
 
 
 def format_of(bench: Bench) -> StatusFormat:
@@ -167,7 +164,7 @@ def group_of(bench: Bench) -> str:
     if load_.get("fg") or load_.get("fgw"):
         return "loaded"
     kind = "scrub, " if bench.scrub else ""
-    strange = disk.get("slow_leaf") is not None or bench.config.get("tunables_changed") or disk.get("pm_mode")
+    strange = disk.get("slow_leaf") is not None or set(bench.config.get("tunables_changed") or ()) - {"zfs_scan_legacy"} or disk.get("pm_mode")
     return f"{kind}{bench.mode}{', changed' if strange else ''}"
 
 
@@ -198,8 +195,3 @@ def answer(
     least = until - begin
     low, middle, high = (begin + max(each, least) for each in found.total())
     return low, middle, high
-
-
-@functools.cache
-def _nothing() -> None:
-    return None
