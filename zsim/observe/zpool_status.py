@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
 from zsim.errors import InputError
+from zsim.observe.dates import Dates
 from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
 from zsim.observe.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
 
@@ -40,13 +41,19 @@ _STATES = frozenset((
 ))  # fmt: skip
 
 _HEAD = re.compile(
-    r"(scrub|resilver)(?: \(([^)]{0,80})\))? (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
+    r"(scrub|resilver|rebuild)(?: \(([^)]{0,80})\))? (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
 )
 _DONE = re.compile(
-    rf"(scrub repaired|resilvered)(?: \(([^)]{{0,80}})\))? ({NUMBER}) in (.{{1,30}}?)"
+    rf"(scrub repaired|resilvered|rebuilt)(?: \(([^)]{{0,80}})\))?(?: ({NUMBER}))? in (.{{1,30}}?)"
     r" with (\d{1,20}) errors(?: on (.{0,80}))?",
     re.ASCII,
 )
+_COMPLETED = re.compile(
+    r"(scrub|resilver) completed after (\d{1,6}h\d{1,2}m) with (\d{1,20}) errors(?: on (.{0,80}))?", re.ASCII
+)
+_FOR = re.compile(r"(scrub|resilver) in progress for (\d{1,6}h\d{1,2}m)", re.ASCII)
+_DONE_SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)% done", re.ASCII)
+_STARTED = re.compile(r"scrub started on (.{10,40})")
 _OUT_OF = re.compile(rf"({NUMBER}) scanned out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
 _SLASHED = re.compile(
     rf"({NUMBER}) / ({NUMBER}) scanned(?: at ({NUMBER})/s)?,"
@@ -88,8 +95,10 @@ class Scan:
     done : float or None
         Share done as printed, from 0 to 1.
     to_go, elapsed : float or None
-        [s]; `elapsed` of one that is finished.
+        [s]; `elapsed` of one that is finished, and of one that runs where zpool prints it (before version 28).
     errors : int or None
+    since : datetime or None
+        Begin of one that is paused, whose `at` is when the pause began.
     """
 
     function: Function
@@ -108,6 +117,7 @@ class Scan:
     to_go: float | None = None
     elapsed: float | None = None
     errors: int | None = None
+    since: datetime | None = None
 
     @property
     def active(self) -> bool:
@@ -128,6 +138,10 @@ class PoolStatus:
         logs, cache, spares, special, dedup.
     scan : Scan or None
         The one that runs, else the last one.
+    scans : tuple of Scan
+        All that are printed: a pool with dRAID shows a rebuild beside the last scrub.
+    at : datetime or None
+        When it was printed, where a line with the date stands before it (``date``, ``zpool status -T d``).
     tabbed : bool
         Whether the progress is indented with tabs, as it is from 0.7 on (version 28 and 0.6 use blanks).
     complete : bool
@@ -139,6 +153,8 @@ class PoolStatus:
     vdevs: tuple[Vdev, ...]
     sections: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
     scan: Scan | None = None
+    scans: tuple[Scan, ...] = ()
+    at: datetime | None = None
     tabbed: bool = False
     complete: bool = True
 
@@ -173,6 +189,7 @@ class _Block:
     """Lines of one pool by key, each with its number."""
 
     pool: str
+    at: datetime | None = None
     lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     scans: list[list[str]] = field(default_factory=list)
 
@@ -180,6 +197,8 @@ class _Block:
 def _blocks(text: str, name: str) -> Iterator[_Block]:
     block: _Block | None = None
     count, key = 0, ""
+    begin = _POOL.search(text)
+    dates = Dates(text, text.count("\n", 0, begin.start()) + 1 if begin else 0)
     for number, line in enumerate(text.split("\n"), start=1):
         match = _KEY.fullmatch(line[:4096])
         if match and match[1] == "pool":
@@ -190,7 +209,7 @@ def _blocks(text: str, name: str) -> Iterator[_Block]:
                 raise bad_line(
                     name, number, line, f"the status of at most {MAX_POOLS} pools", "give one pool"
                 )
-            block, key = _Block(match[2].strip()), "pool"
+            block, key = _Block(match[2].strip(), dates.at(number)), "pool"
         elif block is not None:
             key = match[1] if match else key
             _keep(block, key, number, match[2] if match else line, bool(match))
@@ -223,6 +242,8 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         vdevs=root,
         sections=sections,
         scan=max(scans, key=lambda scan: scan.active, default=None),
+        scans=tuple(scans),
+        at=block.at,
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         complete="errors" in block.lines,
     )
@@ -258,20 +279,48 @@ def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
 def read_scan(lines: Sequence[str]) -> Scan | None:
     """Read the lines of a ``scan:`` section, the first without its key; None for ``none requested``."""
     first = " ".join(lines[0].split())[:400] if lines else ""
-    if match := _DONE.search(first):
+    folded = " ".join(" ".join(line.split()) for line in lines[:3])[:600]
+    if match := _DONE.search(folded) if first else None:
         return _finished(match)
+    if match := _COMPLETED.search(folded):
+        return _finished_long_ago(match)
     match = _HEAD.search(first)
     if match is None:
         return None
+    if ran := _FOR.search(first):
+        return _running_long_ago(ran, folded)
     states: dict[str, ScanState] = {"in progress": "running", "paused": "paused", "canceled": "canceled"}
-    function: Function = "rebuild" if match[2] else "scrub" if match[1] == "scrub" else "resilver"
+    function: Function = "rebuild" if match[2] else _FUNCTIONS[match[1]]
     rest = " ".join(" ".join(line.split()) for line in lines[1:4])[:1000]
     date = match[4].strip()
-    return _with_progress(Scan(function, states[match[3]], date=date, at=moment(date)), rest)
+    started = _STARTED.search(rest)
+    since = moment(started[1]) if started else None
+    return _with_progress(Scan(function, states[match[3]], date=date, at=moment(date), since=since), rest)
+
+
+_FUNCTIONS: dict[str, Function] = {"scrub": "scrub", "resilver": "resilver", "rebuild": "rebuild"}
+
+
+def _finished_long_ago(match: re.Match[str]) -> Scan:
+    """Return a scan that is over, as releases before pool version 28 print it."""
+    date = (match[4] or "").strip()
+    return Scan(
+        _FUNCTIONS[match[1]], "finished", form="legacy", date=date, at=moment(date),
+        elapsed=duration(match[2]), errors=whole(match[3]),
+    )  # fmt: skip
+
+
+def _running_long_ago(match: re.Match[str], text: str) -> Scan:
+    """Return a scan that runs, as releases before pool version 28 print it: time and share, no date."""
+    share = _DONE_SHARE.search(text)
+    scan = Scan(_FUNCTIONS[match[1]], "running", form="legacy", elapsed=duration(match[2]))
+    done = {"done": percentage(share[1])} if share else {}
+    return replace(_with_progress(scan, text), **done)
 
 
 def _finished(match: re.Match[str]) -> Scan:
-    function: Function = "scrub" if match[1].startswith("scrub") else "rebuild" if match[2] else "resilver"
+    rebuilt = bool(match[2]) or match[1] == "rebuilt"
+    function: Function = "scrub" if match[1].startswith("scrub") else "rebuild" if rebuilt else "resilver"
     date = (match[6] or "").strip()
     return Scan(
         function,

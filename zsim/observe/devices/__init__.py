@@ -1,0 +1,1 @@
+"""What names and lists of devices tell of a pool's drives."""

@@ -1,0 +1,121 @@
+"""What a drive tells about itself, whichever tool prints it, and which drive of the pool it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+
+from zsim.observe.devices.labels import Label, device_of, label_of
+
+SHORTEST_SERIAL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one drive tells.
+
+    Attributes
+    ----------
+    device : str
+        Name without /dev: sda, ada0; empty where the output does not name it.
+    model, serial : str
+    size : int or None
+        Capacity [bytes].
+    rounded : bool
+        Whether the capacity is of three digits only.
+    rpm : int or None
+        0 for a drive that does not rotate.
+    logical, physical : int or None
+        Sector sizes [bytes].
+    write_cache : bool or None
+    link, link_limit : float or None
+        Speed of the link, and of the drive's interface [Gbit/s].
+    source : str
+        Command that tells it.
+    """
+
+    device: str = ""
+    model: str = ""
+    serial: str = ""
+    size: int | None = None
+    rounded: bool = False
+    rpm: int | None = None
+    logical: int | None = None
+    physical: int | None = None
+    write_cache: bool | None = None
+    link: float | None = None
+    link_limit: float | None = None
+    source: str = ""
+
+    def completed(self, other: Identity) -> Identity:
+        """Return this with what only the other one tells."""
+        values = {
+            each.name: getattr(other, each.name)
+            for each in fields(self)
+            if getattr(self, each.name) in (None, "", False) and getattr(other, each.name) not in (None, "")
+        }
+        if self.size is not None and not self.rounded:
+            values.pop("rounded", None)
+        elif self.rounded and other.size is not None and not other.rounded:
+            values |= {"size": other.size, "rounded": False}
+        return replace(self, **values)
+
+
+@dataclass(slots=True)
+class Inventory:
+    """The drives of a host, from all outputs that list them.
+
+    Attributes
+    ----------
+    drives : list of Identity
+    aliases : dict of str to str
+        Other names of a device: gptid/... and ata-... to ada0 and sda.
+    """
+
+    drives: list[Identity] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+    def add(self, identities: Iterable[Identity]) -> None:
+        """Note drives; what several outputs tell of one is put together."""
+        for each in identities:
+            place = next((k for k, old in enumerate(self.drives) if _same(old, each)), None)
+            if place is None:
+                self.drives.append(each)
+            else:
+                self.drives[place] = self.drives[place].completed(each)
+
+    def of(self, name: str) -> Identity | None:
+        """Return what is known of the drive that the pool has under a name; None where nothing is."""
+        label = label_of(name)
+        known = self._listed(name, label)
+        if label.model or label.serial:
+            told = Identity(label.device, label.model, label.serial, source="its name")
+            # The name is cut off by some controllers: what the drive itself tells counts first.
+            return known.completed(told) if known is not None else told
+        return known
+
+    def _listed(self, name: str, label: Label) -> Identity | None:
+        alias = self.aliases.get(name) or self.aliases.get(label.device)
+        devices = {label.device, device_of(alias) if alias else ""} - {""}
+        for drive in self.drives:
+            if drive.device and drive.device in devices:
+                return drive
+        return next((drive for drive in self.drives if _has_serial(name, drive.serial)), None)
+
+    def unmatched(self, names: Iterable[str]) -> Iterator[Identity]:
+        """Yield the drives that are none of those named."""
+        found = [self._listed(name, label_of(name)) for name in names]
+        yield from (drive for drive in self.drives if drive not in found)
+
+
+def _has_serial(name: str, serial: str) -> bool:
+    return len(serial) >= SHORTEST_SERIAL and serial.replace(" ", "") in name
+
+
+def _same(one: Identity, other: Identity) -> bool:
+    if one.serial and other.serial:
+        return one.serial == other.serial or (
+            min(len(one.serial), len(other.serial)) >= SHORTEST_SERIAL
+            and one.serial[:20].strip() == other.serial[:20].strip()
+        )
+    return bool(one.device) and one.device == other.device

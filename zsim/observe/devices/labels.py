@@ -1,0 +1,88 @@
+"""The names under which a pool has its drives, and what they tell: model and serial number.
+
+udev's names (``/dev/disk/by-id``) hold both where the drive tells them; FreeBSD's ``diskid/DISK-`` holds the
+serial number alone, ``wwn-`` and Solaris' ``c0t5000CCA...d0`` a number whose first digits are the vendor's,
+and ``gptid/`` and labels given by hand mostly nothing (udev 60-persistent-storage.rules; FreeBSD geom(4)).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_NAME = 300
+_PART = re.compile(r"(?:-part\d{1,3}|(?<=\d)p\d{1,3}|(?<=[a-z])\d{1,2}|s\d{1,2}[a-h]?|\.eli|-crypt)$", re.ASCII)
+_BUS = re.compile(r"(ata|scsi|nvme|usb|sas|dm-name|dm-uuid|luks)-(.{3,})", re.ASCII)
+_TRANSLATED = re.compile(r"^(?:S?ATA[_ ]+|S(?=SEAGATE|TOSHIBA|HGST|WDC|HITACHI))")
+_WORLD_WIDE = re.compile(r"(?:wwn-0x|scsi-3|nvme-eui\.|c\d{1,3}t)([0-9A-Fa-f]{16,32})", re.ASCII)
+_NUMBERED = re.compile(r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)")
+_DISK = re.compile(r"(?:diskid/)?DISK-(.{4,60})")
+
+VENDORS = {
+    "5000c50": "Seagate", "50014ee": "WD", "5000cca": "HGST or WD Ultrastar", "5000039": "Toshiba",
+    "5002538": "Samsung", "55cd2e4": "Intel", "500a075": "Micron or Crucial", "50026b7": "Kingston",
+    "5001b44": "SanDisk or WD",
+}  # fmt: skip
+"""First digits of World Wide Names, the IEEE's numbers of the vendors (standards-oui.ieee.org)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a name of a drive tells.
+
+    Attributes
+    ----------
+    device : str
+        Name without directory and partition: sda, ada5, ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0123456.
+    model, serial, vendor : str
+        Empty where the name tells none.
+    """
+
+    device: str
+    model: str = ""
+    serial: str = ""
+    vendor: str = ""
+
+
+def device_of(name: str) -> str:
+    """Return the name of the whole drive: no directory of /dev, no partition."""
+    name = name.strip()[:MAX_NAME]
+    last = name.rsplit("/", 1)[-1]
+    for _ in range(2):
+        cut = _PART.sub("", last)
+        # A partition is cut from a device's own name or from udev's, never from a serial number's end.
+        if cut == last or not (last.endswith((cut + ".eli", cut + "-crypt")) or "-part" in last[len(cut) :]
+                               or _NUMBERED.fullmatch(cut)):  # fmt: skip
+            break
+        last = cut
+    return last
+
+
+def label_of(name: str) -> Label:
+    """Return what the name of a drive tells, as zpool prints it or as it stands in /dev."""
+    device = device_of(name)
+    if disk := _DISK.search(name[:MAX_NAME]):
+        return Label(device, serial=_without_part(disk[1]))
+    if wide := _WORLD_WIDE.match(device):
+        digits = wide[1].lower()
+        vendor = next((vendor for start, vendor in VENDORS.items() if digits.startswith(start)), "")
+        return Label(device, vendor=vendor)
+    if bus := _BUS.fullmatch(device):
+        return _persistent(device, bus[2])
+    return Label(device)
+
+
+def _without_part(serial: str) -> str:
+    return re.sub(r"(?:p\d{1,2}|s\d{1,2})$", "", serial, flags=re.ASCII)
+
+
+def _persistent(device: str, text: str) -> Label:
+    """Return model and serial number of udev's name: words joined by ``_``, of which the last is the serial."""
+    body = _TRANSLATED.sub("", text)
+    model, _, serial = body.rpartition("_")
+    if re.fullmatch(r"\d{1,2}", serial) and "_" in model:
+        # nvme-MODEL_SERIAL_1: the namespace stands last.
+        model, _, serial = model.rpartition("_")
+    if not model:
+        return Label(device, model=body.replace("_", " ").strip())
+    return Label(device, " ".join(model.replace("_", " ").split()), serial)

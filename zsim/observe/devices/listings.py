@@ -1,0 +1,148 @@
+"""Lists of a host's drives: lsblk, camcontrol, geom, glabel, ls -l /dev/disk/by-id."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zsim.observe.devices.identity import Identity
+from zsim.observe.texts import nice_bytes, plain, whole
+
+MOST_ROWS = 20_000
+_PAIR = re.compile(r'([A-Z][A-Z0-9:_%-]{1,15})="([^"\n]{0,200})"')
+_PAIRS_LINE = re.compile(r'^[ \t]{0,8}[A-Z][A-Z0-9:_%-]{1,15}="[^"\n]{0,200}" .{0,2000}$', re.MULTILINE)
+_HEADER = re.compile(
+    r"^[ \t]{0,8}(?:K?NAME|PATH)\b[^\n]{0,300}\b(?:MODEL|SERIAL|SIZE|ROTA|LOG-SEC)\b[^\n]{0,200}$", re.MULTILINE
+)
+_LEFT = frozenset((
+    "NAME", "KNAME", "PATH", "MODEL", "SERIAL", "WWN", "TYPE", "TRAN", "VENDOR", "STATE", "FSTYPE", "LABEL",
+    "UUID", "MOUNTPOINT", "MOUNTPOINTS", "PARTUUID", "PARTLABEL", "HCTL", "REV", "SCHED", "OWNER", "GROUP",
+    "MODE", "MAJ:MIN",
+))  # fmt: skip
+_TREE = re.compile(r"^[\s|`├└│─-]+")
+_CAM = re.compile(
+    r"^[ \t]{0,20}<([^>\n]{3,120})>[ \t]{1,60}at [^\n(]{3,80}\(([\w,]{3,60})\)", re.MULTILINE | re.ASCII
+)
+_GEOM = re.compile(r"^Geom name: (\S{1,60})[ \t]*$", re.MULTILINE)
+_LINK = re.compile(r"(?:^|\s)(\S{4,200}) -> (?:\.\./){1,3}([\w-]{2,40})[ \t]*$", re.MULTILINE | re.ASCII)
+_GLABEL = re.compile(
+    r"^[ \t]{0,20}((?:gptid|gpt|label|diskid|ufsid)/\S{1,120})[ \t]{1,80}(?:N/A|[A-Z]{2,12})[ \t]{1,40}(\w{3,40})[ \t]*$",
+    re.MULTILINE | re.ASCII,
+)
+
+
+def aliases_of(text: str) -> dict[str, str]:
+    """Return other names of devices: of ``ls -l /dev/disk/by-id`` and of ``glabel status``."""
+    found = {match[1].rsplit("/", 1)[-1]: match[2] for match in _LINK.finditer(text)}
+    return found | {match[1]: match[2] for match in _GLABEL.finditer(text)}
+
+
+def lsblk_drives(text: str) -> Iterator[Identity]:
+    """Yield the whole drives of ``lsblk`` in any of its forms: columns, -P, -J."""
+    stripped = text.lstrip()
+    if stripped.startswith("{") and '"blockdevices"' in stripped[:200]:
+        yield from _lsblk_json(stripped)
+        return
+    for match in _PAIRS_LINE.finditer(text):
+        cells = {key.replace("_", "-"): value for key, value in _PAIR.findall(match[0])}
+        if "NAME" in cells or "KNAME" in cells or "PATH" in cells:
+            yield from _lsblk_row(cells)
+    for header in _HEADER.finditer(text):
+        yield from _lsblk_table(header[0], text[header.end() + 1 :])
+
+
+def _lsblk_json(text: str) -> Iterator[Identity]:
+    try:
+        data, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return
+    rows = data.get("blockdevices") if isinstance(data, Mapping) else None
+    for row in rows[:MOST_ROWS] if isinstance(rows, list) else ():
+        if isinstance(row, Mapping):
+            yield from _lsblk_row({str(key).upper(): _text(value) for key, value in row.items()})
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)[:300] if isinstance(value, str | int) else ""
+
+
+def _lsblk_table(header: str, rest: str) -> Iterator[Identity]:
+    """Yield the rows under a header; a model has blanks, so the columns are found by where they stand."""
+    columns = [(match[0], match.start(), match.end()) for match in re.finditer(r"\S+", header)]
+    for line in rest.split("\n")[:MOST_ROWS]:
+        if not line.strip() or len(line) > 1000:
+            break
+        cells = _cells(columns, line)
+        if cells.get(columns[0][0], "") == "" or line.strip()[0] in "|`├└│":
+            continue
+        yield from _lsblk_row(cells)
+
+
+def _cells(columns: list[tuple[str, int, int]], line: str) -> dict[str, str]:
+    starts: list[int] = []
+    for name, start, end in columns:
+        if name in _LEFT:
+            starts.append(start)
+        else:
+            token = re.search(r"\S+$", line[:end]) if len(line) >= end else None
+            starts.append(min(token.start(), start) if token else start)
+    starts[0] = 0
+    ends = [*starts[1:], len(line)]
+    return {
+        name: line[begin:stop].strip()
+        for (name, _, _), begin, stop in zip(columns, starts, ends, strict=True)
+    }
+
+
+def _lsblk_row(cells: Mapping[str, str]) -> Iterator[Identity]:
+    name = _TREE.sub("", cells.get("NAME") or cells.get("KNAME") or cells.get("PATH") or "")
+    if not name or cells.get("TYPE", "disk") not in ("disk", "") or name.startswith(("loop", "zram", "sr")):
+        return
+    printed = cells.get("SIZE", "")
+    rotates = cells.get("ROTA", "")
+    yield Identity(
+        device=plain(name.rsplit("/", 1)[-1]),
+        model=plain(cells.get("MODEL", "").replace("_", " ")),
+        serial=plain(cells.get("SERIAL", "")),
+        size=nice_bytes(printed) or None,
+        rounded=not printed.isdigit(),
+        rpm=0 if rotates == "0" else None,
+        logical=whole(cells.get("LOG-SEC")),
+        physical=whole(cells.get("PHY-SEC")),
+        source="lsblk",
+    )
+
+
+def camcontrol_drives(text: str) -> Iterator[Identity]:
+    """Yield the drives of ``camcontrol devlist``: ``<WDC WD40EFRX-68W 0A82>  at scbus0 ... (pass0,ada0)``."""
+    for match in _CAM.finditer(text):
+        device = next((name for name in match[2].split(",") if not name.startswith("pass")), "")
+        # The last word is the revision of the firmware.
+        model = match[1].rsplit(" ", 1)[0] if " " in match[1].strip() else match[1]
+        if device and not device.startswith(("cd", "ses")):
+            yield Identity(device, plain(model.removeprefix("ATA ")), source="camcontrol devlist")
+
+
+def geom_drives(text: str) -> Iterator[Identity]:
+    """Yield the drives of ``geom disk list``."""
+    starts = [*_GEOM.finditer(text)][:MOST_ROWS]
+    for match, following in zip(starts, [*starts[1:], None], strict=True):
+        body = text[match.end() : following.start() if following else match.end() + 2000]
+        values = dict(re.findall(r"^[ \t]{1,8}(\w{3,16}): ([^\n]{0,120})$", body, re.MULTILINE))
+        if "Mediasize" not in values and "descr" not in values:
+            continue
+        rpm = values.get("rotationrate", "")
+        yield Identity(
+            device=plain(match[1]),
+            model=plain(values.get("descr", "").removeprefix("ATA ")),
+            serial=plain(values.get("ident", "")).replace("(null)", ""),
+            size=whole(values.get("Mediasize", "").split(" ")[0]) or None,
+            rpm=whole(rpm),
+            logical=whole(values.get("Sectorsize")),
+            physical=whole(values.get("Stripesize")) or None,
+            source="geom disk list",
+        )

@@ -1,0 +1,123 @@
+"""From a model's name to the drive of the catalogue, or to the generic one of its series, and its capacity."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from zsim.drives.catalogue import load_drive
+from zsim.drives.names import (
+    FAST,
+    NVME,
+    SATA_FLASH,
+    SHINGLED,
+    SLOW,
+    bytes_in_name,
+    named_drives,
+    series_of,
+    written_bytes,
+)
+from zsim.errors import InputError
+
+SLOW_RPM = 6500
+NEAR = 0.03
+ORDER = (SHINGLED, SLOW, FAST, SATA_FLASH, NVME)
+"""From the slowest to the fastest: a stripe waits for the slowest of its drives."""
+
+_FLASH_SIZE = re.compile(r"(?<!\d)(?:\w{0,8}?)([1-9])T(\d{1,2})(?!\d)|(\d{3,4})G\b|(?<!\d)([1-9]\d?)TB?\b")
+_VENDOR_WORDS = re.compile(r"^(?:ATA|WDC|HGST|HITACHI|Hitachi|TOSHIBA|SEAGATE|Seagate|HP|DELL)\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What the name of a model tells.
+
+    Attributes
+    ----------
+    name : str
+        As printed.
+    drive : str or None
+        A drive of the catalogue: the model itself, else the generic one of its series.
+    known : bool
+        Whether the catalogue has the model itself.
+    size : int or None
+        Capacity [bytes].
+    generic : str or None
+        The generic drive of its series.
+    """
+
+    name: str
+    drive: str | None
+    known: bool
+    size: int | None
+    generic: str | None
+
+
+@functools.lru_cache(maxsize=1024)
+def model_of(name: str, size: int | None = None, rpm: int | None = None, flash: bool | None = None) -> Model:
+    """Return what a model's name tells.
+
+    Parameters
+    ----------
+    name : str
+    size : int, optional
+        Capacity that the drive itself tells [bytes].
+    rpm : int, optional
+        Its speed of rotation.
+    flash : bool, optional
+        Whether it says that it does not rotate.
+    """
+    words = " ".join(name.split())[:200]
+    named = size or size_in_name(words)
+    generic = _generic(words, rpm, flash)
+    try:
+        # A name of a file is none of a drive: nothing a pool prints may open one.
+        found = load_drive(words) if words and not words.endswith((".toml", ".json")) else None
+    except InputError:
+        found = None
+    if found is not None and not found.is_generic and _near(found.capacity_bytes, named):
+        return Model(words, found.name, True, size or found.capacity_bytes, generic)
+    return Model(words, generic, False, named, generic)
+
+
+def _near(capacity: int, named: int | None) -> bool:
+    return named is None or abs(capacity / named - 1) < NEAR
+
+
+def _generic(words: str, rpm: int | None, flash: bool | None) -> str | None:
+    """Return the generic drive by series; by rotation where no series is known or the drive denies it."""
+    drives = named_drives(_VENDOR_WORDS.sub("", words))
+    series = next((drive.generic for drive in drives), None) or series_of(words)
+    if flash:
+        return NVME if series == NVME or "nvme" in words.lower() else SATA_FLASH
+    if rpm and series != SHINGLED:
+        return SLOW if rpm < SLOW_RPM else FAST
+    return None if flash is False and series in (NVME, SATA_FLASH) else series
+
+
+def size_in_name(words: str) -> int | None:
+    """Return the capacity that a model's name holds [bytes]: 4e12 of WD40EFRX, 3.84e12 of MZQL23T8HCLS."""
+    token = next(
+        (size for word in words.split() if (size := bytes_in_name(word.partition("-")[0]))), None
+    ) or bytes_in_name(words)
+    return token or written_bytes(words) or _flash_bytes(words)
+
+
+def _flash_bytes(words: str) -> int | None:
+    if series_of(words) not in (NVME, SATA_FLASH):
+        return None
+    found = _FLASH_SIZE.search(words)
+    if found is None:
+        return None
+    if found[1]:
+        tens = {"8": "84", "6": "6", "9": "92", "00": "0"}.get(found[2], found[2])
+        return round(float(f"{found[1]}.{tens}") * 1e12)
+    # S37240G has 240 GB: a series stands before it.
+    return int(found[3][-3:]) * 10**9 if found[3] else int(found[4]) * 10**12
+
+
+def slowest_of(models: tuple[Model, ...]) -> str | None:
+    """Return the generic drive of the slowest of several models."""
+    kinds = {model.generic for model in models}
+    return next((generic for generic in ORDER if generic in kinds), None)

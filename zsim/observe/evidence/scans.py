@@ -1,0 +1,142 @@
+"""From the scan lines of ``zpool status`` to the evidence of a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from zsim.observe.texts import plain
+from zsim.observe.zpool_status import Scan
+from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
+from zsim.scenario.layout import Layout
+
+FORMATS: dict[str, StatusFormat] = {
+    "legacy": "legacy", "solaris": "legacy", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
+    "2.2": "2.2+", "json": "2.2+",
+}  # fmt: skip
+HEAL_SHARE = 0.25
+"""A resilver that wrote less than this share of what lies on one drive has healed, not filled one: drives
+that were filled got 0.5 to 1.06 of it in reported pairs of scans, outages repaired 0.004 to 0.17."""
+HEAL_CAPACITY = 0.02
+"""The same as a share of a drive's capacity, where ALLOC is not known."""
+EARLIEST_SHARE = 0.05
+"""Share done below which the bytes written so far tell nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolThen:
+    """What is known of the pool when it is asked what a scan was.
+
+    Attributes
+    ----------
+    layout : Layout or None
+    alloc : int or None
+        [bytes]
+    drive_size : int or None
+        [bytes]
+    """
+
+    layout: Layout | None = None
+    alloc: int | None = None
+    drive_size: int | None = None
+
+    def on_one_drive(self) -> float | None:
+        """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
+        if self.alloc is None or self.layout is None:
+            return None
+        spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in self.layout.vdevs)
+        return self.alloc / spread
+
+
+def is_heal(processed: int | None, pool: PoolThen, done: float = 1.0) -> bool:
+    """Tell whether a resilver has only repaired what an outage left.
+
+    Parameters
+    ----------
+    processed : int or None
+        Bytes resilvered.
+    pool : PoolThen
+    done : float
+        Share of the resilver that is done.
+    """
+    if processed is None or done < EARLIEST_SHARE:
+        return False
+    full = pool.on_one_drive()
+    if full is not None:
+        return processed < HEAL_SHARE * done * full
+    return pool.drive_size is not None and processed < HEAL_CAPACITY * done * pool.drive_size
+
+
+def finished(scan: Scan, pool: PoolThen, source: str) -> FinishedScan | None:
+    """Return a scan that is over as evidence; None where its duration is not told.
+
+    Parameters
+    ----------
+    scan : Scan
+    pool : PoolThen
+    source : str
+        Where it was read.
+    """
+    if scan.state != "finished" or not scan.elapsed:
+        return None
+    return FinishedScan(
+        kind=_kind(scan, pool),
+        duration=scan.elapsed,
+        resolution=60.0 if scan.form == "legacy" else 1.0,
+        end=scan.at,
+        alloc=None,
+        processed=scan.repaired,
+        errors=scan.errors,
+        source=plain(source, 300),
+    )
+
+
+def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
+    if scan.function == "resilver" and is_heal(scan.repaired, pool, done):
+        return "heal"
+    return scan.function
+
+
+def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> RunningScan | None:
+    """Return the state of a scan that runs as evidence; None for one that does not.
+
+    Parameters
+    ----------
+    scan : Scan
+    at : datetime or None
+        When it was printed.
+    pool : PoolThen
+    source : str
+        Where it was read.
+    """
+    if not scan.active:
+        return None
+    since = scan.since or (scan.at if scan.state == "running" else None)
+    legacy = FORMATS.get(scan.form) == "legacy"
+    return RunningScan(
+        kind=_kind(scan, pool, scan.done or 0.0),
+        format="rebuild" if scan.function == "rebuild" else FORMATS.get(scan.form, "unknown"),
+        since=since,
+        at=at,
+        elapsed=_elapsed(scan, since, at),
+        scanned=scan.scanned,
+        # The legacy order knows no second counter: what is scanned is issued.
+        issued=scan.issued if scan.issued is not None or not legacy else scan.scanned,
+        total=scan.total or None,
+        total_issue=scan.total_issued if scan.form in ("2.2", "json") and scan.total_issued else None,
+        processed=scan.repaired,
+        done=scan.done,
+        scan_rate=scan.scan_rate,
+        issue_rate=scan.issue_rate,
+        to_go=scan.to_go,
+        source=plain(source, 300),
+    )
+
+
+def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float | None:
+    """Return how long a scan has run [s]; None where the dates do not tell it."""
+    if scan.elapsed is not None:
+        return scan.elapsed
+    if since is None or at is None or at < since:
+        return None
+    return (at - since).total_seconds()
