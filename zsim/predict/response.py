@@ -72,7 +72,7 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     if len(logs) < 3 or not inputs or float(np.ptp(logs)) < 1e-9:
         value = float(np.exp(logs.mean()))
         return Response(value, value, value, 0.0, np.exp(logs))
-    design, drawn = _features(inputs, scores), _features(inputs, _draws(len(inputs)))
+    design, drawn = features(inputs, scores), features(inputs, fresh_scores(len(inputs)))
     centre = design.mean(axis=0)
     fit = _fitted(design - centre, logs)
     values, medians = _predicted(fit, drawn - centre)
@@ -97,7 +97,7 @@ def _smoothed(logs: F64) -> F64:
     width = KERNEL * 0.9 * spread * len(logs) ** -0.2
     shrunk = math.sqrt(1.0 + (width / whole) ** 2)
     middle = float(logs.mean())
-    values: F64 = middle + ((logs - middle)[:, None] + width * _normal(KERNEL_DRAWS)) / shrunk
+    values: F64 = middle + ((logs - middle)[:, None] + width * normal_strata(KERNEL_DRAWS)) / shrunk
     return values.ravel()
 
 
@@ -139,12 +139,12 @@ def _predicted(fit: _Fit, drawn: F64) -> tuple[F64, F64]:
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
     slopes = fit.slopes + generator.standard_normal((POSTERIOR, len(fit.slopes))) @ fit.root.T
     shift = generator.standard_normal(POSTERIOR) * math.sqrt(fit.noise / fit.count)
-    noise = math.sqrt(fit.noise) * generator.permutation(_normal(len(drawn)))
+    noise = math.sqrt(fit.noise) * generator.permutation(normal_strata(len(drawn)))
     every = fit.mean + shift + drawn @ slopes.T + noise[:, None]
     return every.ravel(), np.median(every, axis=0)
 
 
-def _features(inputs: Sequence[Unknown], scores: F64) -> F64:
+def features(inputs: Sequence[Unknown], scores: F64) -> F64:
     """Return what the logarithm is linear in, one row a world."""
     columns = [scores]
     values: dict[str, F64] = {}
@@ -168,12 +168,12 @@ def _values(unknown: Unknown, scores: F64) -> F64:
     return columns
 
 
-def _draws(unknowns: int) -> F64:
+def fresh_scores(unknowns: int, count: int = DRAWS) -> F64:
     """Return the scores of worlds drawn anew, a Latin hypercube, the same every time."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    return np.stack([generator.permutation(_normal(DRAWS)) for _ in range(unknowns)], axis=1)
+    return np.stack([generator.permutation(normal_strata(count)) for _ in range(unknowns)], axis=1)
 
 
-def _normal(count: int) -> F64:
+def normal_strata(count: int) -> F64:
     """Return the middles of so many equal parts of the standard normal distribution."""
     return np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])

@@ -12,6 +12,8 @@ import numpy as np
 from zsim.engine.warm import begin_compiling
 from zsim.predict.clients import latencies
 from zsim.predict.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
+from zsim.predict.evidence.probes import Ran
+from zsim.predict.evidence.weighing import Weighing, weighing_of
 from zsim.predict.hardware import plane_model
 from zsim.predict.level import Level, anchors, level, of_size
 from zsim.predict.member import MemberResult, setup_of, world_of
@@ -36,6 +38,8 @@ MOST_MEMBERS = 1024
 AGAIN, MOST_AGAIN = 5, 383
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
+SHOWN_LARGE = 2
+"""Worlds on larger populations that are asked what else they show."""
 SHARE_OF_MIDDLE = 8
 """How much of the work the worlds near the median are, in members."""
 
@@ -64,6 +68,8 @@ class Work:
         What these are to be multiplied by.
     bench : Bench or None
         The world that is shown.
+    weighing : Weighing or None
+        The evidence against what each member shows; None without evidence.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
@@ -82,6 +88,7 @@ class Work:
         self.exact: MemberResult | None = None
         self.exact_run: ExactRun | None = None
         self._benches: list[Bench] = []
+        self.weighing: Weighing | None = None if resolved.exact else weighing_of(resolved)
 
     @property
     def times(self) -> list[float]:
@@ -108,6 +115,7 @@ class Work:
         begin_compiling()
         self._run_members()
         self._run_larger()
+        self._weigh()
         if self.resolved.exact:
             self._run_exactly()
 
@@ -138,12 +146,18 @@ class Work:
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for result in together(
-            lambda place: run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), places
-        ):
+        for result, shown in together(self._world, places):
             self.small.append(result.time_s)
+            if self.weighing is not None:
+                self.weighing.shown.append(shown)
             self._report_members()
         self._respond()
+
+    def _world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+        """Run a member on a small population, and what else it is to show there."""
+        if self.weighing is not None:
+            return self.weighing.run(self._seeded(place), self.members[place], MEMBER_BLOCKS)
+        return run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), ()
 
     def _report_members(self) -> None:
         share = len(self.small) / MEMBERS
@@ -158,6 +172,31 @@ class Work:
         scores = np.array([member.scores for member in self.members[: len(self.small)]])
         self.response = response(self.inputs, scores, self.small)
         self.anchors = anchors(self.small, self.response.expected.tolist())
+        if self.weighing is not None:
+            level = self.level.factor
+            self.response = self.weighing.respond(self.response, self.inputs, scores, self.small, level)
+
+    def _weigh(self) -> None:
+        """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
+        if self.weighing is None or self.bench is None:
+            return
+        if not self.small:
+            self._weigh_alone()
+            return
+        places = self._nearest()
+        benches = self._benches[:SHOWN_LARGE] or [self.bench]
+        large = [Ran(each.resolved, each.member, each.pool, each.result) for each in benches]
+        self.weighing.lift(large, places[: len(large)], self.small)
+        self._respond()
+
+    def _weigh_alone(self) -> None:
+        """Weigh the evidence where nothing is unknown but the pace of this pool."""
+        assert self.weighing is not None
+        assert self.bench is not None
+        level, bench = self.level.factor, self.bench
+        self.weighing.alone(Ran(bench.resolved, bench.member, bench.pool, bench.result), level)
+        scores = np.zeros((1, len(self.inputs)))
+        self.response = self.weighing.respond(self.response, (), scores, [1.0], level)
 
     def _seeded(self, place: int) -> ResolvedScenario:
         """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""
@@ -166,6 +205,8 @@ class Work:
     def _nearest(self) -> list[int]:
         """Return the members, those nearest to the median first."""
         away = np.abs(np.log(np.array(self.anchors) / self.response.p50))
+        if self.weighing is not None:
+            away = away + self.weighing.away()
         return np.argsort(away, kind="stable").tolist()  # type: ignore[no-any-return]
 
     def _run_larger(self) -> None:

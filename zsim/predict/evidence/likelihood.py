@@ -1,0 +1,147 @@
+"""How well worlds explain what was observed: heavy-tailed likelihood, weights, and their effective number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+F64 = NDArray[np.float64]
+FREEDOM = 4.0
+"""Degrees of freedom of Student's t: what lies far off counts little, and never decides (Lange, Little,
+Taylor, JASA 84, 1989, take 4 where there are too few data to tell)."""
+LEAST_EFFECTIVE = 50.0
+TEMPER_STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each world counts.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (worlds,)
+        Summing to 1.
+    effective : float
+        Number of equally weighted worlds that tell as much (Kish, Survey Sampling, 1965): 1 over the sum of
+        the squares.
+    power : float
+        The likelihood was raised to this power, 1 where enough worlds explain what was observed.
+    """
+
+    weights: F64
+    effective: float
+    power: float = 1.0
+
+
+def log_likelihood(expected: F64, observed: float, sigma: float) -> F64:
+    """Return the logarithm of the likelihood of one value in each world, without its constant.
+
+    Parameters
+    ----------
+    expected : ndarray of float
+        Natural logarithm of what each world would have shown.
+    observed : float
+        Natural logarithm of what was observed.
+    sigma : float
+        Scale of Student's t of the logarithm.
+    """
+    away = (observed - expected) / sigma
+    density: F64 = -0.5 * (FREEDOM + 1.0) * np.log1p(away**2 / FREEDOM)
+    return density
+
+
+def counted(expected: F64, observed: float, sigma: float) -> F64:
+    """Return by how much a value counts in each world, against one that the world explains: from 1 to 0.
+
+    The weight that iteratively reweighted least squares gives it under the same likelihood.
+    """
+    away = (observed - expected) / sigma
+    share: F64 = 1.0 / (1.0 + away**2 / FREEDOM)
+    return share
+
+
+def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
+    """Return the weights of worlds by the logarithm of their likelihood, tempered where too few would count.
+
+    Parameters
+    ----------
+    logs : ndarray of float, shape (worlds,)
+        Logarithm of the likelihood, prior weights included.
+    least : float
+        Worlds that have to count effectively; a quarter of all of them at most.
+
+    Notes
+    -----
+    Tempering (Neal, Statistics and Computing 11, 2001): the likelihood is raised to the largest power up to 1
+    at which as many worlds as `least` count.  It never comes to that where worlds were drawn by the thousand
+    and the evidence is one of those that they may show.
+    """
+    enough = min(least, len(logs) / 4.0)
+    found = _normalised(logs, 1.0)
+    if found.effective >= enough:
+        return found
+    low, high = 0.0, 1.0
+    for _ in range(TEMPER_STEPS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if _normalised(logs, middle).effective >= enough else (low, middle)
+    return _normalised(logs, low)
+
+
+def _normalised(logs: F64, power: float) -> Weights:
+    raw = np.exp(power * (logs - logs.max()))
+    weights: F64 = raw / raw.sum()
+    return Weights(weights, 1.0 / float((weights**2).sum()), power)
+
+
+def weigh(
+    expected: F64,
+    observed: float | Sequence[float],
+    sigma: float | Sequence[float],
+    least: float = LEAST_EFFECTIVE,
+) -> Weights:
+    """Return how much each world counts after one or several observations.
+
+    Parameters
+    ----------
+    expected : ndarray of float, shape (worlds,) or (worlds, observations)
+        Natural logarithm of what each world would have shown.
+    observed : float or sequence of float
+        Natural logarithm of what was observed.
+    sigma : float or sequence of float
+        How far it scatters about what the right world shows.
+    least : float
+        See `weights_of`.
+    """
+    columns = np.atleast_2d(np.asarray(expected, dtype=np.float64).T)
+    seen, scale = np.atleast_1d(observed), np.broadcast_to(np.atleast_1d(sigma), len(columns))
+    logs = np.zeros(columns.shape[1])
+    for column, value, width in zip(columns, seen, scale, strict=True):
+        logs += log_likelihood(column, float(value), float(width))
+    return weights_of(logs, least)
+
+
+def weighted_quantiles(values: F64, weights: F64, shares: Sequence[float]) -> F64:
+    """Return quantiles of weighted values: halfway up each value's own step, straight between them."""
+    order = np.argsort(values, kind="stable")
+    risen = np.cumsum(weights[order])
+    places = (risen - 0.5 * weights[order]) / risen[-1]
+    found: F64 = np.interp(shares, places, values[order])
+    return found
+
+
+def normal_width(values: F64, weights: F64) -> float:
+    """Return the standard deviation that the weighted interval from 10 to 90 % is worth."""
+    low, high = weighted_quantiles(values, weights, (0.1, 0.9))
+    return float(high - low) / (2.0 * 1.2815515655446004)
+
+
+def is_far(expected: F64, observed: float, sigma: float, many: float = 2.5) -> bool:
+    """Tell whether a value lies beyond so many predictive standard deviations of all worlds."""
+    middle = float(np.median(expected))
+    even = np.full(expected.size, 1.0 / expected.size)
+    width = math.hypot(normal_width(expected.ravel(), even), sigma)
+    return abs(observed - middle) > many * width

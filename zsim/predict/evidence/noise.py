@@ -1,0 +1,22 @@
+"""How far evidence of each kind scatters: the numbers of ``models/evidence``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from zsim.scenario import catalogue
+
+MODEL = catalogue.models_directory() / "evidence" / "noise.toml"
+
+
+@functools.cache
+def _numbers() -> Mapping[str, Any]:
+    return catalogue.load_toml(MODEL)
+
+
+@functools.cache
+def noise(name: str, unit: str = "1") -> float:
+    """Return a number of ``models/evidence/noise.toml``, such as ``scan.event``."""
+    return float(catalogue.quantity_of(_numbers(), name, MODEL, unit).value)
