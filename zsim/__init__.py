@@ -39,6 +39,7 @@ _EXPORTS = {
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.errors",
     "compare": "zsim.plan.api",
+    "eta": "zsim.plan.eta.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases",
     "predict": "zsim.predict.api",

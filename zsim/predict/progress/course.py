@@ -61,6 +61,9 @@ class Course:
         Bytes issued that are under way, as a share of those to be issued.
     name : str
         Which world, for people.
+    told : tuple of (float, float)
+        Other scans of the pool: logarithm of how much longer than in this world they took, and its
+        standard deviation.
     """
 
     visit_s: float
@@ -71,6 +74,7 @@ class Course:
     needed: float = 1.0
     window: float = 0.0
     name: str = ""
+    told: tuple[tuple[float, float], ...] = ()
 
     @property
     def total_s(self) -> float:

@@ -10,9 +10,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.predict.progress.course import Course, done_cells
+from zsim.predict.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.predict.progress.moments import History, PoolFacts, State, history_of
-from zsim.predict.progress.noise import Noise, covariance, fitted_noise, posterior
+from zsim.predict.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
@@ -156,7 +156,9 @@ def _component(
         begin, end = history.unseen_visit
         unknown += done_cells(end, 0.0) - done_cells(begin, 0.0)
     stretches = history.stretches if history is not None else ()
-    found = posterior(seconds, stretches, (left, unknown), prior)
+    whole = float(seconds.sum())
+    others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.told]
+    found = posterior(seconds, [*stretches, *others], (left, unknown), prior)
     told = sum(stretch.seconds for stretch in stretches)
     expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
     return _Component(
@@ -173,8 +175,6 @@ def _component(
 
 def _parts(seconds: F64, left: F64, whole_s: float) -> dict[str, float]:
     """Return what is left by phase [s]."""
-    from zsim.predict.progress.course import VISIT_CELLS
-
     amounts = left * seconds
     factor = whole_s / max(float(amounts.sum()), 1e-12)
     return {

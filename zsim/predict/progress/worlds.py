@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from zsim.engine.warm import begin_compiling
 from zsim.errors import InputError
 from zsim.pool.population import HistoryError
 from zsim.predict.ensemble import Member, draw_members, unknowns
+from zsim.predict.evidence.probes import Ran, ScanProbe
 from zsim.predict.hardware import plane_model
 from zsim.predict.member import MemberResult, whole_setup, world_of
 from zsim.predict.onetile import is_tile, run_pool
@@ -29,6 +32,16 @@ from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
+OTHER_SCAN = 0.1
+"""What one scan of a pool leaves open of the pace of another: standard deviation of the logarithm."""
+
+
+class _Kept(NamedTuple):
+    """Of a member: its result, whether it was run as a tile in the middle of the drives, what is issued."""
+
+    result: MemberResult
+    tile: bool
+    needed: float
 
 
 class CourseWork(Work):
@@ -36,64 +49,58 @@ class CourseWork(Work):
 
     What larger populations would change (`zsim.predict.level`, a few percent) is less than a run departs from
     any world (`zsim.predict.progress.noise`), and its own progress tells it soon.
-
-    Attributes
-    ----------
-    results : list of MemberResult
-    tiles : list of bool
-        Whether a member was run as a tile in the middle of the drives.
     """
 
     def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
         super().__init__(resolved, progress)
-        self.results: list[MemberResult] = []
-        self.tiles: list[bool] = []
-        self.needed: list[float] = []
-
-    def _run_more(self, places: range) -> None:
-        for result, tile, needed in together(self._kept, places):
-            self.results.append(result)
-            self.tiles.append(tile)
-            self.needed.append(needed)
-            self.small.append(result.time_s)
-            self._report_members()
-        self._respond()
-
-    def _kept(self, place: int) -> tuple[MemberResult, bool, float]:
-        member = self.members[place]
-        world = world_of(self._seeded(place), member)
-        model = plane_model(world, member.factors, world.seed)
-        pool = miniature(world, member, blocks=MEMBER_BLOCKS)
-        result = run_pool(world, member, pool, model)
-        return result, is_tile(world, model, pool), needed_share(world, pool, model)
+        self.kept: dict[int, _Kept] = {}
 
     def run(self) -> None:
         """Run the members; where nothing is unknown, the one world there is."""
         begin_compiling()
         self._run_members()
-        if not self.results:
+        if not self.small:
             self._run_larger()
+
+    def _world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+        member = self.members[place]
+        world = world_of(self._seeded(place), member)
+        model = plane_model(world, member.factors, world.seed)
+        pool = miniature(world, member, blocks=MEMBER_BLOCKS)
+        result = run_pool(world, member, pool, model)
+        self.kept[place] = _Kept(result, is_tile(world, model, pool), needed_share(world, pool, model))
+        if self.weighing is None:
+            return result, ()
+        return result, self.weighing.shows(Ran(world, member, pool, result, MEMBER_BLOCKS))
 
     def _look_closer(self) -> None:
         """Leave out what a course does not need."""
 
     def courses(self) -> tuple[Course, ...]:
         """Return the courses of the members, at the size of the pool; of the one world that is known else."""
-        if not self.results:
+        if not self.small:
             assert self.bench is not None
             result = self.bench.detail if self.bench.detail is not None else self.bench.result
-            needed = needed_share(self.resolved, self.bench.pool, result.model)
-            return (self._course(result, result.time_s, Member(), needed, tile=False),)
+            kept = _Kept(result, False, needed_share(self.resolved, self.bench.pool, result.model))
+            return (self._course(kept, result.time_s, Member()),)
         return tuple(
-            self._course(result, time, member, needed, tile=tile)
-            for result, time, member, needed, tile in zip(
-                self.results, self.times, self.members, self.needed, self.tiles, strict=True
-            )
+            replace(self._course(self.kept[place], time, self.members[place]), told=self._told(place))
+            for place, time in enumerate(self.times)
         )
 
-    def _course(
-        self, result: MemberResult, time_s: float, member: Member, needed: float, *, tile: bool
-    ) -> Course:
+    def _told(self, place: int) -> tuple[tuple[float, float], ...]:
+        """Return by how much other scans of the pool took longer than in a world, and how sure that is."""
+        if self.weighing is None:
+            return ()
+        rows = zip(self.weighing.comparisons, self.weighing.shown[place], strict=True)
+        return tuple(
+            (each.seen.log - shown, math.hypot(each.seen.sigma, OTHER_SCAN))
+            for each, shown in rows
+            if isinstance(each.probe, ScanProbe)
+        )
+
+    def _course(self, kept: _Kept, time_s: float, member: Member) -> Course:
+        result = kept.result
         world = world_of(self.resolved, member)
         factor = time_s / max(result.time_s, 1e-9)
         active = max(result.visit_s + result.issue_s, 1e-9)
@@ -101,7 +108,7 @@ class CourseWork(Work):
         shape = sampled_shape(result.run)
         kind, _, number = busiest(result)
         drive = result.model.leaves[number if kind != "link" else 0].drive
-        if tile and one_sweep(world) and len(drive.zone_rates) > 1:
+        if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
             shape = with_zones(
                 shape, drive.zone_rates, float(row["transfer"]) / max(result.run.end, 1e-9)
@@ -114,7 +121,7 @@ class CourseWork(Work):
             tail_s=tail,
             shape=shape,
             repaired=float(totals(result)["resilvered_bytes"]),
-            needed=needed,
+            needed=kept.needed,
             window=window_share(world, result.model),
             name=world_name(member),
         )
