@@ -307,6 +307,7 @@ FORMATS: tuple[Format, ...] = (
     Format("drive-experiments", "zsim.validate.drive_experiments", "experiments.toml", _drive_experiments),
     Format("zfs-run", "zsim.validate.zfs_runs", "a folder with config.json and bps.csv.zst", _zfs_run),
     Format("observed", "zsim.validate.observed", "*.jsonl", _rows),
+    Format("progress", "zsim.validate.progress.discovery", "progress of scans", lambda files, _: []),
 )
 
 

@@ -23,6 +23,7 @@ from zsim.units import parse_duration
 from zsim.validate.frame import TIME, Case, Claim, Options, judge, refused
 from zsim.validate.observed_rules import Reading, Row, category_of, reading_of
 from zsim.validate.predicting import Predictor, attempt, predict_fields
+from zsim.validate.progress.discovery import case_of
 from zsim.validate.scores import STATED
 
 TOLERANCE = 0.30
@@ -74,6 +75,9 @@ def _case(path: Path, number: int, line: str) -> Case:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         return _unreadable(path, number, f"line {number} is not JSON: {error.msg} at column {error.colno}")
+    running = case_of(path, number, row)
+    if running is not None:
+        return running
     missing = [key for key in NEEDED if not (isinstance(row, dict) and row.get(key))]
     if missing:
         return _unreadable(path, number, f"line {number} has no {missing[0]!r}")

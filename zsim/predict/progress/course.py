@@ -59,6 +59,8 @@ class Course:
         Share of ALLOC that has to be issued: the rest is skipped.
     window : float
         Bytes issued that are under way, as a share of those to be issued.
+    one_sweep : bool
+        Whether the scan goes over the drives once, by address.
     name : str
         Which world, for people.
     told : tuple of (float, float)
@@ -73,6 +75,7 @@ class Course:
     repaired: float
     needed: float = 1.0
     window: float = 0.0
+    one_sweep: bool = False
     name: str = ""
     told: tuple[tuple[float, float], ...] = ()
 
@@ -81,9 +84,20 @@ class Course:
         """From the begin of the scan to its end [s]."""
         return self.visit_s + self.issue_s + self.tail_s
 
-    def seconds(self) -> F64:
-        """Return how long each cell of work takes: metadata phase, issue, tail [s]."""
-        issue = np.maximum(np.diff(self.shape.at(EDGES)), 1e-9) * self.issue_s
+    def seconds(self, drift: float = 0.0) -> F64:
+        """Return how long each cell of work takes: metadata phase, issue, tail [s].
+
+        Parameters
+        ----------
+        drift : float
+            By how much a scan by address gets slower than in the world, from its begin to its end
+            (logarithm): on real pools what lies behind is younger and in smaller holes.
+        """
+        issue = np.maximum(np.diff(self.shape.at(EDGES)), 1e-9)
+        if self.one_sweep:
+            slower = issue * np.exp(drift * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
+            issue = slower * issue.sum() / slower.sum()
+        issue = issue * self.issue_s
         visit = np.full(VISIT_CELLS, max(self.visit_s, 1e-9) / VISIT_CELLS)
         return np.concatenate((visit, issue, [max(self.tail_s, 1e-9)]))
 

@@ -41,6 +41,8 @@ class Noise:
         Over which they are correlated, as shares of the work.
     restless : tuple of (float, float)
         By how much a run may be more restless or less, and how likely that is.
+    drift : float
+        Of the mean pace, from the begin to the end of a scan by address.
     counters : float
         Of the share done that counters tell, about its logarithm.
     seconds : float
@@ -56,6 +58,7 @@ class Noise:
     restless: tuple[tuple[float, float], ...]
     counters: float
     seconds: float
+    drift: float = 0.0
 
 
 @cache
@@ -77,6 +80,7 @@ def fitted_noise() -> Noise:
         restless=levels,
         counters=number("spread.counters"),
         seconds=number("spread.seconds", "s"),
+        drift=number("mean.drift"),
     )
 
 

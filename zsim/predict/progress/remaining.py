@@ -126,7 +126,7 @@ def remaining(
     for place, course in enumerate(courses):
         history = history_of(scans, course, facts, noise)
         rows += [
-            _component(place, course, history, priors[number], share * float(own[place]))
+            _component(place, course, history, priors[number], share * float(own[place]), noise.drift)
             for number, (_, share) in enumerate(noise.restless)
         ]
     return _mixed(courses, rows)
@@ -145,9 +145,9 @@ class _Component:
 
 
 def _component(
-    place: int, course: Course, history: History | None, prior: F64, share: float
+    place: int, course: Course, history: History | None, prior: F64, share: float, drift: float
 ) -> _Component:
-    seconds = course.seconds()
+    seconds = course.seconds(drift)
     state = history.last if history is not None else None
     done = done_cells(state.visited, state.issued) if state is not None else np.zeros(len(seconds))
     left = 1.0 - done

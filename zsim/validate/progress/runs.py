@@ -18,7 +18,7 @@ from zsim.predict.progress.course import Course
 from zsim.predict.progress.moments import PoolFacts
 from zsim.predict.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, StatusFormat
-from zsim.validate.frame import Case, Claim, judge
+from zsim.validate.frame import Case, Claim, Options, judge
 from zsim.validate.zfs_config import Bench, drive_of
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
@@ -56,12 +56,17 @@ def _sample(row: Mapping[str, str]) -> Sample:
     )
 
 
+def alloc_of(bench: Bench) -> int:
+    """Return ALLOC of a run [bytes]; of the 0.7 series, which does not tell it, what a scan visits."""
+    return int(bench.result.get("alloc_bytes") or bench.result["examined_bytes"])
+
+
 def fields_of(bench: Bench) -> dict[str, Any]:
     """Return the fields of the scenario that is known of a run."""
-    pool, result = bench.section("pool"), bench.result
+    pool = bench.section("pool")
     fields: dict[str, Any] = {
         "layout": str(bench.layout),
-        "alloc": int(result.get("alloc_bytes") or result["examined_bytes"]),
+        "alloc": alloc_of(bench),
         "drive": "generic-7200rpm-cmr",
         "drive_size": int(pool["leafmb"]) << 20,
         "release": bench.config["zfs"],
@@ -110,7 +115,7 @@ def statuses(bench: Bench, samples: Sequence[Sample], until: float) -> tuple[flo
     before = [sample.time for sample in seen if sample.scanned == 0 and sample.issued == 0]
     begin = before[-1] if before else 0.0
     seen = [sample for sample in seen if sample.time > begin]
-    printed, total = format_of(bench), int(bench.result.get("alloc_bytes") or 0)
+    printed, total = format_of(bench), alloc_of(bench)
     moved = [
         sample
         for place, sample in enumerate(seen)
@@ -141,7 +146,7 @@ def zpool_total(bench: Bench, samples: Sequence[Sample], until: float) -> float 
     if not seen:
         return None
     last = seen[-1]
-    printed, total = format_of(bench), last.total or int(bench.result.get("alloc_bytes") or 0)
+    printed, total = format_of(bench), last.total or alloc_of(bench)
     done = last.scanned if printed == "legacy" else last.issued
     started = [sample.time for sample in seen if sample.scanned == 0 and sample.issued == 0]
     begin = started[-1] if started else 0.0
@@ -158,19 +163,9 @@ def load(path: Path) -> Bench:
     return Bench(*(json.loads(text) for text in texts))
 
 
-def group_of(bench: Bench) -> str:
-    """Return the class in which a run is scored."""
-    load_, disk = bench.section("foreground"), bench.section("disk")
-    if load_.get("fg") or load_.get("fgw"):
-        return "loaded"
-    kind = "scrub, " if bench.scrub else ""
-    strange = disk.get("slow_leaf") is not None or set(bench.config.get("tunables_changed") or ()) - {"zfs_scan_legacy"} or disk.get("pm_mode")
-    return f"{kind}{bench.mode}{', changed' if strange else ''}"
-
-
-def run(case: Case, seed: int = 1) -> list[Claim]:
+def run(case: Case, options: Options) -> list[Claim]:
     """Return the claims of one run: its end as answered at five moments."""
-    del seed
+    del options
     bench = load(case.path)
     truth = float(bench.result["model_s"])
     samples, courses, facts = read_progress(case.path / "progress.csv"), courses_of_run(bench), facts_of(bench)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from zsim.validate.frame import Claim
+from zsim.validate.words import Grid
+
+Floats = NDArray[np.float64]
+KINDS = ("progress-series", "progress-pairs", "progress-run")
+BASELINES = ("zpool_s", "last_by_alloc_s")
+"""Details of a claim that hold what it is to be better than [s]."""
 BANDS = ((0.05, "first 5 %"), (0.2, "5 to 20 %"), (0.5, "20 to 50 %"), (math.inf, "50 % and more"))
 
 
@@ -101,8 +109,55 @@ def _score(members: Sequence[Answer]) -> Score:
     )
 
 
-def _quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
     """Return a weighted quantile, between the middles of the weights."""
     order = np.argsort(values, kind="stable")
     places = (np.cumsum(weights[order]) - 0.5 * weights[order]) / weights.sum()
     return float(np.interp(share, places, values[order]))
+
+
+def answers_of(claims: Iterable[Claim]) -> list[Answer]:
+    """Return the claims about running scans that have both an observation and an answer."""
+    return [
+        Answer(
+            _group(claim), claim.experiment or claim.case, claim.observed, claim.predicted, claim.p10, claim.p90,
+            next((value for name in BASELINES if (value := claim.details.get(name))), None),
+        )
+        for claim in claims
+        if claim.kind in KINDS and claim.observed and claim.predicted and claim.p10 and claim.p90
+    ]  # fmt: skip
+
+
+def _group(claim: Claim) -> str:
+    """Return the class of a claim, in words."""
+    if claim.kind == "progress-series":
+        return f"reported statuses, {claim.category}"
+    if claim.kind == "progress-pairs":
+        return f"reported sequences, {claim.category}"
+    return f"real OpenZFS, {claim.category}, {claim.claim}"
+
+
+def summary_of(claims: Iterable[Claim]) -> dict[str, dict[str, float | None]]:
+    """Return the scores by class, as plain data."""
+    found = scores(sorted(answers_of(claims), key=lambda answer: answer.group))
+    return {
+        name: {field: getattr(score, field) for field in score.__dataclass_fields__}
+        for name, score in found.items()
+    }
+
+
+def grid_of(summary: Mapping[str, Mapping[str, float | None]]) -> Grid:
+    """Return the scores as a table."""
+    head = ("class", "answers", "experiments", "median", "p90", "bias", "within p10-p90", "zpool or rule of thumb")
+    rows = tuple(
+        (
+            name,
+            *(f"{each[field]:.0f}" for field in ("answers", "experiments")),
+            *(f"{each[field]:.2f}" for field in ("median", "p90")),
+            f"{each['bias']:+.2f}",
+            f"{each['inside']:.0%}",
+            "" if each["baseline"] is None else f"{each['baseline']:.2f}",
+        )
+        for name, each in summary.items()
+    )
+    return Grid(head, rows, frozenset(range(1, 8)))
