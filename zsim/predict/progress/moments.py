@@ -125,7 +125,9 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
     if scan.issued is None or not scan.total:
         return scan.done
     if scan.format == "rebuild":
-        return _share(scan.issued, scan.total)
+        # Scanned are all ranges met, issued those of groups that have lost a child.
+        known = scan.scanned is not None and scan.scanned > scan.issued
+        return _share(scan.scanned, scan.total) if known else _share(scan.issued, scan.total * needed)
     if scan.format == "2.2+":
         # Until all is scanned, what will be skipped is not known.
         known = scan.total_issue if scan.total_issue is not None and visited >= 1.0 else None
@@ -151,20 +153,18 @@ class History:
     last : State
         The latest that tells something.
     known_s : float
-        Time since the scan began, as far as it is known [s].
-    unseen : ndarray of float or None
-        Cells of work done of which nobody knows how long they took.
+        Time from the begin of the scan to that work, as far as it is known [s].
+    idle_s : float
+        How long the counters have stood still since [s].
+    unseen_visit : tuple of (float, float) or None
+        Share of the metadata phase at begin and end of what was done while nobody looked.
     """
 
     stretches: tuple[Stretch, ...]
     last: State
     known_s: float
+    idle_s: float
     unseen_visit: tuple[float, float] | None
-
-    @property
-    def idle_s(self) -> float:
-        """How long the counters have stood still at the latest status [s]."""
-        return 0.0
 
 
 def history_of(
@@ -197,10 +197,14 @@ def history_of(
         if state.clock == "scan":
             known, seen_visit = state.seconds, state.visited
     last = states[-1]
-    if last.clock != "pass":
-        return History(tuple(stretches), last, float(last.seconds or known), None)
-    passed = float(last.seconds or 0.0)
-    return History(tuple(stretches), last, known + passed, (seen_visit, 1.0))
+    if last.clock == "unknown":
+        return History(tuple(stretches), last, known, 0.0, None)
+    now, moved = float(last.seconds or 0.0), before[last.clock]
+    still = (last.visited, last.issued) == (moved.visited, moved.issued)
+    reached = float(moved.seconds or 0.0) if still and stretches else now
+    if last.clock == "scan":
+        return History(tuple(stretches), last, reached, now - reached, None)
+    return History(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
 
 
 def _error(first: State, state: State, gone: float, noise: Noise) -> float:

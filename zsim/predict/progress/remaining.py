@@ -29,6 +29,8 @@ class Remaining:
     ----------
     known_s : ndarray of float
         Time that is known to be gone, one a component [s].
+    idle_s : ndarray of float
+        How long the counters have stood still at the latest status [s].
     left_logs, total_logs : ndarray of float
         Mean logarithm of what is left, and of what is not known of the whole [ln s].
     left_spreads, total_spreads : ndarray of float
@@ -46,6 +48,7 @@ class Remaining:
     """
 
     known_s: F64
+    idle_s: F64
     left_logs: F64
     left_spreads: F64
     total_logs: F64
@@ -58,7 +61,10 @@ class Remaining:
 
     def left(self, shares: Sequence[float] = SHARES) -> tuple[float, ...]:
         """Return quantiles of the time to go [s]."""
-        return tuple(_quantile(self.left_logs, self.left_spreads, self.weights, 0.0, share) for share in shares)
+        return tuple(
+            max(0.0, _quantile(self.left_logs, self.left_spreads, self.weights, -self.idle_s, share))
+            for share in shares
+        )
 
     def total(self, shares: Sequence[float] = SHARES) -> tuple[float, ...]:
         """Return quantiles of the whole duration [s]."""
@@ -136,6 +142,7 @@ def remaining(
 class _Component:
     world: int
     known_s: float
+    idle_s: float
     left: tuple[float, float]
     total: tuple[float, float]
     log_weight: float
@@ -164,6 +171,7 @@ def _component(
     return _Component(
         place,
         history.known_s if history is not None else 0.0,
+        history.idle_s if history is not None else 0.0,
         (float(found.logs[0]), float(found.spreads[0])),
         (float(found.logs[1]), float(found.spreads[1])),
         found.likelihood + math.log(max(share, 1e-12)),
@@ -195,6 +203,7 @@ def _mixed(courses: Sequence[Course], rows: Sequence[_Component]) -> Remaining:
     best = rows[int(np.argmax(weights))]
     return Remaining(
         known_s=np.array([row.known_s for row in rows]),
+        idle_s=np.array([row.idle_s for row in rows]),
         left_logs=np.array([row.left[0] for row in rows]),
         left_spreads=np.array([row.left[1] for row in rows]),
         total_logs=np.array([row.total[0] for row in rows]),

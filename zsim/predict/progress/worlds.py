@@ -13,18 +13,24 @@ from zsim.drives.parameters import DriveParameters
 from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
 from zsim.engine.run import Run
-from zsim.engine.rules import rebuild_window, vdev_window
+from zsim.engine.rules import rebuild_window, vdev_window, waits_for_metaslabs
 from zsim.engine.setup import wanted_blocks
 from zsim.engine.warm import begin_compiling
 from zsim.errors import InputError
 from zsim.pool.population import HistoryError
 from zsim.predict.ensemble import Member, draw_members, unknowns
 from zsim.predict.evidence.probes import Ran, ScanProbe
-from zsim.predict.hardware import plane_model
+from zsim.predict.hardware import drive_models, plane_model
 from zsim.predict.member import MemberResult, whole_setup, world_of
 from zsim.predict.onetile import is_tile, run_pool
 from zsim.predict.population import Miniature, miniature
-from zsim.predict.progress.course import Course, recorded_shape, sampled_shape, with_zones
+from zsim.predict.progress.course import (
+    Course,
+    recorded_shape,
+    sampled_shape,
+    straight,
+    with_zones,
+)
 from zsim.predict.summary import busiest, totals
 from zsim.predict.together import together
 from zsim.predict.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
@@ -34,6 +40,8 @@ from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
 REBUILD_CLOSES = 0.8
+EVEN_PACES, EVEN_VISIT = (1.2, 2.0, 3.0, 5.0, 9.0), 0.15
+"""How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
 OTHER_SCAN = 0.1
 """What one scan of a pool leaves open of the pace of another: standard deviation of the logarithm."""
 
@@ -141,8 +149,33 @@ def courses_of(resolved: ResolvedScenario, progress: Progress | None = None) -> 
         Called with the share done and what is being done.
     """
     work = CourseWork(resolved, progress or (lambda share, what: None))
-    work.run()
+    try:
+        work.run()
+    except HistoryError:
+        return even_courses(resolved)
     return work.courses()
+
+
+def even_courses(resolved: ResolvedScenario) -> tuple[Course, ...]:
+    """Return courses at rates a drive may have, for a pool of which no population can be made."""
+    drive, _ = drive_models(resolved)
+    numbers = drive.parameters()
+    rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
+    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in resolved.layout.vdevs)
+    each = resolved.alloc / spread
+    needed = 1.0 if resolved.operation == "scrub" else 1.0 / len(resolved.layout.vdevs)
+    return tuple(
+        Course(
+            visit_s=EVEN_VISIT * each / rate * slower,
+            issue_s=each / rate * slower,
+            tail_s=0.5,
+            shape=straight(),
+            repaired=each,
+            needed=needed,
+            name="",
+        )
+        for slower in EVEN_PACES
+    )
 
 
 def whole_courses(
@@ -216,7 +249,8 @@ def needed_share(resolved: ResolvedScenario, pool: Miniature, model: PlaneModel)
     here = float(sizes[:, 0][table.dva_vdev[:, 0] == 0].sum())
     needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
     share = needed / here if here > 0.0 else 1.0
-    return max(1e-3, share) / len(resolved.layout.vdevs)
+    # What a rebuild has to do is estimated of its own vdev alone.
+    return max(1e-3, share) / (1 if resolved.operation == "rebuild" else len(resolved.layout.vdevs))
 
 
 def world_name(member: Member) -> str:
@@ -236,6 +270,8 @@ def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, resolved.release, resolved.memory)
         slab = 1 << metaslab_shift(resolved.pool_size // len(resolved.layout.vdevs), resolved.release)
+        if waits_for_metaslabs(resolved.release):
+            return 0.0
         in_slab = slab * resolved.fill
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(resolved.alloc, 1.0))

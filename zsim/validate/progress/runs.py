@@ -116,6 +116,9 @@ def statuses(bench: Bench, samples: Sequence[Sample], until: float) -> tuple[flo
     begin = before[-1] if before else 0.0
     seen = [sample for sample in seen if sample.time > begin]
     printed, total = format_of(bench), alloc_of(bench)
+    if printed == "rebuild":
+        # A metaslab is issued at once: done, when the counter rises, is what it was before.
+        seen = [sample._replace(issued=before.issued) for before, sample in zip(seen, seen[1:], strict=False)]
     moved = [
         sample
         for place, sample in enumerate(seen)
