@@ -12,7 +12,7 @@ import pytest
 from zsim.cli.main import main
 from zsim.errors import InputError
 from zsim.observe.import_layout import smallest_drive
-from zsim.observe.importing import beside, import_pool
+from zsim.observe.importing import beside, import_pasted, import_pool
 from zsim.observe.texts import nice_bytes
 from zsim.scenario.capacity import vdev_asize
 from zsim.scenario.layout import Layout
@@ -33,7 +33,9 @@ def stated(*names, **more):
 
 def test_a_whole_directory():
     found = imported("raidz2-2.2")
-    assert found.scenario.stated() == {
+    (running,) = found.scenario.evidence
+    assert (running.what, running.format, running.done) == ("running", "2.2+", 0.2252)
+    assert found.scenario.replaced_by(evidence=None).stated() == {
         "layout": "raidz2x6", "alloc": 14843406974976, "drive_size": 4000785891328,
         "new_drive_size": 6001173954560,
         "recordsize": 131072, "frag": 0.11, "ashift": 12, "memory": 32817392 << 10, "cpus": 8,
@@ -47,6 +49,7 @@ def test_a_whole_directory():
 
 def test_the_seed_of_freebsd_is_the_case_that_is_validated():
     found = stated("status-freebsd-9.1-running.txt", "list-freebsd-9.1.txt")
+    assert [each["kind"] for each in found.pop("evidence")] == ["resilver"]
     assert found == {
         "layout": "raidz2x5", "alloc": nice_bytes("2.84T"), "drive_size": 10**12, "release": "freebsd-9.2",
         "operation": "resilver", "replace": 1, "old_drive": "missing",
@@ -197,14 +200,27 @@ def test_a_missing_or_damaged_file_is_named(tmp_path):
         import_pool([tmp_path])
 
 
-def test_single_drives_cannot_be_resilvered(tmp_path):
-    (tmp_path / "s.txt").write_text(
-        "  pool: t\n state: ONLINE\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n"
-        "\tt  ONLINE  0 0 0\n\t  sda  ONLINE  0 0 0\n"
-        "\nerrors: No known data errors\n"
-    )
-    with pytest.raises(InputError, match="single drives only"):
-        import_pool([tmp_path])
+SINGLE = (
+    "  pool: t\n state: ONLINE\n  scan: {scan}\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n"
+    "\tt  ONLINE  0 0 0\n{rows}\nerrors: No known data errors\n"
+)
+
+
+def test_a_pool_of_single_drives_is_scrubbed():
+    rows = "\t  sda  ONLINE  0 0 0\n\t  sdb  ONLINE  0 0 0\n"
+    line = "scrub repaired 0B in 01:00:00 with 0 errors on Sun Nov 15 01:17:43 2026"
+    found = import_pasted(SINGLE.format(scan=line, rows=rows)).scenario
+    assert (str(found.layout), found.operation) == ("2*disk", "scrub")
+    assert [each.kind for each in found.evidence] == ["scrub"]
+
+
+def test_a_single_drive_beside_a_mirror_is_left_out_of_a_resilver():
+    rows = "\t  sda  ONLINE  0 0 0\n\t  mirror-1  ONLINE  0 0 0\n\t    b  ONLINE  0 0 0\n\t    c  ONLINE  0 0 0\n"
+    idle = import_pasted(SINGLE.format(scan="none requested", rows=rows))
+    assert str(idle.scenario.layout) == "mirror2"
+    assert any("single drive sda is left out" in note for note in idle.notes)
+    scrub = import_pasted(SINGLE.format(scan="scrub in progress since Sun Nov 15 01:17:43 2026", rows=rows))
+    assert str(scrub.scenario.layout) == "disk+mirror2"
 
 
 def test_the_vdev_being_repaired_comes_first(tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zsim.errors import InputError
+from zsim.scenario.model import Scenario
 from zsim.scenario.layout import Layout, VdevSpec
 
 
@@ -70,6 +71,21 @@ def test_vdevs(text: str, vdev: VdevSpec, tolerance: int) -> None:
     assert vdev.tolerance == tolerance
 
 
+@pytest.mark.parametrize(
+    ("text", "printed", "drives"),
+    [("disk", "disk", 1), ("single", "disk", 1), ("stripe4", "4*disk", 4), ("stripe-4", "4*disk", 4),
+     ("4*disk", "4*disk", 4), ("raid0x2+mirror2", "2*disk+mirror2", 4), ("stripe", "disk", 1)],
+)  # fmt: skip
+def test_single_drives(text: str, printed: str, drives: int) -> None:
+    layout = Layout.parse(text)
+    assert (str(layout), layout.leaves, Layout.parse(str(layout))) == (printed, drives, layout)
+    assert layout.vdevs[0].is_disk
+    assert layout.vdevs[0].tolerance == 0
+    assert Scenario(layout=text, operation="scrub").pool_layout == layout
+    with pytest.raises(InputError, match="can be scrubbed only"):
+        Scenario(layout=text)
+
+
 def test_counts_and_mixtures() -> None:
     layout = Layout.parse("2*raidz2x6+mirror2+mirror2+mirror3")
     assert str(layout) == "2*raidz2x6+2*mirror2+mirror3"
@@ -91,7 +107,6 @@ def test_counts_and_mixtures() -> None:
         ("mirror0", "2 to 255"),
         ("mirror256", "2 to 255"),
         ("mirror", "as in mirror2"),
-        ("disk", "nothing to resilver from"),
         ("0*mirror2", "from 1 to 10000"),
         ("9999*mirror2+2*mirror2", "asks for 10001"),
         ("99999999999999999999*mirror2", "too large"),

@@ -7,15 +7,33 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.cli.common import notice, print_json, progress, show
+from zsim.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from zsim.observe.importing import ImportedPool
+
+STDOUT = "-"
 
 
 @click.command("import")
-@click.argument("files", metavar="DIR|FILE...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE.toml", help="Write the scenario, for zsim predict --scenario.")
-@click.option("--pool", metavar="NAME", help="The pool, where the files are about several.")
+@click.argument("files", metavar="[DIR|FILE|-]...", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.toml",
+    help="Write the scenario, for zsim predict --scenario; - prints it for zsim predict -.",
+)
+@click.option(
+    "--pool", metavar="NAME", help="The pool, where the files are about several; without files, ask it here."
+)
+@click.option(
+    "--script",
+    "wants_script",
+    is_flag=True,
+    help="Print the script that collects a pool's outputs elsewhere.",
+)
 @click.option(
     "--blocks/--no-blocks",
     default=True,
@@ -29,30 +47,30 @@ def command(
     files: tuple[str, ...],
     output: str | None,
     pool: str | None,
+    wants_script: bool,
     blocks: bool,
     settings: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Read a real pool from the output of zpool and zdb.
+    """Read a real pool from the output of zpool, zdb and the tools that list drives.
 
-    Every file is recognised by its content: zpool list, zpool status (also -j), zdb -C, -Lbb to -Lbbbbb and
-    -mm, zfs version, memory and processors. What none of them tells is assumed and listed.
+    Every output is recognised by its content, pasted or in files, in any order and mixture: zpool status, list,
+    history -i, events, iostat; zdb; lsblk, smartctl and their like; iostat -x, fio, dd. What none tells is
+    assumed and listed. `zpool status | zsim import -` reads the standard input; --pool NAME without files runs
+    the commands here, which only read.
     """
-    from pathlib import Path
+    if wants_script:
+        from zsim.observe.collect.script import script
 
-    from zsim.files import check_ending, check_writable
-    from zsim.observe.importing import beside, import_pool
-
-    if output is not None:
-        check_ending(output, (".toml",))
-        check_writable(output)
-    table = beside(Path(output), "blocks.parquet") if output is not None and blocks else None
-    with progress("reading") as on_progress:
-        imported = import_pool(files, pool=pool, blocks=table, overrides=settings, on_progress=on_progress)
-    written = [str(path) for path in imported.write(output)] if output is not None else []
-    if table is not None and any("zdb -Lbbbbb" in formats for formats in imported.contents.values()):
-        written.append(str(table))
-    if as_json:
+        click.echo(script(), nl=False)
+        return
+    check_targets(files, output, pool, as_json)
+    imported, written = run_import(files, output, pool, blocks, settings)
+    if output == STDOUT:
+        click.echo(imported.to_toml(), nl=False)
+        for note in imported.notes:
+            notice(f"{note}.")
+    elif as_json:
         print_json(imported.to_dict() | {"written": written})
     else:
         show_import(imported)
@@ -60,11 +78,50 @@ def command(
         notice(f"{name} written")
 
 
+def check_targets(files: Sequence[str], output: str | None, pool: str | None, as_json: bool) -> None:
+    """Refuse what cannot be done before anything is read."""
+    from zsim.files import check_ending, check_writable
+
+    if not files and pool is None:
+        reason = "files, directories or - for the standard input are expected"
+        raise InputError("files", None, reason, "or ask a pool of this host with --pool NAME")
+    if output == STDOUT and as_json:
+        raise InputError("-o", output, "--json prints on the standard output too", "give one of the two")
+    if output is not None and output != STDOUT:
+        check_ending(output, (".toml",))
+        check_writable(output)
+
+
+def run_import(
+    files: tuple[str, ...], output: str | None, pool: str | None, blocks: bool, settings: tuple[str, ...]
+) -> tuple[ImportedPool, list[str]]:
+    """Read files, or a pool of this host; return what was found and the files written."""
+    from pathlib import Path
+
+    from zsim.observe.importing import beside, import_live, import_pool
+
+    if not files and pool is not None:
+        imported = import_live(pool, overrides=settings, on_command=lambda line: notice(f"running {line}"))
+        written = [] if output in (None, STDOUT) else imported.write(str(output))
+        return imported, [str(path) for path in written]
+    named = output if output != STDOUT else None
+    table = beside(Path(named), "blocks.parquet") if named is not None and blocks else None
+    with progress("reading") as on_progress:
+        imported = import_pool(files, pool=pool, blocks=table, overrides=settings, on_progress=on_progress)
+    names = [str(path) for path in imported.write(named)] if named is not None else []
+    if table is not None and any("zdb -Lbbbbb" in formats for formats in imported.contents.values()):
+        names.append(str(table))
+    return imported, names
+
+
 def show_import(imported: ImportedPool) -> None:
-    """Print an import for a person: files, what was found, what is assumed, what could not be used."""
+    """Print an import for a person: what is not known, what was found and assumed, what was not used."""
+    from zsim.observe.import_gaps import is_gap
     from zsim.observe.importing import found_text, scan_words
     from zsim.report.tables import Grid, with_title
 
+    for note in filter(is_gap, imported.notes):
+        click.echo(f"{note}.\n")
     files = tuple((name, ", ".join(formats) or "not known") for name, formats in imported.contents.items())
     show(with_title(f"Pool {imported.pool or 'without a name'}", Grid(("file", "read as"), files)))
     found = tuple(
@@ -77,4 +134,5 @@ def show_import(imported: ImportedPool) -> None:
     if imported.progress is not None:
         click.echo(f"\nScan: {scan_words(imported.progress)}.")
     for note in imported.notes:
-        click.echo(f"Note: {note}.")
+        if not is_gap(note):
+            click.echo(f"Note: {note}.")

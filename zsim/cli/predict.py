@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zsim.cli.common import notice, print_json, progress, show
+from zsim.cli.common import exclusive, notice, print_json, progress, show
 from zsim.cli.flags import resolved, scenario_from, scenario_options
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ NOTICE = "compiling the kernels for this machine, once; the next run is quick"
 
 
 @click.command("predict")
+@click.argument("source", metavar="[FILE|-]", required=False)
 @scenario_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
@@ -33,6 +34,7 @@ NOTICE = "compiling the kernels for this machine, once; the next run is quick"
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
 def command(
+    source: str | None,
     as_json: bool,
     output: str | None,
     series: str | None,
@@ -42,8 +44,11 @@ def command(
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
-    What is not stated is assumed; the answer lists every assumption.
+    What is not stated is assumed; the answer lists every assumption. FILE is a scenario, as --scenario takes it;
+    - reads it from the standard input: zsim import status.txt -o - | zsim predict -
     """
+    exclusive({"FILE": source, "--scenario": given["file"]})
+    given["file"] = source if source is not None else given["file"]
     check_outputs(output, plot, report, series)
     prediction = compute_or_tell(scenario_from(given), as_json)
     if output is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from zsim.observe.evidence.pool_events import PoolEvents
+from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_files import PoolFiles
 from zsim.observe.zdb_config import PoolConfig
 from zsim.observe.zpool_list import PoolList
@@ -53,6 +55,13 @@ class Evidence:
         By field of the scenario.
     notes : list of str
         Sentences about what could not be used.
+    statuses : list of PoolStatus
+        All statuses of the pool, in order of time.
+    histories, events : list
+        What ``zpool history -i`` and ``zpool events`` tell of it.
+    named_size, new_named_size : int or None
+        Capacity of the drives, and of those that replace, by their names [bytes].
+    named_source, new_named_source : str
     """
 
     files: PoolFiles
@@ -61,6 +70,13 @@ class Evidence:
     config: PoolConfig | None = None
     findings: dict[str, Finding] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    statuses: list[PoolStatus] = field(default_factory=list)
+    histories: list[PoolHistory] = field(default_factory=list)
+    events: list[PoolEvents] = field(default_factory=list)
+    named_size: int | None = None
+    named_source: str = ""
+    new_named_size: int | None = None
+    new_named_source: str = ""
 
     def find(self, name: str, value: object, source: str, *, inferred: bool = False) -> None:
         """Note a field, unless it is known already or the value is None."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from zsim.observe.finding import Evidence
 from zsim.observe.import_layout import Tops
+from zsim.observe.properties import record_of
+from zsim.observe.texts import plain
 from zsim.observe.zdb_blocks import BlockStatistics
 from zsim.observe.zdb_pointers import FILE, METADATA, VOLUME, PointerSummary
 from zsim.scenario.checks import MAX_RECORD, OLD_MAX_RECORD
@@ -57,6 +59,7 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
     _find_frag(evidence)
     sizes = data_sizes(evidence)
     if sizes is None:
+        _find_stated_record(evidence)
         return
     history = history_of(sizes)
     if history is not None:
@@ -66,6 +69,19 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
     else:
         evidence.notes.append(
             "most files are smaller than a record, so the blocks do not tell the record size"
+        )
+
+
+def _find_stated_record(evidence: Evidence) -> None:
+    """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
+    named = [each.name for each in (evidence.status, evidence.listed, evidence.config) if each is not None]
+    size, dataset, others = record_of(evidence.files.settings, named[0] if named else "")
+    if size is None or not 512 <= size <= MAX_RECORD or size & (size - 1):
+        return
+    evidence.find("recordsize", size, f"zfs get of {plain(dataset)}", inferred=others)
+    if others:
+        evidence.notes.append(
+            f"the datasets have several record sizes: that of {plain(dataset)}, which holds most, is taken"
         )
 
 
@@ -85,6 +101,10 @@ def _find_ashift(evidence: Evidence, tops: Tops) -> None:
         evidence.find("ashift", known[0], "zdb -C")
         if len(set(known)) > 1:
             evidence.notes.append("the vdevs have different sector sizes: that of the first is taken")
+        return
+    shifts = [each.value for each in evidence.files.settings if each.name == "ashift"]
+    if shifts and shifts[0] in SECTOR_SHIFTS:
+        evidence.find("ashift", shifts[0], "zpool get")
         return
     pointers = evidence.files.pointers
     if pointers is None or not tops.uniform or not pointers.unit:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from zsim.errors import InputError
+from zsim.observe.devices.find_drives import find_new_size, find_sizes
+from zsim.observe.evidence.resilvered import resilvered_alloc
 from zsim.observe.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.vdev_tree import PAIRS, Vdev, spec_of
+from zsim.observe.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
 from zsim.observe.zpool_list import Space
 from zsim.scenario.capacity import (
     LABEL_END_BYTES,
@@ -54,6 +56,7 @@ class Tops:
     """
 
     def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
+        scrubbed = _is_scrubbed(evidence, vdevs)
         self.vdevs: list[Vdev] = []
         self.specs: list[VdevSpec] = []
         self.places: list[int] = []
@@ -62,7 +65,7 @@ class Tops:
         self.whole = len(vdevs)
         for place, vdev in enumerate(vdevs):
             try:
-                spec = spec_of(vdev)
+                spec = spec_of(vdev, with_disks=scrubbed)
             except InputError as error:
                 reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
                 raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
@@ -76,10 +79,7 @@ class Tops:
             self.places.append(place)
         self.order = list(range(len(self.specs)))
         if not self.specs:
-            reason = f"{source} shows single drives only, from which nothing can be resilvered"
-            raise InputError(
-                "layout", None, reason, "state the mirror or RAID-Z it is to become with zsim predict"
-            )
+            raise InputError("layout", None, f"{source} shows no vdev that holds data", LAYOUT_REMEDY)
 
     @property
     def ids(self) -> list[int]:
@@ -92,6 +92,17 @@ class Tops:
     def uniform(self) -> bool:
         """Whether all are alike."""
         return len(set(self.specs)) == 1
+
+
+def _is_scrubbed(evidence: Evidence, vdevs: Sequence[Vdev]) -> bool:
+    """Tell whether single drives count: they do in a scrub, and in a pool that has no others."""
+    scan = evidence.status.scan if evidence.status is not None else None
+    if scan is not None and scan.active:
+        return scan.function == "scrub"
+    if any(vdev.kind in GROUPS or vdev.children for vdev in vdevs):
+        return False
+    evidence.find("operation", "scrub", "a pool of single drives can be scrubbed only", inferred=True)
+    return True
 
 
 def find_layout(evidence: Evidence) -> Tops:
@@ -144,6 +155,8 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         evidence.find("operation", scan.function, "zpool status")
         if scan.function == "scrub":
             return 0
+    if evidence.value("operation") == "scrub":
+        return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)
     if status is not None and status.vdevs:
         vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]
@@ -205,8 +218,16 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     alloc, alloc_source = _alloc(evidence, tops)
     if total is not None:
         drive, nominal = _drive_for(evidence, tops, total, rounded)
+        named = find_sizes(evidence, drive) if not any(vdev.asize for vdev in tops.vdevs) else None
+        if named is not None and alloc_fits(tops, named, alloc, evidence):
+            evidence.find("drive_size", named, f"{evidence.named_source}, as SIZE says")
         evidence.find("drive_size", drive, source, inferred=nominal)
         _note_mixed(evidence, tops)
+    elif evidence.named_size is not None:
+        _find_named_size(evidence, tops, alloc)
+    if alloc is None and _listed_fill(evidence) is None:
+        layout = Layout(tuple(tops.specs))
+        alloc, alloc_source = resilvered_alloc(evidence, layout)
     size = _pool_size(evidence, tops)
     if alloc is None:
         _find_fill(evidence)
@@ -214,12 +235,37 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
         evidence.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
         _guess_drive(evidence, tops, alloc)
-        evidence.find("alloc", alloc, alloc_source)
+        evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
     _find_new_size(evidence)
+    find_new_size(evidence)
+
+
+def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
+    """Tell whether drives of a capacity hold what is allocated."""
+    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, release)
+
+
+def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
+    """Note the capacity that the names of the drives tell, unless what is allocated contradicts it."""
+    named = evidence.named_size
+    if named is None:
+        return
+    if alloc_fits(tops, named, alloc, evidence):
+        evidence.find("drive_size", named, evidence.named_source)
+        return
+    evidence.notes.append(
+        f"the drives have {format_both(named)} by their names, which do not hold the {format_bytes(alloc or 0)}"
+        " that are allocated: their names are not taken for their size"
+    )
+
+
+def _listed_fill(evidence: Evidence) -> float | None:
+    return evidence.listed.space.cap if evidence.listed is not None else None
 
 
 def _find_fill(evidence: Evidence) -> None:
-    cap = evidence.listed.space.cap if evidence.listed is not None else None
+    cap = _listed_fill(evidence)
     if cap:
         evidence.find("fill", cap, "CAP of zpool list")
 

@@ -11,12 +11,15 @@ from typing import Any
 
 from zsim.errors import InputError
 from zsim.files import replace_file
+from zsim.observe.devices.find_drives import find_drives
+from zsim.observe.evidence.gather import find_observations, in_order
 from zsim.observe.finding import Evidence, Finding
 from zsim.observe.import_blocks import find_blocks
+from zsim.observe.import_gaps import unknown_notes
 from zsim.observe.import_layout import Tops, find_layout, find_space
 from zsim.observe.import_release import find_release
 from zsim.observe.import_tables import block_table, metaslab_table
-from zsim.observe.pool_files import OnProgress, PoolFiles, paths_of, read_files
+from zsim.observe.pool_files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.texts import plain
 from zsim.observe.zdb_pointers import PointerTable
 from zsim.observe.zpool_status import PoolStatus, Scan
@@ -146,16 +149,66 @@ def import_pool(
         return _import(read_files(paths, table, on_progress), pool, overrides, table)
 
 
+def import_pasted(
+    text: str, *, pool: str | None = None, overrides: Sequence[str] = (), name: str = "text"
+) -> ImportedPool:
+    """Read outputs of a pool's commands from one text, whatever stands between them.
+
+    Parameters
+    ----------
+    text : str
+    pool : str, optional
+        Name of the pool, where the text is about several.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields that are known better.
+    name : str
+        Of the text, for messages.
+
+    Raises
+    ------
+    InputError
+        When nothing in it is known, or what is needed is not in it.
+    """
+    return _import(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides)
+
+
+def import_live(
+    pool: str, *, overrides: Sequence[str] = (), on_command: Callable[[str], None] | None = None
+) -> ImportedPool:
+    """Ask a pool of this host, by commands that only read.
+
+    Parameters
+    ----------
+    pool : str
+        Its name.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields that are known better.
+    on_command : callable, optional
+        Is called with each command line before it is run.
+
+    Raises
+    ------
+    InputError
+        When ``zpool status`` cannot be run or knows no such pool.
+    """
+    from zsim.observe.collect.live import collect  # noqa: PLC0415 - needs subprocess
+
+    return _import(collect(pool, on_command), pool, overrides)
+
+
 def _import(
     files: PoolFiles, pool: str | None, overrides: Sequence[str], table: PointerTable | None = None
 ) -> ImportedPool:
     evidence = _evidence(files, pool)
     find_release(evidence)
     tops = find_layout(evidence)
+    find_drives(evidence)
     find_space(evidence, tops)
     find_blocks(evidence, tops)
     _find_host(evidence)
+    find_observations(evidence, tops)
     _note_unused(evidence)
+    evidence.notes[:0] = unknown_notes(evidence)
     imported = _imported(evidence, tops, overrides)
     if table is None or not table.begun:
         return imported
@@ -187,11 +240,16 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
     name = pool if pool is not None else next(iter(names), "")
     lists = [each for each in files.lists if each.name == name]
     configs = [each for each in files.configs if each.name == name]
+    statuses = in_order([status for status in files.statuses if status.name == name])
     return Evidence(
         files,
-        _latest([status for status in files.statuses if status.name == name]),
-        max(lists, key=lambda each: len(each.vdevs), default=None),
+        _latest(statuses),
+        # Of several the last one: a pool grows.
+        max(reversed(lists), key=lambda each: len(each.vdevs), default=None),
         max(configs, key=lambda each: each.complete, default=None),
+        statuses=statuses,
+        histories=[each for each in files.histories if each.name in (name, "") or not name],
+        events=[each for each in files.events if each.name in (name, "") or not name],
     )
 
 
@@ -263,9 +321,26 @@ def _capacity(name: str) -> int:
 
 def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
+    if found.field == "evidence":
+        return evidence_words(found.value)
     if found.field in ("alloc", "drive_size", "new_drive_size", "recordsize", "memory"):
         return _SIZES[found.field](found.value)
     return format_fraction(found.value) if found.field in ("fill", "frag") else str(found.value)
+
+
+def evidence_words(stated: Sequence[Mapping[str, Any]]) -> str:
+    """Return how much of which kind there is, for a person."""
+    kinds = {
+        "finished": "finished scan", "running": "state of a running scan", "drive": "drive's activity",
+        "benchmark": "benchmark",
+    }  # fmt: skip
+    counts = {words: sum(each["what"] == what for each in stated) for what, words in kinds.items()}
+    plural = {"state of a running scan": "states of a running scan", "drive's activity": "drives' activities"}
+    return ", ".join(
+        f"{count} {words if count == 1 else plural.get(words, f'{words}s')}"
+        for words, count in counts.items()
+        if count
+    )
 
 
 def _drive_text(size: float) -> str:

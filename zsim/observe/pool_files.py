@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,15 +10,25 @@ from pathlib import Path
 from zsim.errors import InputError
 from zsim.observe import (
     host_facts,
+    properties,
     zdb_blocks,
     zdb_config,
     zdb_metaslabs,
     zdb_pointers,
     zpool_list,
+    zpool_list_json,
     zpool_status,
     zpool_status_json,
 )
+from zsim.observe.devices.identity import Inventory
+from zsim.observe.devices.reading import read_drives
+from zsim.observe.documents import split_documents
+from zsim.observe.evidence import benchmarks, host_iostat, pool_events, pool_history, pool_iostat
+from zsim.observe.evidence.activity import Samples
+from zsim.observe.evidence.pool_events import PoolEvents
+from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.host_facts import HostFacts
+from zsim.observe.properties import Setting
 from zsim.observe.texts import decoded, opened, plain, whole_text
 from zsim.observe.zdb_blocks import BlockStatistics
 from zsim.observe.zdb_config import PoolConfig
@@ -25,6 +36,7 @@ from zsim.observe.zdb_metaslabs import Metaslabs
 from zsim.observe.zdb_pointers import PointerSummary, PointerTable
 from zsim.observe.zpool_list import PoolList
 from zsim.observe.zpool_status import PoolStatus
+from zsim.scenario.evidence import Benchmark
 
 HEAD = 256 << 10
 MAX_FILES = 1000
@@ -48,6 +60,14 @@ class PoolFiles:
     host : HostFacts
     contents : dict of str to list of str
         By file: the formats found in it; empty where none was.
+    inventory : Inventory
+        What is known of the host's drives.
+    histories, events, activity, benchmarks : list
+        What `zsim.observe.evidence` reads.
+    settings : list of Setting
+        Of ``zfs get``.
+    notes : list of str
+        Sentences about what could not be used.
     """
 
     statuses: list[PoolStatus] = field(default_factory=list)
@@ -58,11 +78,20 @@ class PoolFiles:
     pointers: PointerSummary | None = None
     host: HostFacts = field(default_factory=HostFacts)
     contents: dict[str, list[str]] = field(default_factory=dict)
+    inventory: Inventory = field(default_factory=Inventory)
+    histories: list[PoolHistory] = field(default_factory=list)
+    events: list[PoolEvents] = field(default_factory=list)
+    activity: list[Samples] = field(default_factory=list)
+    benchmarks: list[Benchmark] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def pools(self) -> list[str]:
         """Return the names of the pools, each once."""
         listed = [each.name for each in self.lists]
         named = [*listed, *(each.name for each in self.statuses), *(each.name for each in self.configs)]
+        if not named:
+            named = [*(each.name for each in self.histories), *(each.name for each in self.events)]
         return [name for name in dict.fromkeys(named) if name]
 
 
@@ -145,15 +174,38 @@ def _teller(path: Path, on_progress: OnProgress | None) -> Callable[[int], None]
 
 def read_text(text: str, name: str, files: PoolFiles) -> list[str]:
     """Read a text in which several outputs may stand one after the other; return the formats found."""
+    documents, rest = split_documents(text)
+    if not documents and zpool_status_json.recognises(text):
+        # It begins like JSON and is none: the reader says where it breaks off.
+        files.statuses += zpool_status_json.read_status_json(text, name)
+    found = [title for document in documents for title in _read_document(document, name, files)]
+    found += [title for title, recognises, read in _READERS if recognises(rest) and read(rest, name, files)]
+    found += read_drives(rest, files.inventory)
+    host = host_facts.read_host(rest)
+    if host != HostFacts() and not (_FROM_ZDB & set(found)):
+        files.host = _merged(files.host, host)
+        found.append("version and host")
+    return list(dict.fromkeys(found))
+
+
+_FROM_ZDB = frozenset(("zdb -C", "zdb -b", "zdb -m"))
+
+
+def _read_document(text: str, name: str, files: PoolFiles) -> list[str]:
+    """Read one JSON document."""
+    if benchmarks.recognises(text):
+        return ["fio"] if _benchmarks(text, name, files) else []
+    if zpool_list_json.recognises(text):
+        files.lists += zpool_list_json.read_list_json(text, name)
+        return ["zpool list -j"]
     if zpool_status_json.recognises(text):
         files.statuses += zpool_status_json.read_status_json(text, name)
         return ["zpool status -j"]
-    found = [title for title, recognises, read in _READERS if recognises(text) and read(text, name, files)]
-    host = host_facts.read_host(text)
-    if host != HostFacts() and not found:
+    host = host_facts.read_host("\n".join(re.findall(r"zfs-kmod-[\w.-]{3,40}", text[:4096])))
+    if host.version:
         files.host = _merged(files.host, host)
-        found.append("version and host")
-    return found
+        return ["zfs version -j"]
+    return read_drives(text, files.inventory)
 
 
 def _merged(old: HostFacts, new: HostFacts) -> HostFacts:
@@ -201,12 +253,57 @@ def _metaslabs(text: str, name: str, files: PoolFiles) -> bool:
     return True
 
 
+def _history(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    files.histories += pool_history.read_history(text)
+    return True
+
+
+def _events(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    files.events += pool_events.read_events(text)
+    return True
+
+
+def _pool_iostat(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    files.activity.append(pool_iostat.read_iostat(text))
+    return True
+
+
+def _host_iostat(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    files.activity.append(host_iostat.read_host_iostat(text))
+    return True
+
+
+def _benchmarks(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    found, notes = benchmarks.read_benchmarks(text)
+    files.benchmarks += found
+    files.notes += notes
+    return True
+
+
+def _properties(text: str, name: str, files: PoolFiles) -> bool:
+    del name
+    files.lists += properties.read_pools(text)
+    files.settings += properties.read_settings(text)
+    return True
+
+
 _READERS: tuple[tuple[str, Callable[[str], bool], Callable[[str, str, PoolFiles], bool]], ...] = (
     ("zpool status", zpool_status.recognises, _status),
     ("zpool list", zpool_list.recognises, _list),
     ("zdb -C", zdb_config.recognises, _config),
     ("zdb -b", zdb_blocks.recognises, _statistics),
     ("zdb -m", zdb_metaslabs.recognises, _metaslabs),
+    ("zpool and zfs get", properties.recognises, _properties),
+    ("zpool history -i", pool_history.recognises, _history),
+    ("zpool events", pool_events.recognises, _events),
+    ("zpool iostat", pool_iostat.recognises, _pool_iostat),
+    ("iostat -x", host_iostat.recognises, _host_iostat),
+    ("fio or dd", benchmarks.recognises, _benchmarks),
 )
 
 

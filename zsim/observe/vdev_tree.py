@@ -88,8 +88,14 @@ def named_vdev(name: str, state: str = "", note: str = "") -> Vdev:
     return Vdev(name, "disk", state, note)
 
 
-def spec_of(vdev: Vdev) -> VdevSpec | None:
+def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
     """Return the vdev as a layout has it; None for a single drive, which nothing can be resilvered from.
+
+    Parameters
+    ----------
+    vdev : Vdev
+    with_disks : bool
+        Whether single drives are wanted too, for a scrub.
 
     Raises
     ------
@@ -105,7 +111,7 @@ def spec_of(vdev: Vdev) -> VdevSpec | None:
         return VdevSpec.draid(vdev.parity, data, vdev.drives, vdev.spares)
     if vdev.kind in PAIRS and vdev.drives > 1:
         return VdevSpec.mirror(vdev.drives)
-    return None
+    return VdevSpec.disk() if with_disks and vdev.kind == "disk" else None
 
 
 Row = tuple[int, Vdev]

@@ -41,7 +41,8 @@ _STATES = frozenset((
 ))  # fmt: skip
 
 _HEAD = re.compile(
-    r"(scrub|resilver|rebuild)(?: \(([^)]{0,80})\))? (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
+    r"(scrub|resilver|rebuild)(?: \(([^)]{0,80})\))?"
+    r" (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
 )
 _DONE = re.compile(
     rf"(scrub repaired|resilvered|rebuilt)(?: \(([^)]{{0,80}})\))?(?: ({NUMBER}))? in (.{{1,30}}?)"
@@ -95,7 +96,7 @@ class Scan:
     done : float or None
         Share done as printed, from 0 to 1.
     to_go, elapsed : float or None
-        [s]; `elapsed` of one that is finished, and of one that runs where zpool prints it (before version 28).
+        [s]; `elapsed` of one that is finished, and of one that runs where zpool prints it.
     errors : int or None
     since : datetime or None
         Begin of one that is paused, whose `at` is when the pause began.
@@ -314,8 +315,9 @@ def _running_long_ago(match: re.Match[str], text: str) -> Scan:
     """Return a scan that runs, as releases before pool version 28 print it: time and share, no date."""
     share = _DONE_SHARE.search(text)
     scan = Scan(_FUNCTIONS[match[1]], "running", form="legacy", elapsed=duration(match[2]))
-    done = {"done": percentage(share[1])} if share else {}
-    return replace(_with_progress(scan, text), **done)
+    return replace(
+        _with_progress(scan, text), form="legacy", done=percentage(share[1]) if share else None
+    )
 
 
 def _finished(match: re.Match[str]) -> Scan:

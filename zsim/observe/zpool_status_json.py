@@ -66,6 +66,7 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
         vdevs=tuple(replace(vdev, note="") for vdev in normal),
         sections=sections,
         scan=scan,
+        scans=(scan,) if scan is not None else (),
     )
 
 

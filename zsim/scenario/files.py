@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -30,14 +31,37 @@ FILE_FIELDS = ("block_list", "blocks", "metaslabs")
 def read_scenario(path: Path) -> dict[str, Any]:
     """Return the content of a scenario file, the files it names relative to its directory found there.
 
+    Parameters
+    ----------
+    path : Path
+        ``-`` is the standard input.
+
     Raises
     ------
     InputError
         When it cannot be read or is not TOML.
     """
-    data = load_toml(path, "scenario")
+    data = _standard_input() if str(path) == "-" else load_toml(path, "scenario")
     named = {name: data[name] for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
     return data | {name: str(path.parent / value) for name, value in named.items()}
+
+
+MOST_INPUT = 64 << 20
+
+
+def _standard_input() -> dict[str, Any]:
+    """Return the scenario that another program prints, such as ``zsim import -o -``."""
+    remedy = "pipe a scenario into it, as zsim import status.txt -o - prints it"
+    try:
+        text = sys.stdin.read(MOST_INPUT)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise InputError("standard input", None, "it is not text that can be read", remedy) from error
+    if not text.strip():
+        raise InputError("standard input", None, "nothing came from it", remedy)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("standard input", None, f"it is no scenario in TOML: {error}", remedy) from error
 
 
 def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:

@@ -7,6 +7,8 @@
     vdev   = "raidz" parity "x" children              parity 1, 2, 3 ("raidz" alone means 1)
            | "mirror" children
            | "draid" parity { ":" number ("d"|"c"|"s") }   data, children, spares, as in `zpool create`
+           | "disk"                                a drive without redundancy, which can be scrubbed only
+           | "stripe" drives                       as many of these, one vdev each
 
 The limits are those of ``zpool create`` (OpenZFS 2.3, cmd/zpool/zpool_vdev.c and zfs_draid.c): RAID-Z needs
 one drive more than its parity, a top-level vdev has at most 255 drives, dRAID at most 100 spares.
@@ -28,13 +30,13 @@ MAX_PARITY = 3
 MAX_DRAID_SPARES = 100
 MAX_VDEVS = 10_000
 DEFAULT_DRAID_DATA = 8
-FORMS = "known forms are raidz1x5, raidz2x6, raidz3x9, mirror2, 4*raidz2x6, mirror2+mirror3, draid2:8d:41c:2s"
+FORMS = "known forms are raidz1x5, raidz2x6, raidz3x9, mirror2, 4*raidz2x6, mirror2+mirror3, draid2:8d:41c:2s; disk, stripe4"
 
 _RAIDZ = re.compile(r"raidz(\d*)x(\d+)", re.ASCII)
 _MIRROR = re.compile(r"mirror(\d+)", re.ASCII)
 _DRAID = re.compile(r"draid(\d*)((?::\d+[dcs])+)", re.ASCII)
 _COUNT = re.compile(r"(\d+)\*(.*)", re.ASCII | re.DOTALL)
-_SINGLE = re.compile(r"(disk|stripe|single|raid0|mirror1)(x?\d+)?")
+_SINGLE = re.compile(r"(disk|stripe|single|raid0)(?:[x-]?(\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class VdevSpec:
     Attributes
     ----------
     kind : {"raidz", "mirror", "draid"}
-        Kind of redundancy.
+        Kind of redundancy; a single drive is a mirror of one, as ZFS reads it.
     children : int
         Drives of the vdev.
     parity : int
@@ -84,6 +86,16 @@ class VdevSpec:
         """Return dRAID with `data` + `parity` drives a group over `children` drives, `spares` distributed."""
         return cls("draid", children, parity, data, spares)
 
+    @classmethod
+    def disk(cls) -> VdevSpec:
+        """Return a single drive, which has nothing to be resilvered from."""
+        return cls("mirror", 1)
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it is a single drive."""
+        return self.kind == "mirror" and self.children == 1
+
     @property
     def tolerance(self) -> int:
         """Drives that may fail before data is lost."""
@@ -93,7 +105,7 @@ class VdevSpec:
         if self.kind == "raidz":
             return f"raidz{self.parity}x{self.children}"
         if self.kind == "mirror":
-            return f"mirror{self.children}"
+            return "disk" if self.children == 1 else f"mirror{self.children}"
         spares = f":{self.spares}s" if self.spares else ""
         return f"draid{self.parity}:{self.data}d:{self.children}c{spares}"
 
@@ -140,7 +152,7 @@ class Layout:
         """
         if not isinstance(text, str) or not text.strip():
             _refuse(text, FORMS)
-        groups = [_parse_group(group.strip(), text) for group in text.lower().split("+")]
+        groups = [_parse_group(_spread(group.strip()), text) for group in text.lower().split("+")]
         total = sum(count for count, _ in groups)
         if total > MAX_VDEVS:
             _refuse(text, f"it asks for {total} top-level vdevs and a pool has 1 to {MAX_VDEVS}")
@@ -172,6 +184,12 @@ class Layout:
         return "+".join(f"{count}*{vdev}" if count > 1 else str(vdev) for count, vdev in runs)
 
 
+def _spread(group: str) -> str:
+    """Return ``stripe4`` as ``4*disk``: the drives of a stripe are vdevs of their own."""
+    single = _SINGLE.fullmatch(group)
+    return f"{single[2] or 1}*disk" if single else group
+
+
 def _parse_group(group: str, text: str) -> tuple[int, VdevSpec]:
     """Return (count, vdev) of ``4*raidz2x6`` or ``raidz2x6``."""
     counted = _COUNT.fullmatch(re.sub(r"\s*\*\s*", "*", group))
@@ -187,12 +205,13 @@ def _parse_vdev(token: str, text: str) -> VdevSpec:
     if match := _RAIDZ.fullmatch(token):
         return VdevSpec.raidz(_number(match[1] or "1", text), _number(match[2], text))
     if match := _MIRROR.fullmatch(token):
+        if _number(match[1], text) == 1:
+            _refuse(text, "a single drive has nothing to resilver from", "use mirror2, or disk for a scrub")
         return VdevSpec.mirror(_number(match[1], text))
     if match := _DRAID.fullmatch(token):
         return _parse_draid(_number(match[1] or "1", text), match[2], text)
-    if _SINGLE.fullmatch(token):
-        reason = "a single drive has nothing to resilver from"
-        _refuse(text, reason, "use mirror2 for the copy of a live drive")
+    if token == "disk":
+        return VdevSpec.disk()
     return _refuse(text, _explain(token), FORMS)
 
 
@@ -239,9 +258,7 @@ def _check_raidz(vdev: VdevSpec) -> None:
 
 
 def _check_mirror(vdev: VdevSpec) -> None:
-    if vdev.children == 1:
-        _refuse("mirror1", "a single drive has nothing to resilver from", "use mirror2")
-    if not 2 <= vdev.children <= MAX_CHILDREN:
+    if not 1 <= vdev.children <= MAX_CHILDREN:
         _refuse(str(vdev), f"a mirror has 2 to {MAX_CHILDREN} drives", "use mirror2")
     if vdev.parity:
         _refuse(str(vdev), "a mirror has no parity", "leave it at 0")

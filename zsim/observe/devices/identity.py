@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 
 from zsim.observe.devices.labels import Label, device_of, label_of
@@ -94,6 +94,10 @@ class Inventory:
             return known.completed(told) if known is not None else told
         return known
 
+    def listed(self, name: str) -> Identity | None:
+        """Return what a list of the host's drives tells of the one with a name; None where it has none."""
+        return self._listed(name, label_of(name))
+
     def _listed(self, name: str, label: Label) -> Identity | None:
         alias = self.aliases.get(name) or self.aliases.get(label.device)
         devices = {label.device, device_of(alias) if alias else ""} - {""}
@@ -101,11 +105,6 @@ class Inventory:
             if drive.device and drive.device in devices:
                 return drive
         return next((drive for drive in self.drives if _has_serial(name, drive.serial)), None)
-
-    def unmatched(self, names: Iterable[str]) -> Iterator[Identity]:
-        """Yield the drives that are none of those named."""
-        found = [self._listed(name, label_of(name)) for name in names]
-        yield from (drive for drive in self.drives if drive not in found)
 
 
 def _has_serial(name: str, serial: str) -> bool:

@@ -11,11 +11,15 @@ import re
 from dataclasses import dataclass
 
 MAX_NAME = 300
-_PART = re.compile(r"(?:-part\d{1,3}|(?<=\d)p\d{1,3}|(?<=[a-z])\d{1,2}|s\d{1,2}[a-h]?|\.eli|-crypt)$", re.ASCII)
+_PART = re.compile(
+    r"(?:-part\d{1,3}|(?<=\d)p\d{1,3}|(?<=[a-z])\d{1,2}|s\d{1,2}[a-h]?|\.eli|-crypt)$", re.ASCII
+)
 _BUS = re.compile(r"(ata|scsi|nvme|usb|sas|dm-name|dm-uuid|luks)-(.{3,})", re.ASCII)
 _TRANSLATED = re.compile(r"^(?:S?ATA[_ ]+|S(?=SEAGATE|TOSHIBA|HGST|WDC|HITACHI))")
 _WORLD_WIDE = re.compile(r"(?:wwn-0x|scsi-3|nvme-eui\.|c\d{1,3}t)([0-9A-Fa-f]{16,32})", re.ASCII)
-_NUMBERED = re.compile(r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)")
+_NUMBERED = re.compile(
+    r"(?:sd[a-z]{1,3}|hd[a-z]|vd[a-z]|da\d+|ada\d+|ad\d+|nvme\d+n\d+|nvd\d+|nda\d+|mfid\d+)"
+)
 _DISK = re.compile(r"(?:diskid/)?DISK-(.{4,60})")
 
 VENDORS = {

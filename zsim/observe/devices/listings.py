@@ -14,7 +14,8 @@ MOST_ROWS = 20_000
 _PAIR = re.compile(r'([A-Z][A-Z0-9:_%-]{1,15})="([^"\n]{0,200})"')
 _PAIRS_LINE = re.compile(r'^[ \t]{0,8}[A-Z][A-Z0-9:_%-]{1,15}="[^"\n]{0,200}" .{0,2000}$', re.MULTILINE)
 _HEADER = re.compile(
-    r"^[ \t]{0,8}(?:K?NAME|PATH)\b[^\n]{0,300}\b(?:MODEL|SERIAL|SIZE|ROTA|LOG-SEC)\b[^\n]{0,200}$", re.MULTILINE
+    r"^[ \t]{0,8}(?:K?NAME|PATH)\b(?=[^\n]{0,300}\b(?:MODEL|SERIAL|ROTA|LOG-SEC|PHY-SEC)\b)[^\n]{0,400}$",
+    re.MULTILINE,
 )
 _LEFT = frozenset((
     "NAME", "KNAME", "PATH", "MODEL", "SERIAL", "WWN", "TYPE", "TRAN", "VENDOR", "STATE", "FSTYPE", "LABEL",
@@ -130,7 +131,7 @@ def camcontrol_drives(text: str) -> Iterator[Identity]:
 def geom_drives(text: str) -> Iterator[Identity]:
     """Yield the drives of ``geom disk list``."""
     starts = [*_GEOM.finditer(text)][:MOST_ROWS]
-    for match, following in zip(starts, [*starts[1:], None], strict=True):
+    for match, following in zip(starts, [*starts[1:], None], strict=False):
         body = text[match.end() : following.start() if following else match.end() + 2000]
         values = dict(re.findall(r"^[ \t]{1,8}(\w{3,16}): ([^\n]{0,120})$", body, re.MULTILINE))
         if "Mediasize" not in values and "descr" not in values:

@@ -11,7 +11,9 @@ from zsim.observe.devices.identity import Identity
 from zsim.observe.texts import plain, whole
 
 MOST_REPORTS = 5000
-_LINE = re.compile(r"^[ \t]{0,8}([A-Z][A-Za-z0-9 /()]{2,40}?)(?: is)?:[ \t]{1,40}(\S[^\n]{0,200})$", re.MULTILINE)
+_LINE = re.compile(
+    r"^[ \t]{0,8}([A-Z][A-Za-z0-9 /()]{2,40}?)(?: is)?:[ \t]{1,40}(\S[^\n]{0,200})$", re.MULTILINE
+)
 _SMART = re.compile(r"^=== START OF INFORMATION SECTION ===[ \t]*$", re.MULTILINE)
 _DEVICE = re.compile(r"/dev/(?:disk/by-id/)?([\w.:-]{2,120})", re.ASCII)
 _BYTES = re.compile(r"([\d,.'\u202f ]{4,40}?) ?bytes")
@@ -20,7 +22,9 @@ _SPEED = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d)?) ?Gb/s")
 _CURRENT = re.compile(r"current: (\d{1,2}(?:\.\d)?) ?Gb/s")
 _HDPARM = re.compile(r"^(/dev/[\w/.:-]{2,160}):[ \t]*$", re.MULTILINE | re.ASCII)
 _SDPARM = re.compile(r"^[ \t]{0,8}/dev/([\w./:-]{2,160}): (\S[^\n]{3,80})$", re.MULTILINE | re.ASCII)
-_SYSFS = re.compile(r"/sys/block/([\w-]{2,40})/queue/write_cache[: \t]{1,4}(write (?:back|through))", re.ASCII)
+_SYSFS = re.compile(
+    r"/sys/block/([\w-]{2,40})/queue/write_cache[: \t]{1,4}(write (?:back|through))", re.ASCII
+)
 _MODELS = ("Device Model", "Model Number", "Product")
 
 
@@ -32,7 +36,7 @@ def smartctl_drives(text: str) -> Iterator[Identity]:
         return
     starts = [*_SMART.finditer(text)][:MOST_REPORTS]
     before = 0
-    for match, following in zip(starts, [*starts[1:], None], strict=True):
+    for match, following in zip(starts, [*starts[1:], None], strict=False):
         stop = following.start() if following else len(text)
         body = text[match.end() : min(stop, match.end() + 8000)]
         named = _DEVICE.findall(text[max(before, match.start() - 600) : match.start()])
@@ -104,7 +108,9 @@ def _inner(data: Mapping[str, Any], *keys: str) -> Any:
 
 
 def _whole(value: object, least: int = 1) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value < 1 << 62 else None
+    return (
+        value if isinstance(value, int) and not isinstance(value, bool) and least <= value < 1 << 62 else None
+    )
 
 
 def _speed(value: object) -> float | None:
@@ -115,7 +121,7 @@ def _speed(value: object) -> float | None:
 def hdparm_drives(text: str) -> Iterator[Identity]:
     """Yield the drives of ``hdparm -I`` and ``-W``."""
     starts = [*_HDPARM.finditer(text)][:MOST_REPORTS]
-    for match, following in zip(starts, [*starts[1:], None], strict=True):
+    for match, following in zip(starts, [*starts[1:], None], strict=False):
         body = text[match.end() : min(following.start() if following else len(text), match.end() + 12_000)]
         set_to = re.search(r"write-caching =[ \t]*([01]) ", body)
         if set_to is None and "Model Number:" not in body:
@@ -139,7 +145,7 @@ def hdparm_drives(text: str) -> Iterator[Identity]:
 def sdparm_drives(text: str) -> Iterator[Identity]:
     """Yield the write caches that ``sdparm --get WCE`` shows."""
     starts = [*_SDPARM.finditer(text)][:MOST_REPORTS]
-    for match, following in zip(starts, [*starts[1:], None], strict=True):
+    for match, following in zip(starts, [*starts[1:], None], strict=False):
         body = text[match.end() : following.start() if following else match.end() + 4000]
         cache = re.search(r"^[ \t]{0,8}WCE[ \t:]{1,20}([01])\b", body, re.MULTILINE)
         if cache is not None:

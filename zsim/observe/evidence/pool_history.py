@@ -12,7 +12,6 @@ and dsl_scan_done; vdev_rebuild.c)::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from zsim.observe.texts import plain
 from zsim.observe.zpool_status import Scan
@@ -140,3 +140,10 @@ def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float |
     if since is None or at is None or at < since:
         return None
     return (at - since).total_seconds()
+
+
+def started_of(scan: Scan) -> datetime | None:
+    """Return when a scan began, local time; None where it is not told."""
+    if scan.active:
+        return scan.since or (scan.at if scan.state == "running" else None)
+    return scan.at - timedelta(seconds=scan.elapsed) if scan.at and scan.elapsed else None

@@ -1,0 +1,327 @@
+"""Drives by their names and by the tools that list them: models, capacities, caches, links."""
+
+import pytest
+
+from zsim.observe.devices.identity import Inventory
+from zsim.observe.devices.labels import device_of, label_of
+from zsim.observe.devices.models import model_of
+from zsim.observe.devices.reading import read_drives
+from zsim.observe.importing import import_pasted
+
+LSBLK = """\
+NAME   MODEL                        SERIAL            SIZE ROTA LOG-SEC PHY-SEC
+sda    WDC WD40EFRX-68N32N0         WD-WCC7K0123456   3.6T    1     512    4096
+├─sda1                                                3.6T    1     512    4096
+└─sda9                                                  8M    1     512    4096
+sdb    ST18000NM000J-2TV103         ZR52ABCD         16.4T    1     512    4096
+sdc    Samsung SSD 860 EVO 1TB      S3Z8NB0K123456A 931.5G    0     512     512
+nvme0n1
+       Samsung SSD 970 EVO Plus 1TB S4EWNX0M123456  931.5G    0     512     512
+"""
+LSBLK_PAIRS = """\
+NAME="sda" MODEL="WDC WD40EFRX-68N32N0" SERIAL="WD-WCC7K0123456" SIZE="4000787030016" ROTA="1" LOG-SEC="512" PHY-SEC="4096"
+NAME="loop0" MODEL="" SERIAL="" SIZE="65536" ROTA="0" LOG-SEC="512" PHY-SEC="512"
+"""
+LSBLK_JSON = """{
+   "blockdevices": [
+      {"name":"sda", "model":"ST18000NM000J-2TV103", "serial":"ZR52ABCD", "size":"16.4T", "rota":true, "log-sec":512, "phy-sec":4096,
+         "children": [{"name":"sda1", "size":"16.4T"}]},
+      {"name":"sr0", "model":"DVD", "serial":null, "size":"1024M", "rota":true, "log-sec":512, "phy-sec":512}
+   ]
+}"""
+SMARTCTL = """\
+$ smartctl -x /dev/sda
+smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0-18-amd64] (local build)
+Copyright (C) 2002-22, Bruce Allen, Christian Franke, www.smartmontools.org
+
+=== START OF INFORMATION SECTION ===
+Model Family:     Western Digital Red
+Device Model:     WDC WD40EFRX-68N32N0
+Serial Number:    WD-WCC7K0123456
+LU WWN Device Id: 5 0014ee 20c123456
+Firmware Version: 82.00A82
+User Capacity:    4,000,787,030,016 bytes [4.00 TB]
+Sector Sizes:     512 bytes logical, 4096 bytes physical
+Rotation Rate:    5400 rpm
+SATA Version is:  SATA 3.0, 6.0 Gb/s (current: 1.5 Gb/s)
+Write cache is:   Enabled
+
+$ smartctl -i /dev/sdb
+=== START OF INFORMATION SECTION ===
+Vendor:               SEAGATE
+Product:              ST4000NM0023
+Revision:             0004
+User Capacity:        4,000,787,030,016 bytes [4.00 TB]
+Logical block size:   512 bytes
+Rotation Rate:        7200 rpm
+Serial number:        Z1Z0ABCD0000R123
+Transport protocol:   SAS (SPL-4)
+Writeback Cache is:   Disabled
+"""
+SMARTCTL_NVME = """\
+=== START OF INFORMATION SECTION ===
+Model Number:                       Samsung SSD 970 EVO Plus 1TB
+Serial Number:                      S4EWNX0M123456
+Total NVM Capacity:                 1,000,204,886,016 [1.00 TB]
+"""
+SMARTCTL_JSON = """{"json_format_version": [1, 0], "smartctl": {"version": [7, 3]}, "device": {"name": "/dev/sda"},
+ "model_name": "WDC WD40EFRX-68N32N0", "serial_number": "WD-WCC7K0123456", "user_capacity": {"bytes": 4000787030016},
+ "rotation_rate": 5400, "logical_block_size": 512, "physical_block_size": 4096,
+ "interface_speed": {"max": {"string": "6.0 Gb/s"}, "current": {"string": "3.0 Gb/s"}}, "write_cache": {"enabled": false}}"""
+CAMCONTROL = """\
+<ATA WDC WD40EFRX-68W 0A82>        at scbus0 target 8 lun 0 (pass0,da0)
+<WDC WD40EFRX-68WT0N0 82.00A82>    at scbus1 target 0 lun 0 (ada0,pass1)
+<AHCI SGPIO Enclosure 2.00 0001>   at scbus6 target 0 lun 0 (ses0,pass2)
+"""
+GEOM = """\
+Geom name: ada0
+Providers:
+1. Name: ada0
+   Mediasize: 4000787030016 (3.6T)
+   Sectorsize: 512
+   Stripesize: 4096
+   Stripeoffset: 0
+   Mode: r2w2e3
+   descr: WDC WD40EFRX-68WT0N0
+   lunid: 50014ee20c123456
+   ident: WD-WCC4E0123456
+   rotationrate: 5400
+   fwsectors: 63
+   fwheads: 16
+
+Geom name: cd0
+Providers:
+1. Name: cd0
+   Mediasize: 0 (0B)
+"""
+HDPARM = """\
+
+/dev/sda:
+
+ATA device, with non-removable media
+\tModel Number:       WDC WD40EFRX-68N32N0                    
+\tSerial Number:      WD-WCC7K0123456
+\tNominal Media Rotation Rate: 5400
+\tdevice size with M = 1024*1024:     3815447 MBytes
+\tdevice size with M = 1000*1000:     4000787 MBytes (4000 GB)
+Commands/features:
+\tEnabled\tSupported:
+\t   *\tSMART feature set
+\t    \tWrite cache
+\t   *\tLook-ahead
+
+/dev/sdb:
+ write-caching =  1 (on)
+"""
+SDPARM = """\
+    /dev/sdc: SEAGATE   ST4000NM0023      0004
+WCE           0  [cha: y, def:  0, sav:  0]
+"""
+SYSFS = "/sys/block/sda/queue/write_cache:write back\n/sys/block/sdb/queue/write_cache:write through\n"
+
+
+def read(text):
+    inventory = Inventory()
+    return read_drives(text, inventory), inventory
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "model", "serial"),
+    [
+        ("ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0123456", None, "WDC WD40EFRX-68N32N0", "WD-WCC7K0123456"),
+        ("/dev/disk/by-id/ata-ST18000NM000J-2TV103_ZR52ABCD-part1", "ata-ST18000NM000J-2TV103_ZR52ABCD",
+         "ST18000NM000J-2TV103", "ZR52ABCD"),
+        ("scsi-SATA_WDC_WD40EFRX-68N_WD-WCC7K0123456", None, "WDC WD40EFRX-68N", "WD-WCC7K0123456"),
+        ("scsi-SSEAGATE_ST4000NM0023_Z1Z0ABCD", None, "SEAGATE ST4000NM0023", "Z1Z0ABCD"),
+        ("nvme-Samsung_SSD_970_EVO_Plus_1TB_S4EWNX0M123456_1", None, "Samsung SSD 970 EVO Plus 1TB",
+         "S4EWNX0M123456"),
+        ("diskid/DISK-WD-WCC4E0123456p1", "DISK-WD-WCC4E0123456p1", "", "WD-WCC4E0123456"),
+        ("gptid/1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "1c9b2d34-aaaa-11e4-bbbb-0025901c2d3e", "", ""),
+        ("wwn-0x5000c500a1b2c3d4-part1", "wwn-0x5000c500a1b2c3d4", "", ""),
+        ("sda1", "sda", "", ""), ("ada0p3.eli", "ada0", "", ""), ("nvme0n1p1", "nvme0n1", "", ""),
+        ("c0t5000CCA01A2B3C4Dd0", None, "", ""), ("", "", "", ""),
+    ],
+)  # fmt: skip
+def test_names_of_every_system(name, device, model, serial):
+    label = label_of(name)
+    assert (label.model, label.serial) == (model, serial)
+    assert device_of(name) == (name if device is None else device)
+
+
+def test_a_world_wide_name_tells_the_vendor():
+    assert label_of("wwn-0x5000c500a1b2c3d4").vendor == "Seagate"
+    assert label_of("c0t5000CCA01A2B3C4Dd0").vendor == "HGST or WD Ultrastar"
+
+
+@pytest.mark.parametrize(
+    ("name", "drive", "known", "size"),
+    [
+        ("WDC WD40EFRX-68N32N0", "wd40efrx", True, 4000787030016),
+        ("ST18000NM000J-2TV103", "st18000nm000j", True, 18000207937536),
+        ("HGST HUH721212ALE601", "generic-7200rpm-cmr", False, 12 * 10**12),
+        ("WDC WD40EZAZ-00SF3B0", "generic-5400rpm-cmr", False, 4 * 10**12),
+        ("ST8000DM004-2CX188", "st8000dm004", True, None),
+        ("SAMSUNG MZQL23T8HCLS-00A07", "generic-nvme-ssd", False, 3840 * 10**9),
+        ("KINGSTON SA400S37240G", "generic-sata-ssd", False, 240 * 10**9),
+        ("INTEL SSDSC2BB480G4", "generic-sata-ssd", False, 480 * 10**9),
+        ("Elements 25A3", None, False, None),
+        ("../../etc/passwd.toml", None, False, None),
+    ],
+)
+def test_models_of_the_catalogue_and_by_series(name, drive, known, size):
+    found = model_of(name)
+    assert (found.drive, found.known) == (drive, known)
+    assert size is None or found.size == size
+
+
+def test_a_catalogue_model_of_another_capacity_is_not_taken():
+    assert model_of("Samsung SSD 970 EVO 1TB", 2 * 10**12).known is False
+
+
+def test_rotation_tells_where_the_series_is_not_known():
+    assert model_of("OOS14000G", 14 * 10**12, 7200).drive == "generic-7200rpm-cmr"
+    assert model_of("No Name", 10**12, None, True).drive == "generic-sata-ssd"
+
+
+def test_lsblk_in_columns():
+    found, inventory = read(LSBLK)
+    assert found == ["lsblk"]
+    first = inventory.of("sda1")
+    assert (first.model, first.serial, first.rounded) == ("WDC WD40EFRX-68N32N0", "WD-WCC7K0123456", True)
+    assert (first.logical, first.physical) == (512, 4096)
+    assert inventory.of("sdb").serial == "ZR52ABCD"
+    assert inventory.of("sdc").rpm == 0
+
+
+def test_lsblk_in_pairs_and_json():
+    assert [each.device for each in read(LSBLK_PAIRS)[1].drives] == ["sda"]
+    assert read(LSBLK_PAIRS)[1].drives[0].size == 4000787030016
+    drives = read(LSBLK_JSON)[1].drives
+    assert [(each.device, each.model) for each in drives] == [("sda", "ST18000NM000J-2TV103")]
+
+
+def test_smartctl_names_drive_cache_and_link():
+    found, inventory = read(SMARTCTL)
+    assert found == ["smartctl"]
+    one, other = inventory.drives
+    assert (one.device, one.model, one.size, one.rpm) == ("sda", "WDC WD40EFRX-68N32N0", 4000787030016, 5400)
+    assert (one.write_cache, one.link, one.link_limit) == (True, 1.5, 6.0)
+    assert (other.device, other.model, other.write_cache) == ("sdb", "ST4000NM0023", False)
+    assert read(SMARTCTL_NVME)[1].drives[0].size == 1000204886016
+    drive = read(SMARTCTL_JSON)[1].drives[0]
+    assert (drive.device, drive.link, drive.write_cache) == ("sda", 3.0, False)
+
+
+def test_freebsd_lists():
+    found, inventory = read(CAMCONTROL + GEOM + "gptid/1c9b2d34-aaaa  N/A  ada0p2\n")
+    assert found == ["geom disk list", "camcontrol devlist", "names of devices"]
+    assert inventory.of("ada0p2").model == "WDC WD40EFRX-68WT0N0"
+    assert inventory.of("gptid/1c9b2d34-aaaa").size == 4000787030016
+    assert inventory.of("da0").model == "WDC WD40EFRX-68W"
+    assert inventory.of("diskid/DISK-WD-WCC4E0123456").rpm == 5400
+
+
+def test_write_caches():
+    inventory = read(HDPARM + SDPARM)[1]
+    assert [each.write_cache for each in inventory.drives] == [False, True, False]
+    assert inventory.drives[0].size == 4000787 * 10**6
+    assert [each.write_cache for each in read(SYSFS)[1].drives] == [True, False]
+
+
+POOL = """\
+  pool: tank
+ state: ONLINE
+  scan: {scan}
+config:
+
+\tNAME          STATE     READ WRITE CKSUM
+\ttank          ONLINE       0     0     0
+\t  {kind}-0    ONLINE       0     0     0
+{rows}
+
+errors: No known data errors
+"""
+
+
+def pool(*names, kind="raidz2", scan="none requested"):
+    rows = "\n".join(f"\t    {name}  ONLINE  0 0 0" for name in names)
+    return POOL.format(kind=kind, scan=scan, rows=rows)
+
+
+WD = [f"ata-WDC_WD40EFRX-68N32N0_WD-WCC7K000000{n}" for n in range(4)]
+
+
+def test_the_model_and_its_capacity_come_from_the_names():
+    found = import_pasted(pool(*WD))
+    stated = found.scenario.stated()
+    assert (stated["drive"], stated["drive_size"]) == ("wd40efrx", 4000787030016)
+    assert found.notes[0].startswith("NOT KNOWN: how full the pool is and the record size")
+
+
+def test_mixed_drives_are_said():
+    found = import_pasted(pool(*WD[:3], "ata-ST18000NM000J-2TV103_ZR52ABCD"))
+    assert found.scenario.drive == "wd40efrx"
+    assert found.scenario.drive_size == 4000787030016
+    assert any(
+        "of several models (3 x WDC WD40EFRX-68N32N0, 1 x ST18000NM000J-2TV103)" in note
+        for note in found.notes
+    )
+
+
+def test_names_that_tell_nothing_are_found_in_the_lists():
+    rows = [f'NAME="sd{c}" MODEL="ST18000NM000J-2TV103" SERIAL="ZR52000{n}" SIZE="18000207937536" ROTA="1"'
+            for n, c in enumerate("abcd")]  # fmt: skip
+    listed = "\n".join(rows)
+    by_device = import_pasted(pool("sda", "sdb", "sdc", "sdd") + listed)
+    assert by_device.scenario.drive == "st18000nm000j"
+    assert "lsblk" in next(each.source for each in by_device.findings if each.field == "drive")
+    by_number = import_pasted(pool(*(f"gptid/{n}c9b2d34-aaaa-11e4" for n in range(4))) + listed)
+    assert by_number.scenario.drive == "st18000nm000j"
+    assert next(each.inferred for each in by_number.findings if each.field == "drive")
+
+
+def test_vendor_alone_asks_for_a_list():
+    found = import_pasted(pool(*(f"wwn-0x5000c500a1b2c3d{n}" for n in range(4))))
+    assert any("tell the vendor alone (Seagate)" in note for note in found.notes)
+
+
+def test_a_slow_link_and_a_cache_that_is_off_are_said():
+    found = import_pasted(pool("sda", "sdb", kind="mirror") + SMARTCTL)
+    assert any("sda is linked at 1.5 of 6 Gb/s, which carries 150 MB/s" in note for note in found.notes)
+    assert any("write cache is on in 1 of 2 drives: off" in note for note in found.notes)
+    assert found.scenario.write_cache is False
+
+
+REPLACING = """\
+  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Thu Nov  2 18:20:13 2023
+\t9.71T / 13.5T scanned at 8.18G/s, 3.04T / 13.5T issued at 742M/s
+\t498G resilvered, 22.52% done, 04:06:11 to go
+config:
+
+\tNAME                                              STATE     READ WRITE CKSUM
+\ttank                                              DEGRADED     0     0     0
+\t  raidz1-0                                        DEGRADED     0     0     0
+\t    ata-WDC_WD80EFAX-68KNBN0_VAG00001             ONLINE       0     0     0
+\t    ata-WDC_WD80EFAX-68KNBN0_VAG00002             ONLINE       0     0     0
+\t    replacing-2                                   DEGRADED     0     0     0
+\t      1234567890123456789                         UNAVAIL      0     0     0  was /dev/disk/by-id/ata-WDC_WD80EFAX-68KNBN0_VAG00003-part1
+\t      ata-ST18000NM000J-2TV103_ZR52ABCD           ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+def test_the_new_drive_is_told_apart_from_the_old_ones():
+    stated = import_pasted(REPLACING).scenario.stated()
+    assert (stated["drive"], stated["drive_size"]) == ("wd80efax", 8001563222016)
+    assert (stated["new_drive"], stated["new_drive_size"]) == ("st18000nm000j", 18000207937536)
+    assert stated["old_drive"] == "missing"
+
+
+def test_a_size_of_the_pool_that_contradicts_the_names_is_said():
+    listed = "tank\t8000000000000\t4000000000000\t4000000000000\t-\t-\t5\t50\t1.00\tONLINE\t-\n"
+    found = import_pasted(pool(*WD) + listed)
+    assert any("by their names, and the size of the pool shows" in note for note in found.notes)
+    assert found.scenario.drive_size < 2.1 * 10**12

@@ -1,0 +1,241 @@
+"""Which drives the pool has: model, capacity, write cache and links, from their names and from lists."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from zsim.drives.catalogue import load_drive
+from zsim.observe.devices.identity import Identity
+from zsim.observe.devices.labels import label_of
+from zsim.observe.devices.models import Model, model_of, slowest_of
+from zsim.observe.finding import Evidence
+from zsim.observe.texts import plain
+from zsim.observe.vdev_tree import PAIRS, Vdev
+from zsim.units import format_both
+
+SAME_SIZE = 0.03
+MOST_NAMED = 4
+USUAL_GB = (
+    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480, 500, 512, 600, 640, 750, 800, 900, 960,
+    1000, 1200, 1500, 1600, 1800, 1920, 2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000,
+    10000, 12000, 14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
+)  # fmt: skip
+"""Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
+USUAL_WITHIN = 0.015
+_WAS = re.compile(r"\bwas (/\S{3,300})")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDrives:
+    """Names of the drives of a pool: those it has, and those that are to replace others."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def drives_of(tops: Sequence[Vdev]) -> PoolDrives:
+    """Return the names of a pool's drives; of a drive that is gone, the one it was known by."""
+    new = [pair.children[-1] for top in tops for pair in _pairs(top)]
+    names = [_name(leaf) for top in tops for leaf in top.leaves() if leaf.kind == "disk" and leaf not in new]
+    return PoolDrives(tuple(names), tuple(leaf.name for leaf in new if leaf.kind == "disk"))
+
+
+def _pairs(vdev: Vdev) -> Iterator[Vdev]:
+    """Yield the pairs of an old drive and its successor, also where a spare is itself being replaced."""
+    for each in (vdev, *vdev.children):
+        if each.kind in PAIRS and each.drives > 1:
+            yield each
+
+
+def _name(leaf: Vdev) -> str:
+    was = _WAS.search(leaf.note)
+    return was[1] if was and leaf.name.isdigit() else leaf.name
+
+
+def shown_tops(evidence: Evidence) -> list[Vdev]:
+    """Return the top-level vdevs that show how the drives are called."""
+    if evidence.status is not None and evidence.status.vdevs:
+        return list(evidence.status.vdevs)
+    listed = [vdev for vdev, _ in evidence.listed.vdevs] if evidence.listed is not None else []
+    return listed or (list(evidence.config.vdevs) if evidence.config is not None else [])
+
+
+def find_drives(evidence: Evidence) -> None:
+    """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
+    drives = drives_of(shown_tops(evidence))
+    inventory = evidence.files.inventory
+    known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
+    source = _source(known)
+    if not any(each.model for each in known):
+        known, source = _by_number(evidence, drives), "that many drives of the host are of this model"
+    models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
+    if models:
+        _find_old(evidence, models, source, len(drives.old))
+    elif vendors := {label_of(name).vendor for name in drives.old} - {""}:
+        evidence.notes.append(
+            f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors))}):"
+            " add the output of lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
+        )
+    _find_new(evidence, drives)
+    present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
+    _find_write_cache(evidence, present or list(known))
+    _tell_links(evidence, present or list(known))
+
+
+def model_named(identity: Identity) -> Model:
+    """Return the model of a drive that tells about itself."""
+    size = identity.size
+    if size is not None and identity.rounded:
+        size = usual_bytes(size)
+    rpm = identity.rpm or None
+    flash = True if identity.rpm == 0 else False if rpm else None
+    found = model_of(identity.model, None if identity.rounded else size, rpm, flash)
+    return found if found.size is not None or size is None else model_of(identity.model, size, rpm, flash)
+
+
+def usual_bytes(size: int) -> int:
+    """Return the capacity that drives are sold with nearest to one of three digits [bytes], or itself."""
+    nearest = min(USUAL_GB, key=lambda gb: abs(gb * 10**9 / size - 1)) * 10**9
+    return nearest if abs(nearest / size - 1) < USUAL_WITHIN else size
+
+
+def _source(known: Sequence[Identity]) -> str:
+    sources = list(dict.fromkeys(each.source for each in known if each.model))
+    words = ["names of the drives" if each == "its name" else each for each in sources]
+    return " and ".join(words[:3])
+
+
+def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
+    """Return the drives of the one model that the host has enough of, where no name leads to any."""
+    listed = [each for each in evidence.files.inventory.drives if each.model]
+    counts = Counter(each.model for each in listed)
+    if not drives.old or not counts:
+        return []
+    model, count = counts.most_common(1)[0]
+    if count < len(drives.old) or list(counts.values()).count(count) > 1:
+        evidence.notes.append("which of the drives that are listed belong to the pool is not known")
+        return []
+    return [each for each in listed if each.model == model][: len(drives.old)]
+
+
+def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count: int) -> None:
+    inferred = "of this model" in source
+    counts = Counter((model.drive, model.name) for model in models)
+    chosen = _chosen(models)
+    if chosen.drive is not None:
+        what = chosen.name if chosen.known else f"{chosen.name}, by its series"
+        evidence.find("drive", chosen.drive, f"{what}: {source}", inferred=inferred or not chosen.known)
+    sizes = [model.size for model in models if model.size]
+    evidence.named_size = min(sizes) if sizes else None
+    evidence.named_source = source
+    if len({drive for drive, _ in counts}) > 1 or (sizes and max(sizes) > min(sizes) * (1 + SAME_SIZE)):
+        listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
+        more = ", ..." if len(counts) > MOST_NAMED else ""
+        size = f" and {format_both(min(sizes))}, the smallest," if sizes else ""
+        evidence.notes.append(
+            f"the drives are of several models ({plain(listed, 200)}{more}):"
+            f" {chosen.drive or chosen.name}{size} is taken for all, because a stripe waits for its slowest drive"
+        )
+    if len(models) < count:
+        evidence.notes.append(
+            f"{len(models)} of {count} drives are named: the others are taken to be the same"
+        )
+
+
+def _chosen(models: tuple[Model, ...]) -> Model:
+    """Return the model that is simulated: of the slowest class the one there are most of."""
+    slowest = slowest_of(models)
+    among = [model for model in models if slowest is None or model.generic == slowest] or list(models)
+    counts = Counter(model.drive for model in among)
+    drive = counts.most_common(1)[0][0]
+    return next(model for model in among if model.drive == drive)
+
+
+def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
+    """Note the drive that replaces, where its name tells another model than the old one's."""
+    scrub = evidence.value("operation") == "scrub"
+    if scrub or evidence.value("target") is not None or not drives.new:
+        return
+    known = [each for name in drives.new if (each := evidence.files.inventory.of(name)) is not None]
+    models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
+    if not models:
+        return
+    chosen = _chosen(models)
+    old, old_size = evidence.value("drive"), evidence.named_size
+    source = f"{chosen.name}: {_source(known)}"
+    size = min((model.size for model in models if model.size), default=None)
+    if size is not None and old_size is not None and size < old_size * (1 - SAME_SIZE):
+        evidence.notes.append(
+            f"the new drive {plain(chosen.name)} is smaller by its name than the old ones: its size is left out"
+        )
+        size = None
+    if chosen.drive is not None and chosen.drive != old:
+        evidence.find("new_drive", chosen.drive, source, inferred=not chosen.known)
+    if size is not None:
+        evidence.new_named_size = size
+        evidence.new_named_source = source
+
+
+def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
+    states = [(each.write_cache, each.source) for each in known if each.write_cache is not None]
+    if not states:
+        return
+    on = sum(bool(state) for state, _ in states)
+    if on not in (0, len(states)):
+        evidence.notes.append(
+            f"the write cache is on in {on} of {len(states)} drives: {'on' if 2 * on > len(states) else 'off'}"
+            " is taken for all"
+        )
+    evidence.find("write_cache", 2 * on > len(states), states[0][1])
+
+
+def _tell_links(evidence: Evidence, known: Sequence[Identity]) -> None:
+    """Tell of drives whose link is slower than they could have it."""
+    slow = [each for each in known if each.link and each.link_limit and each.link < each.link_limit]
+    for each in slow[:MOST_NAMED]:
+        rate = (each.link or 0) * 100
+        evidence.notes.append(
+            f"{plain(each.device or each.serial or each.model)} is linked at {each.link:g} of"
+            f" {each.link_limit:g} Gb/s, which carries {rate:.0f} MB/s at most: the simulation takes the full"
+            " speed, so look at its cable and port"
+        )
+
+
+def find_sizes(evidence: Evidence, size: int | None) -> int | None:
+    """Return the capacity of the drives by name where it agrees with what the pool's size gives.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    size : int or None
+        Capacity that the space of the pool gives [bytes].
+    """
+    named = evidence.named_size
+    if named is None or size is None:
+        return named
+    if abs(named / size - 1) < SAME_SIZE:
+        return named
+    evidence.notes.append(
+        f"the drives have {format_both(named)} by their names, and the size of the pool shows"
+        f" {format_both(size)}: partitions or larger drives beside smaller ones; the size of the pool counts"
+    )
+    return None
+
+
+def find_new_size(evidence: Evidence) -> None:
+    """Note the capacity of the new drive where its name tells it and it is larger than the old ones."""
+    old = evidence.value("drive_size") or evidence.named_size
+    size = evidence.new_named_size
+    new_drive = evidence.value("new_drive")
+    if size is None or old is None or evidence.value("new_drive_size") is not None:
+        return
+    if size > old * (1 + SAME_SIZE):
+        evidence.find("new_drive_size", size, evidence.new_named_source)
+    elif new_drive is not None:
+        # The two are of one nominal size: ZFS takes no replacement that is smaller.
+        model = load_drive(new_drive)
+        if model.is_generic or model.capacity_bytes < old:
+            evidence.find("new_drive_size", max(size, old), evidence.new_named_source)

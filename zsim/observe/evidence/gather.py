@@ -1,0 +1,260 @@
+"""The evidence of one pool, from all outputs about it: in order of time, each scan once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from zsim.observe.devices.labels import device_of
+from zsim.observe.evidence.scans import PoolThen, finished, running, started_of
+from zsim.observe.finding import Evidence
+from zsim.observe.import_layout import Tops
+from zsim.observe.texts import plain
+from zsim.observe.vdev_tree import PAIRS
+from zsim.observe.zpool_status import PoolStatus, Scan
+from zsim.scenario.evidence import DriveActivity, FinishedScan, RunningScan
+from zsim.scenario.layout import Layout
+
+SAME_END_S = 180.0
+SAME_LENGTH = 0.02
+NEAR_IN_TIME = timedelta(days=7)
+MOST_RUNNING = 500
+MOST_FINISHED = 200
+QUARTER_S, MOST_ZONES_S = 900, 14 * 3600
+
+
+def find_observations(evidence: Evidence, tops: Tops) -> None:
+    """Note what the pool has already shown."""
+    layout = Layout(tuple(tops.specs[place] for place in tops.order))
+    pool = PoolThen(layout, evidence.value("alloc"), evidence.value("drive_size") or evidence.named_size)
+    over = _finished(evidence, pool)
+    under_way = _running(evidence, pool, over)
+    over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
+    activity = _activity(evidence, tops, bool(under_way))
+    found = [*over, *under_way, *activity, *evidence.files.benchmarks]
+    evidence.notes += evidence.files.notes
+    if found:
+        stated = [each.model_dump(mode="json", exclude_none=True) for each in found]
+        evidence.find("evidence", stated, sources_of(found))
+
+
+def sources_of(found: Iterable[FinishedScan | RunningScan | object]) -> str:
+    """Return which outputs evidence was read from, each once."""
+    words = [str(getattr(each, "source", "")).partition(",")[0] for each in found]
+    return plain(", ".join(list(dict.fromkeys(word for word in words if word))[:5]), 200)
+
+
+def in_order(statuses: Sequence[PoolStatus]) -> list[PoolStatus]:
+    """Return statuses of one pool in order of time; those without a date by how far their scan has come."""
+    aligned = _aligned(statuses)
+    return [status for _, status in sorted(enumerate(aligned), key=lambda each: (*_when(each[1]), each[0]))]
+
+
+def _when(status: PoolStatus) -> tuple[datetime, int]:
+    scan = status.scan
+    end = scan.at if scan is not None and not scan.active else None
+    begin = started_of(scan) if scan is not None and scan.active else None
+    at = status.at or end or begin or datetime.min
+    return at, max(scan.issued or 0, scan.scanned or 0) if scan is not None and scan.active else 0
+
+
+def _aligned(statuses: Sequence[PoolStatus]) -> list[PoolStatus]:
+    """Return the statuses with the dates of JSON, which are UTC, in the zone of the text's."""
+    shown = [scan for status in statuses for scan in status.scans if scan.form != "json" and scan.at]
+    zone = next((shift for status in statuses for scan in status.scans
+                 if scan.form == "json" and (shift := _zone(scan, shown)) is not None), None)  # fmt: skip
+    return [_moved(status, zone) if zone else status for status in statuses]
+
+
+def _zone(scan: Scan, shown: Sequence[Scan]) -> timedelta | None:
+    """Return how far the dates of text are ahead of those of JSON, for the same scan in both."""
+    for other in shown:
+        if (
+            scan.at is None
+            or other.at is None
+            or (other.function, other.state) != (scan.function, scan.state)
+        ):
+            continue
+        shift = round((other.at - scan.at).total_seconds())
+        if shift and abs(shift) <= MOST_ZONES_S and shift % QUARTER_S == 0:
+            return timedelta(seconds=shift)
+    return None
+
+
+def _moved(status: PoolStatus, zone: timedelta) -> PoolStatus:
+    def moved(scan: Scan) -> Scan:
+        return replace(scan, at=scan.at + zone) if scan.form == "json" and scan.at else scan
+
+    scans = tuple(map(moved, status.scans))
+    return replace(status, scans=scans, scan=moved(status.scan) if status.scan is not None else None)
+
+
+def _finished(evidence: Evidence, pool: PoolThen) -> list[FinishedScan]:
+    """Return the scans that are over, each once: zpool status tells most of each."""
+    found: list[FinishedScan] = []
+    told = [
+        scan
+        for status in evidence.statuses
+        for each in status.scans
+        if (scan := finished(each, pool, "zpool status")) is not None
+    ]
+    histories = [scan for each in evidence.histories for scan in each.scans]
+    events = [scan for each in evidence.events for scan in each.scans]
+    for scan in (*told, *histories, *events):
+        place = next((k for k, old in enumerate(found) if same_scan(old, scan)), None)
+        if place is None:
+            found.append(scan)
+        else:
+            found[place] = _completed(found[place], scan)
+    return sorted(found, key=lambda scan: scan.end or datetime.min)
+
+
+def same_scan(one: FinishedScan, other: FinishedScan) -> bool:
+    """Tell whether two outputs tell of the same scan."""
+    if {one.kind, other.kind} & {"scrub"} and one.kind != other.kind:
+        return False
+    slack = max(one.resolution, other.resolution, SAME_LENGTH * max(one.duration, other.duration), 30.0)
+    alike = abs(one.duration - other.duration) <= slack
+    if one.end is None or other.end is None:
+        return alike and one.end is other.end
+    return alike and abs((one.end - other.end).total_seconds()) <= max(SAME_END_S, slack)
+
+
+def _completed(scan: FinishedScan, other: FinishedScan) -> FinishedScan:
+    """Return the scan with what only the other output tells."""
+    names = ("end", "processed", "errors", "drives", "alloc")
+    more = {name: getattr(other, name) for name in names if getattr(scan, name) is None}
+    if "heal" in (scan.kind, other.kind) and scan.kind != "scrub":
+        more["kind"] = "heal"
+    if other.kind == "rebuild" and scan.kind == "resilver":
+        more["kind"] = "rebuild"
+    return scan.model_copy(update=more)
+
+
+def with_alloc(scan: FinishedScan, statuses: Sequence[PoolStatus]) -> FinishedScan:
+    """Return a scan with what was allocated in its time, where a running one of those days printed it."""
+    if scan.alloc is not None or scan.end is None:
+        return scan
+    known = [
+        (abs(began - scan.end), each.total)
+        for status in statuses
+        for each in status.scans
+        if each.active and each.total and (began := started_of(each)) is not None
+    ]
+    near = min(known, default=None)
+    alloc = near[1] if near is not None and near[0] <= NEAR_IN_TIME else None
+    return scan.model_copy(update={"alloc": alloc}) if alloc else scan
+
+
+def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -> list[RunningScan]:
+    """Return the states of the scan that runs, in order of time; those of one that is over tell no more."""
+    found: list[RunningScan] = []
+    ended = 0
+    for status in evidence.statuses:
+        for scan in status.scans:
+            state = running(scan, status.at, pool, "zpool status")
+            if state is None or state in found:
+                continue
+            if any(_is_of(state, each) for each in over):
+                ended += 1
+            elif len(found) < MOST_RUNNING:
+                found.append(state)
+    if ended:
+        evidence.notes.append(
+            f"{ended} status{'es' if ended > 1 else ''} of a scan that is over by another output"
+            f" {'are' if ended > 1 else 'is'} left out of the evidence: its duration tells more"
+        )
+    return _of_the_last(found)
+
+
+def _is_of(state: RunningScan, scan: FinishedScan) -> bool:
+    if (
+        state.since is None
+        or scan.end is None
+        or ({state.kind, scan.kind} & {"scrub"} and state.kind != scan.kind)
+    ):
+        return False
+    start = scan.end - timedelta(seconds=scan.duration)
+    slack = max(SAME_END_S, scan.resolution, SAME_LENGTH * scan.duration)
+    return abs((state.since - start).total_seconds()) <= slack
+
+
+def _of_the_last(found: Sequence[RunningScan]) -> list[RunningScan]:
+    """Return the states of the scan that began last: an earlier one was restarted or stopped."""
+    begins = [state.since for state in found if state.since is not None]
+    last = max(begins, default=None)
+    return [state for state in found if state.since in (None, last)]
+
+
+def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]:
+    """Return what the drives of the pool do, while a scan runs."""
+    tables = evidence.files.activity
+    if not tables:
+        return []
+    if not runs:
+        evidence.notes.append("what the drives do tells nothing, because no scan runs: iostat is left out")
+        return []
+    numbers = leaf_numbers(tops)
+    found: list[DriveActivity] = []
+    for table in tables:
+        if not table.usable:
+            evidence.notes.append(
+                f"{table.command} has one sample, the mean since the host was started: run it with an"
+                " interval, such as zpool iostat -vly 30 3"
+            )
+            continue
+        matched = [each for row in table.means() if (each := _of_pool(row, evidence, numbers)) is not None]
+        if not matched:
+            evidence.notes.append(
+                f"the drives of {table.command} are none of the pool's by their names: add the output of"
+                " lsblk -o NAME,MODEL,SERIAL,SIZE or ls -l /dev/disk/by-id"
+            )
+        found += matched
+    return found
+
+
+def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
+    """Return number in the layout and role of each drive, by its name; new ones come after all others."""
+    numbers: dict[str, tuple[int | None, str]] = {}
+    total = sum(spec.children for spec in tops.specs)
+    first, added = 0, 0
+    for place in tops.order:
+        vdev = tops.vdevs[place]
+        children = vdev.children if vdev.kind not in PAIRS and vdev.children else (vdev,)
+        for position, child in enumerate(children):
+            if child.kind in PAIRS and child.drives > 1:
+                for old in child.children[:-1]:
+                    numbers[old.name] = (first + position, "source")
+                numbers[child.children[-1].name] = (total + added, "target")
+                added += 1
+            else:
+                numbers[child.name] = (first + position, "target" if child.resilvering else "source")
+        first += tops.specs[place].children
+    return numbers
+
+
+def _of_pool(
+    row: DriveActivity, evidence: Evidence, numbers: dict[str, tuple[int | None, str]]
+) -> DriveActivity | None:
+    """Return the row with its number and role, None where it is no drive of the pool."""
+    name = row.drive if row.drive in numbers else _pool_name(row.drive, evidence, numbers)
+    if name is None:
+        return None
+    leaf, role = numbers[name]
+    return row.model_copy(update={"leaf": leaf, "role": role, "drive": plain(row.drive, 300)})
+
+
+def _pool_name(device: str, evidence: Evidence, numbers: Iterable[str]) -> str | None:
+    """Return the name that a device of the host has in the pool, None where it has none."""
+    inventory, whole = evidence.files.inventory, device_of(device)
+    for name in numbers:
+        if device_of(name) == whole:
+            return name
+        known = inventory.listed(name)
+        if known is not None and known.device == whole:
+            return name
+        alias = inventory.aliases.get(name) or inventory.aliases.get(device_of(name))
+        if alias is not None and device_of(alias) == whole:
+            return name
+    return None
