@@ -79,6 +79,12 @@ FLAGS = (
 )
 REPEATED = (
     Flag("ports", "NAME:DRIVES", "Drives behind a shared link: port-multiplier-cbs:1,2. May be repeated."),
+    Flag(
+        "evidence",
+        "KIND=VALUE",
+        "What the pool has already shown: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03, "
+        "sequential-read=180MB/s. May be repeated.",
+    ),
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (
@@ -137,6 +143,8 @@ def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in given["tunable"]]
     data = files.apply_overrides(data, [*given["settings"], *tunables])
     stated = stated_by_flags(given)
+    if "evidence" in stated and data.get("evidence"):
+        stated["evidence"] = [*data["evidence"], *stated["evidence"]]
     if "fill" in stated or "alloc" in stated:
         data.pop("fill", None)
         data.pop("alloc", None)

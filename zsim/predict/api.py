@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from zsim.drives.catalogue import load_drive
 from zsim.pool.histories import DEFAULT_HISTORY
 from zsim.pool.known import informed
+from zsim.predict.evidence import told
 from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
+from zsim.predict.missing import missing, simulated
 from zsim.predict.prediction import (
     Assumption,
-    Driver,
     Prediction,
     PredictionInterrupted,
     Quantiles,
@@ -86,11 +89,11 @@ def _prediction(work: Work) -> Prediction:
     bench, resolved = work.bench, work.resolved
     result = bench.shown
     low, middle, high = work.quantiles
-    answer = Quantiles(p10=low, p50=middle, p90=high) if work.times else Quantiles(p50=middle)
+    answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     others = () if resolved.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
-    return Prediction(
+    found = Prediction(
         subject=subject(resolved),
         operation=resolved.operation,
         order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
@@ -99,8 +102,10 @@ def _prediction(work: Work) -> Prediction:
             sampling_half_width_s=work.half_width * middle,
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
-            drivers=_drivers(work),
+            effective_members=work.effective,
+            drivers=work.drivers(),
         ),
+        missing=missing(resolved, work.inputs),
         phases=phases(result, middle, work.scrub_share, bench.result),
         clients=work.clients,
         bottleneck=bottleneck(result, without, limit),
@@ -109,13 +114,29 @@ def _prediction(work: Work) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
         advice=() if resolved.operation == "scrub" else advice(bench, middle, others, without),
-        warnings=(*warnings(resolved), *_short_of_precision(work), *sorted(work.notes)),
-        assumptions=tuple(Assumption(**each.to_dict()) for each in resolved.assumptions),
-        provenance=provenance(
-            resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
+        warnings=(
+            *warnings(resolved),
+            *_short_of_precision(work),
+            *sorted(work.notes),
+            *told.notes(resolved),
         ),
+        evidence=told.records(work.weighing),
+        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(resolved, work.inputs)),
+        provenance=provenance_of(resolved),
         **sums,
     )
+    return held(found, work)
+
+
+def held(prediction: Prediction, work: Work) -> Prediction:
+    """Return a prediction that keeps its runs, for `Prediction.given`."""
+    prediction._held.runs = work
+    return prediction
+
+
+def provenance_of(resolved: ResolvedScenario) -> dict[str, JsonValue]:
+    """Return the provenance of an answer."""
+    return provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved))
 
 
 def _short_of_precision(work: Work) -> tuple[str, ...]:
@@ -128,15 +149,6 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
         f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
         "need not be varied, and --exact simulates one world to the end",
     )
-
-
-def _drivers(work: Work) -> tuple[Driver, ...]:
-    """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
-    if len(work.times) <= len(work.inputs):
-        return ()
-    from zsim.predict.sensitivity import drivers
-
-    return drivers(work.inputs, work.members[: len(work.times)], work.times)
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

@@ -19,7 +19,9 @@ from zsim.predict.worlds import (
     assumption,
     data_bytes,
     drive_classes,
+    drive_sizes,
     fills,
+    has_unknown_size,
     loads,
     pick,
     sector_sizes,
@@ -38,6 +40,8 @@ NAMES = (
     "file_size", "write_cache", "shingling", "load", "ashift",
 )  # fmt: skip
 """Of all unknowns there may be."""
+LATER_NAMES = ("drive_size",)
+"""Drawn apart: those before them keep their draws."""
 CHURN_SPREAD = assumption("spread.churn")
 FILE_SPREAD = assumption("spread.file_size")
 SUSTAINED_SPREAD = assumption("spread.sustained_write")
@@ -90,6 +94,8 @@ class Member:
         Generic drive of a pool whose drives are not named; None: as assumed.
     fill : float or None
         Fill of a pool of which it is not stated; None: as assumed.
+    drive_size : int or None
+        Capacity of drives of which neither name nor capacity is stated [bytes]; None: as stated.
     ashift : int or None
         Sector size of a pool on disks of 4 KiB sectors under a ZFS that takes the logical sector; None: as
         assumed.
@@ -107,6 +113,7 @@ class Member:
     load: float | None = None
     drive: str | None = None
     fill: float | None = None
+    drive_size: int | None = None
     ashift: int | None = None
     shingling: float = 1.0
     scores: tuple[float, ...] = ()
@@ -144,6 +151,9 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
     found = []
     if resolved.assumed("drive"):
         found.append(Unknown("drive", "drive", "name the drive", choices=drive_classes()))
+    if has_unknown_size(resolved):
+        words = "name the drives or say how large they are (--drive, --drive-size)"
+        found.append(Unknown("drive_size", "drive_size", words, choices=drive_sizes(resolved)))
     if resolved.assumed("fill"):
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if resolved.assumed("history"):
@@ -190,7 +200,7 @@ def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> 
     """
     if not inputs:
         return ()
-    columns = [NAMES.index(unknown.name) for unknown in inputs]
+    columns = [(*NAMES, *LATER_NAMES).index(unknown.name) for unknown in inputs]
     scores = _hypercube(seed, count)[:, columns]
     return tuple(member_at(inputs, tuple(row)) for row in scores.tolist())
 
@@ -203,6 +213,9 @@ def _hypercube(seed: int, count: int) -> NDArray[np.float64]:
     alike = np.abs(tried @ tried.transpose(0, 2, 1) / (strata @ strata))
     alike[:, np.arange(len(NAMES)), np.arange(len(NAMES))] = 0.0
     best: NDArray[np.float64] = tried[np.argmin(alike.max(axis=(1, 2)))].T
+    for _ in LATER_NAMES:
+        more = generator.permuted(np.tile(strata, (HYPERCUBES, 1)), axis=1)
+        best = np.column_stack([best, more[np.argmin(np.abs(more @ best).max(axis=1))]])
     return best
 
 

@@ -270,6 +270,7 @@ def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
         write_cache=member.write_cache,
         load=member.load,
         fill=member.fill,
+        drive_size=member.drive_size,
         ashift=member.ashift,
     )
     return in_world(resolved, world)

@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    PrivateAttr,
     ValidationError,
     model_validator,
 )
@@ -88,6 +89,9 @@ class Uncertainty(Record):
         default=None, description="quantiles due to the unknown inputs alone [s]"
     )
     members: int = Field(default=1, ge=1, description="scenarios run")
+    effective_members: float | None = Field(
+        default=None, ge=0, description="as many equally weighted ones tell as much, after the evidence"
+    )
     drivers: tuple[Driver, ...] = Field(default=(), description="unknown inputs, the strongest first")
 
 
@@ -172,6 +176,23 @@ class Clients(Record):
     after_s: float = Field(ge=0, description="latency on the repaired pool [s]")
 
 
+class EvidenceUsed(Record):
+    """One thing that the pool has already shown, against what the possible worlds show."""
+
+    kind: str = Field(description="scrub, resilver, read rate of the old drives, ...")
+    when: str = Field(default="", description="the day, if it is known")
+    unit: str = Field(default="s", description="of observed and expected: s, B/s, 1/s, or 1 for a share")
+    observed: float = Field(ge=0)
+    expected: float | None = Field(default=None, ge=0, description="what the worlds show in the middle")
+    expected_p10: float | None = Field(default=None, ge=0)
+    expected_p90: float | None = Field(default=None, ge=0)
+    weight: Share = Field(description="probability that it has to do with what is simulated; 0: not used")
+    narrows: float = Field(
+        default=0.0, le=1, description="by how much p10-p90 is narrower with it (of its logarithm)"
+    )
+    note: str = Field(default="", description="what no world explains, or why it is not used")
+
+
 class Assumption(Record):
     """A default that was used because the scenario does not say."""
 
@@ -179,6 +200,22 @@ class Assumption(Record):
     value: JsonValue = Field(description="what was taken, in SI units")
     text: str = Field(default="", description="the value as a person reads it")
     why: str
+
+
+class Held:
+    """The runs behind a prediction, as long as it lives: neither stored nor compared."""
+
+    def __init__(self, runs: Any = None) -> None:
+        self.runs = runs
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __reduce__(self) -> tuple[type[Held], tuple[()]]:
+        return Held, ()
 
 
 class Prediction(Record):
@@ -196,6 +233,10 @@ class Prediction(Record):
     order: str = Field(default="", description="scan order simulated: legacy, sorted, ...")
     resilver_s: Quantiles = Field(description="the answer [s]")
     uncertainty: Uncertainty | None = None
+    missing: tuple[str, ...] = Field(
+        default=(),
+        description="what nothing names or bounds, that is varied over its whole range, and its flag",
+    )
     phases: tuple[Phase, ...] = ()
     resilvered_bytes: int = Field(ge=0)
     read_bytes: int = Field(ge=0)
@@ -213,10 +254,40 @@ class Prediction(Record):
     progress: tuple[ProgressPoint, ...] = ()
     advice: tuple[Advice, ...] = Field(default=(), description="what to change, the most useful first")
     warnings: tuple[str, ...] = ()
+    evidence: tuple[EvidenceUsed, ...] = Field(
+        default=(), description="what the pool has already shown, and how far it narrows the answer"
+    )
     assumptions: tuple[Assumption, ...] = ()
     provenance: dict[str, JsonValue] = Field(
         default_factory=dict, description="resolved scenario, seed, versions, hashes of models and kernels"
     )
+
+    _held: Held = PrivateAttr(default_factory=Held)
+
+    def given(self, evidence: Any) -> Self:
+        """Return the prediction once more is known of the pool.
+
+        Parameters
+        ----------
+        evidence : str, Observation, or several of them
+            What the pool has shown, as in a scenario: ``"scrub=25h17m"``,
+            ``FinishedScan(kind="scrub", duration="25h17m")``.
+
+        Returns
+        -------
+        Prediction
+            Of the same worlds, weighed anew: only the scans observed are run on them.  The world shown in
+            detail stays that of this prediction, its times stretched to the new answer.  A prediction read
+            from a file is made again.
+
+        Raises
+        ------
+        InputError
+            If the evidence cannot be read.
+        """
+        from zsim.predict.given import given
+
+        return given(self, self._held.runs, evidence)  # type: ignore[return-value]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""

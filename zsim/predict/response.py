@@ -72,7 +72,7 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     if len(logs) < 3 or not inputs or float(np.ptp(logs)) < 1e-9:
         value = float(np.exp(logs.mean()))
         return Response(value, value, value, 0.0, np.exp(logs))
-    design, drawn = features(inputs, scores), features(inputs, fresh_scores(len(inputs)))
+    design, drawn = _features(inputs, scores), _features(inputs, _draws(len(inputs)))
     centre = design.mean(axis=0)
     fit = _fitted(design - centre, logs)
     values, medians = _predicted(fit, drawn - centre)
@@ -144,7 +144,7 @@ def _predicted(fit: _Fit, drawn: F64) -> tuple[F64, F64]:
     return every.ravel(), np.median(every, axis=0)
 
 
-def features(inputs: Sequence[Unknown], scores: F64) -> F64:
+def _features(inputs: Sequence[Unknown], scores: F64) -> F64:
     """Return what the logarithm is linear in, one row a world."""
     columns = [scores]
     values: dict[str, F64] = {}
@@ -168,10 +168,10 @@ def _values(unknown: Unknown, scores: F64) -> F64:
     return columns
 
 
-def fresh_scores(unknowns: int, count: int = DRAWS) -> F64:
+def _draws(unknowns: int) -> F64:
     """Return the scores of worlds drawn anew, a Latin hypercube, the same every time."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    return np.stack([generator.permutation(normal_strata(count)) for _ in range(unknowns)], axis=1)
+    return np.stack([generator.permutation(normal_strata(DRAWS)) for _ in range(unknowns)], axis=1)
 
 
 def normal_strata(count: int) -> F64:

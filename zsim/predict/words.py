@@ -67,6 +67,13 @@ def interval(prediction: Prediction) -> str:
     return f"Eight times in ten between {low} and {high} (p10-p90).{sampling}"
 
 
+def missing(prediction: Prediction) -> tuple[str, ...]:
+    """Say first what nothing names or bounds."""
+    if not prediction.missing:
+        return ()
+    return (f"NOT STATED: {'; '.join(prediction.missing)}.",)
+
+
 def _sampling(prediction: Prediction) -> str:
     known = prediction.uncertainty
     if known is None or known.sampling_half_width_s is None:
@@ -216,6 +223,38 @@ def advice(prediction: Prediction) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def evidence_grid(prediction: Prediction) -> Grid:
+    """Return the table of what the pool has already shown: what was expected, and what it narrows."""
+    from zsim.predict.evidence.told import shown
+
+    rows = []
+    for each in prediction.evidence:
+        expected = ""
+        if each.expected_p10 is not None and each.expected_p90 is not None:
+            expected = f"{shown(each.expected_p10, each.unit)} to {shown(each.expected_p90, each.unit)}"
+        kind = f"{each.kind}, {each.when}" if each.when else each.kind
+        used = each.expected is not None
+        rows.append((
+            kind, shown(each.observed, each.unit), expected,
+            percent(each.weight) if used else "not used", percent(each.narrows) if each.narrows > 0 else "",
+        ))  # fmt: skip
+    head = ("what", "observed", "possible worlds show", "weight", "interval narrows by")
+    return Grid(head, tuple(rows), frozenset({1, 3, 4}))
+
+
+def evidence_notes(prediction: Prediction) -> tuple[str, ...]:
+    """Say how many worlds the evidence leaves, what none explains, and what is not used."""
+    known, p = prediction.uncertainty, prediction
+    lines = [f"{_capital(each.note)}." for each in p.evidence if each.note]
+    if known is not None and known.effective_members is not None:
+        lines.insert(
+            0,
+            f"It leaves {known.effective_members:.1f} of the {known.members} worlds simulated "
+            "(as many equally likely ones would tell as much).",
+        )
+    return tuple(lines)
+
+
 def unknowns_grid(prediction: Prediction) -> Grid:
     """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
     known = prediction.uncertainty
@@ -246,8 +285,9 @@ def sections(prediction: Prediction) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     p = prediction
     every = (
-        Section("", (interval(p), volume(p))),
+        Section("", (*missing(p), interval(p), volume(p))),
         Section("Warnings", p.warnings),
+        Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Bottleneck", bottleneck(p)),
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
         Section("Where the time goes", grid=breakdown_grid(p.breakdown)),

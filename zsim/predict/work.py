@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -20,7 +21,7 @@ from zsim.predict.member import MemberResult, setup_of, world_of
 from zsim.predict.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.predict.onetile import run_pool, run_world
 from zsim.predict.population import miniature
-from zsim.predict.prediction import Clients
+from zsim.predict.prediction import Clients, Driver
 from zsim.predict.response import Response, response
 from zsim.predict.together import together
 from zsim.predict.whatif import Bench, bench_of, verifying_scrub
@@ -29,6 +30,7 @@ from zsim.units import format_duration
 
 if TYPE_CHECKING:
     from zsim.predict.exact import ExactRun
+    from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
@@ -88,12 +90,56 @@ class Work:
         self.exact: MemberResult | None = None
         self.exact_run: ExactRun | None = None
         self._benches: list[Bench] = []
+        self.ran: list[MemberResult] = []
+        self._places: list[int] = []
         self.weighing: Weighing | None = None if resolved.exact else weighing_of(resolved)
 
     @property
     def times(self) -> list[float]:
         """Durations of the members at the size of the real pool [s]."""
         return [time * self.level.factor for time in self.anchors]
+
+    @property
+    def times_given(self) -> list[float]:
+        """The same, had each member shown what the pool has [s]."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return self.times if found is None else np.exp(found.adjusted).tolist()
+
+    @property
+    def effective(self) -> float | None:
+        """How many equally weighted members tell as much after the evidence; None without any."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return None if found is None else found.weights.effective
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
+        if len(self.times) <= len(self.inputs):
+            return ()
+        from zsim.predict.sensitivity import drivers
+
+        return drivers(self.inputs, self.members[: len(self.times)], self.times_given)
+
+    def given(self, scenario: Scenario) -> Work:
+        """Return the same runs weighed against a scenario with other evidence."""
+        again = copy.copy(self)
+        again.resolved = replace(self.resolved, scenario=scenario)
+        again.level = replace(self.level)
+        weighing = again.weighing = weighing_of(again.resolved)
+        if weighing is None:
+            return again
+
+        def shown(place: int) -> tuple[float, ...]:
+            return weighing.again(self._seeded(place), self.members[place], self.ran[place], MEMBER_BLOCKS)
+
+        weighing.shown += together(shown, range(len(self.ran)))
+        weighing.level = self.level.factor
+        again._weigh()
+        return again
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the quantiles are more than one value."""
+        return bool(self.times) or self.effective is not None
 
     @property
     def quantiles(self) -> tuple[float, float, float]:
@@ -148,6 +194,7 @@ class Work:
     def _run_more(self, places: range) -> None:
         for result, shown in together(self._world, places):
             self.small.append(result.time_s)
+            self.ran.append(replace(result, run=replace(result.run, progress=[])))
             if self.weighing is not None:
                 self.weighing.shown.append(shown)
             self._report_members()
@@ -173,8 +220,7 @@ class Work:
         self.response = response(self.inputs, scores, self.small)
         self.anchors = anchors(self.small, self.response.expected.tolist())
         if self.weighing is not None:
-            level = self.level.factor
-            self.response = self.weighing.respond(self.response, self.inputs, scores, self.small, level)
+            self.response = self.weighing.respond(self.response, self.small, self.level.factor)
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -183,10 +229,9 @@ class Work:
         if not self.small:
             self._weigh_alone()
             return
-        places = self._nearest()
         benches = self._benches[:SHOWN_LARGE] or [self.bench]
         large = [Ran(each.resolved, each.member, each.pool, each.result) for each in benches]
-        self.weighing.lift(large, places[: len(large)], self.small)
+        self.weighing.lift(large, self._places[: len(large)], self.small)
         self._respond()
 
     def _weigh_alone(self) -> None:
@@ -195,8 +240,7 @@ class Work:
         assert self.bench is not None
         level, bench = self.level.factor, self.bench
         self.weighing.alone(Ran(bench.resolved, bench.member, bench.pool, bench.result), level)
-        scores = np.zeros((1, len(self.inputs)))
-        self.response = self.weighing.respond(self.response, (), scores, [1.0], level)
+        self.response = self.weighing.respond(self.response, [1.0], level)
 
     def _seeded(self, place: int) -> ResolvedScenario:
         """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""
@@ -212,7 +256,7 @@ class Work:
     def _run_larger(self) -> None:
         """Run worlds near the median on larger populations."""
         self._report_larger(0.0, 0.0)
-        places = self._nearest()
+        places = self._places = self._nearest()
         first = places[0] if places else 0
         member = self.members[first] if places else Member()
         self.middle = middle_world(self._seeded(first), member, self._report_larger)

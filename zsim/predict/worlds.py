@@ -8,12 +8,14 @@ worlds as well.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zsim.drives.generations import LATEST
+from zsim.drives.generations import LATEST, first_year
 from zsim.scenario import catalogue
+from zsim.scenario.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
 
@@ -51,6 +53,9 @@ SHINGLINGS = _pairs("shingling", "factor")
 NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
 FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
+FULLEST = 0.97
+LEAST_SHARE = 0.01
+USUAL_SIZES = tuple((int(each["year"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
 YEARS = {
@@ -147,6 +152,52 @@ def drive_classes() -> tuple[Choice, ...]:
     return tuple(Choice(name, share) for name, share in DRIVE_CLASSES)
 
 
+def has_unknown_size(resolved: ResolvedScenario) -> bool:
+    """Tell whether the drives are neither named nor their capacity stated."""
+    return resolved.scenario.drive is None and resolved.scenario.drive_size is None
+
+
+def drive_sizes(resolved: ResolvedScenario) -> tuple[Choice, ...]:
+    """Return the capacities that drives may have of which nobody says it, with their shares.
+
+    Those sold by then, log-normal about the usual one; where ALLOC is stated, those of which it fills as much
+    as pools are filled; none larger than a new drive of stated capacity.
+    """
+    year, spread = year_of(resolved.release.name), assumption("spread.drive_size")
+    usual = next((size for first, size in reversed(USUAL_SIZES) if first <= year), USUAL_SIZES[0][1])
+    most = resolved.scenario.new_drive_size or math.inf
+    if resolved.scenario.new_drive is not None:
+        most = min(most, resolved.new_drive_size)
+    sold = [size for size in COMMON_DRIVE_BYTES if first_year(size) <= year and size <= most]
+    choices = []
+    for size in sold or [resolved.drive_size]:
+        share = math.exp(-0.5 * (math.log(size / usual) / spread) ** 2) * _gap(size)
+        if resolved.scenario.alloc is not None:
+            share *= _usual_fill(resolved.alloc / pool_size(resolved.layout, size, resolved.release))
+        choices.append(Choice(size, share))
+    most_likely = max((choice.share for choice in choices), default=0.0)
+    found = tuple(choice for choice in choices if choice.share > LEAST_SHARE * most_likely)
+    return found if most_likely > 0.0 else (Choice(resolved.drive_size, 1.0),)
+
+
+def _gap(size: int) -> float:
+    """Return how much of the logarithm a capacity stands for: half way to its neighbours."""
+    place = COMMON_DRIVE_BYTES.index(size) if size in COMMON_DRIVE_BYTES else 0
+    low, high = (
+        COMMON_DRIVE_BYTES[max(0, place - 1)],
+        COMMON_DRIVE_BYTES[min(len(COMMON_DRIVE_BYTES) - 1, place + 1)],
+    )
+    return math.log(high / low)
+
+
+def _usual_fill(fill: float) -> float:
+    """Return how likely a pool is so full: as `fills`, less likely beyond them."""
+    low, high = FILLS[0][0], FILLS[-1][0]
+    if fill > FULLEST:
+        return 0.0
+    return 1.0 if low <= fill <= high else fill / low if fill < low else (FULLEST - fill) / (FULLEST - high)
+
+
 def fills() -> tuple[Choice, ...]:
     """Return how full a pool may be."""
     return tuple(Choice(fill, share) for fill, share in FILLS)
@@ -183,6 +234,8 @@ class World:
     load : float or None
         Foreground reads a second and drive.
     fill : float or None
+    drive_size : int or None
+        [bytes]
     ashift : int or None
     """
 
@@ -191,6 +244,7 @@ class World:
     write_cache: bool | None = None
     load: float | None = None
     fill: float | None = None
+    drive_size: int | None = None
     ashift: int | None = None
 
 
@@ -207,11 +261,24 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
         changes["drive"] = world.drive
         if resolved.assumed("new_drive"):
             changes["new_drive"] = world.drive
+    if world.drive_size is not None:
+        changes |= _of_size(resolved, world.drive_size)
     if world.fill is not None:
-        changes |= {"fill": world.fill, "alloc": round(world.fill * resolved.pool_size)}
+        total = changes.get("pool_size", resolved.pool_size)
+        changes |= {"fill": world.fill, "alloc": round(world.fill * total)}
     if world.load:
         changes["load"] = (Load(kind="random-read", rate=reads_of_pool(resolved, world.load)),)
     return replace(resolved, **changes) if changes else resolved
+
+
+def _of_size(resolved: ResolvedScenario, size: int) -> dict[str, Any]:
+    """Return what changes with the capacity of the drives: ALLOC, or where that is stated, the fill."""
+    total, stated = pool_size(resolved.layout, size, resolved.release), resolved.scenario
+    new = resolved.new_drive_size if stated.new_drive or stated.new_drive_size else size
+    changes: dict[str, Any] = {"drive_size": size, "pool_size": total, "new_drive_size": new}
+    if stated.alloc is not None:
+        return changes | {"fill": resolved.alloc / total}
+    return changes | {"alloc": round(resolved.fill * total)}
 
 
 def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:

@@ -14,6 +14,11 @@ LABEL_END_BYTES = 512 << 10
 DRAID_ROW_BYTES = 16 << 20
 DRAID_RESERVE_BYTES = 32 << 20
 MIN_DRIVE_BYTES = 64 << 20
+COMMON_DRIVE_BYTES = tuple(
+    round(terabytes * 1e12)
+    for terabytes in (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0)
+)
+"""Capacities of the disks that are sold in numbers [bytes]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,5 @@ class Benchmark(_Observation):
     depth: int | None = Field(None, ge=1, description="operations under way at a time")
 
 
-Observation = Annotated[
-    FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")
-]
+Observation = Annotated[FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")]
 """Anything the pool has shown."""

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
 from zsim.scenario.evidence import Observation
+from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.messages import input_error
 from zsim.scenario.parts import Load, Moment, Port
@@ -140,6 +141,11 @@ class Scenario(BaseModel):
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str | Mapping | BaseModel) else value
+
+    @field_validator("evidence", mode="before")
+    @classmethod
+    def _read_evidence(cls, value: Any) -> Any:
+        return observations_of(value)
 
     @property
     def pool_layout(self) -> Layout:

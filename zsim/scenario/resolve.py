@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from zsim.errors import InputError
 from zsim.scenario import catalogue
-from zsim.scenario.capacity import pool_size
+from zsim.scenario.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.catalogue import DEFAULT_DRIVE
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
@@ -18,6 +18,7 @@ from zsim.units import format_both, format_bytes, format_fraction
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
+USUALLY_FULL = 0.8
 DEFAULT_RECORD = 128 << 10
 DEFAULT_MEMORY = 16 << 30
 DEFAULT_CPUS = 8
@@ -224,7 +225,7 @@ def _space(
     drive = notes.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
     size = scenario.drive_size
     if size is None:
-        size = capacity(drive) if scenario.drive else DEFAULT_DRIVE_BYTES
+        size = capacity(drive) if scenario.drive else _common_size(scenario, layout, release)
         notes.take(
             "drive_size",
             None,
@@ -247,6 +248,15 @@ def _space(
         )
         alloc = round(fill * total)
     return {"drive": drive, "drive_size": size, "pool_size": total, "fill": fill, "alloc": alloc}
+
+
+def _common_size(scenario: Scenario, layout: Layout, release: ReleaseProfile) -> int:
+    """Return a common capacity, or the least larger one of which a stated ALLOC leaves some free [bytes]."""
+    if scenario.alloc is None:
+        return DEFAULT_DRIVE_BYTES
+    larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
+    fits = (size for size in larger if scenario.alloc <= USUALLY_FULL * pool_size(layout, size, release))
+    return next(fits, COMMON_DRIVE_BYTES[-1])
 
 
 def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Any:

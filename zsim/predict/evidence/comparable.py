@@ -110,9 +110,7 @@ def _day(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment.day} {moment:%B %Y}"
 
 
-def scan(
-    resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
-) -> Comparison | NotCompared:
+def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None) -> Comparison | NotCompared:
     """Return a finished scan as a value to compare.
 
     Its scatter is that of one scan over another, of another kind if it is of another kind, of how coarsely it
@@ -127,7 +125,7 @@ def scan(
         age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR_S)
     sigma = math.hypot(
         noise("scan.event"),
-        0.0 if each.kind == resolved.operation else noise("scan.other_kind"),
+        *_unlike(resolved, each),
         UNIFORM * each.resolution / each.duration,
         noise("scan.alloc") if each.alloc is not None else 0.0,
         age * noise("scan.growth_spread", "1/year"),
@@ -139,6 +137,17 @@ def scan(
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
+
+
+def _unlike(resolved: ResolvedScenario, each: FinishedScan) -> tuple[float, ...]:
+    """Return how far a scan of another kind, or one that wrote to another vdev, scatters beside that."""
+    if each.kind == resolved.operation == "scrub":
+        return ()
+    found = () if each.kind == resolved.operation else (noise("scan.other_kind"),)
+    # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
+    known = each.processed is not None and resolved.operation == "scrub"
+    uneven = len(resolved.layout.vdevs) > 1 and not known
+    return (*found, noise("scan.uneven")) if uneven else found
 
 
 def benchmark(each: Benchmark) -> Comparison | NotCompared:
@@ -168,7 +177,7 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
 
 
 def role_of(resolved: ResolvedScenario, each: DriveActivity) -> Role:
-    """Return whether a drive is one that is read or the new one: as said, by its number, or by what it does."""
+    """Return whether a drive is read or is the new one: as said, by its number, or by what it does."""
     if each.role is not None:
         return each.role
     if each.leaf is not None:
@@ -176,9 +185,7 @@ def role_of(resolved: ResolvedScenario, each: DriveActivity) -> Role:
     return "target" if (each.write_rate or 0.0) > (each.read_rate or 0.0) else "source"
 
 
-def activities(
-    resolved: ResolvedScenario, seen: Sequence[DriveActivity]
-) -> list[Comparison | NotCompared]:
+def activities(resolved: ResolvedScenario, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
     """Return the activity of the drives of each role as values to compare: the median drive."""
     found: list[Comparison | NotCompared] = []
     for role, words in (("source", "the old drives"), ("target", "the new drive")):

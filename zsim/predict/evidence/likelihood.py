@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ F64 = NDArray[np.float64]
 FREEDOM = 4.0
 """Degrees of freedom of Student's t: what lies far off counts little, and never decides (Lange, Little,
 Taylor, JASA 84, 1989, take 4 where there are too few data to tell)."""
-LEAST_EFFECTIVE = 50.0
+LEAST_EFFECTIVE = 4.0
 TEMPER_STEPS = 40
 
 
@@ -54,16 +53,6 @@ def log_likelihood(expected: F64, observed: float, sigma: float) -> F64:
     return density
 
 
-def counted(expected: F64, observed: float, sigma: float) -> F64:
-    """Return by how much a value counts in each world, against one that the world explains: from 1 to 0.
-
-    The weight that iteratively reweighted least squares gives it under the same likelihood.
-    """
-    away = (observed - expected) / sigma
-    share: F64 = 1.0 / (1.0 + away**2 / FREEDOM)
-    return share
-
-
 def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
     """Return the weights of worlds by the logarithm of their likelihood, tempered where too few would count.
 
@@ -77,8 +66,8 @@ def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
     Notes
     -----
     Tempering (Neal, Statistics and Computing 11, 2001): the likelihood is raised to the largest power up to 1
-    at which as many worlds as `least` count.  It never comes to that where worlds were drawn by the thousand
-    and the evidence is one of those that they may show.
+    at which as many worlds as `least` count: with few worlds, or evidence that hardly one explains, the
+    kernel grows until it holds some.
     """
     enough = min(least, len(logs) / 4.0)
     found = _normalised(logs, 1.0)
@@ -137,11 +126,3 @@ def normal_width(values: F64, weights: F64) -> float:
     """Return the standard deviation that the weighted interval from 10 to 90 % is worth."""
     low, high = weighted_quantiles(values, weights, (0.1, 0.9))
     return float(high - low) / (2.0 * 1.2815515655446004)
-
-
-def is_far(expected: F64, observed: float, sigma: float, many: float = 2.5) -> bool:
-    """Tell whether a value lies beyond so many predictive standard deviations of all worlds."""
-    middle = float(np.median(expected))
-    even = np.full(expected.size, 1.0 / expected.size)
-    width = math.hypot(normal_width(expected.ravel(), even), sigma)
-    return abs(observed - middle) > many * width

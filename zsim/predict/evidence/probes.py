@@ -1,4 +1,4 @@
-"""What a world is asked for, to be compared with what was observed: a scan, a drive's activity, a drive alone."""
+"""What a world is asked for, to be compared with what was observed: scans, drives at work, a drive."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ class Ran:
     world : ResolvedScenario
         The scenario in this world.
     member : Member
-    pool : Miniature
+    pool : Miniature or None
+        None where no scan of it is asked for.
     result : MemberResult
         Of the operation that is asked for.
     blocks : int or None
@@ -78,7 +79,7 @@ class Ran:
 
     world: ResolvedScenario
     member: Member
-    pool: Miniature
+    pool: Miniature | None
     result: MemberResult
     blocks: int | None = None
     _scans: dict[tuple[str, int], float] | None = None
@@ -112,7 +113,7 @@ class Ran:
             return self.result.time_s
         model = plane_model(other, self.member.factors, other.seed)
         pool = self.pool
-        if (other.operation == "rebuild") != (self.world.operation == "rebuild"):
+        if pool is None or (other.operation == "rebuild") != (self.world.operation == "rebuild"):
             pool = miniature(other, self.member, blocks=self.blocks)
         return run_pool(other, self.member, pool, model).time_s
 

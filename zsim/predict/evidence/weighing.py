@@ -1,4 +1,4 @@
-"""The weighing of one prediction: what every world shows, on which scale, and the answer of the weighted worlds."""
+"""The weighing of one prediction: what every world shows, on which scale, and the weighted answer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from zsim.predict.ensemble import Member, Unknown
+from zsim.predict.ensemble import Member
 from zsim.predict.evidence.comparable import Comparison, NotCompared, comparable
-from zsim.predict.evidence.joint import draws
 from zsim.predict.evidence.noise import noise
-from zsim.predict.evidence.posterior import Posterior, posterior
+from zsim.predict.evidence.posterior import Chances, Posterior, posterior
 from zsim.predict.evidence.probes import DriveProbe, Ran, ScanProbe
 from zsim.predict.hardware import plane_model
 from zsim.predict.member import MemberResult, world_of
@@ -22,8 +21,9 @@ from zsim.predict.response import Response
 from zsim.predict.sampling import F64
 from zsim.scenario.resolve import ResolvedScenario
 
-LIFT_ERROR = 0.03
-"""Scatter of how two scans of one world go from a small population to a large one."""
+LIFT_SPREAD, LIFT_WEIGHT = 0.05, 6
+"""Standard deviation of how two scans of one world go together from a small population to a large one, and in
+how many worlds' place that is taken."""
 
 
 @dataclass(slots=True)
@@ -61,6 +61,15 @@ class Weighing:
         result = run_pool(world, member, pool, model)
         return result, self.shows(Ran(world, member, pool, result, blocks))
 
+    def again(
+        self, resolved: ResolvedScenario, member: Member, result: MemberResult, blocks: int
+    ) -> tuple[float, ...]:
+        """Return what a world shows that has been run on a small population: the same is built again."""
+        world = world_of(resolved, member)
+        needed = any(isinstance(each.probe, ScanProbe) for each in self.comparisons)
+        pool = miniature(world, member, blocks=blocks) if needed else None
+        return self.shows(Ran(world, member, pool, result, blocks))
+
     def shows(self, ran: Ran) -> tuple[float, ...]:
         """Return what a world shows, one logarithm a comparison."""
         return tuple(ran.shows(each.probe) + each.shift for each in self.comparisons)
@@ -85,37 +94,37 @@ class Weighing:
                 else high - low - (of_time if isinstance(each.probe, ScanProbe) else 0.0)
                 for each, high, low in zip(self.comparisons, here, there, strict=True)
             ])  # fmt: skip
-        self.lifts = np.mean(steps, axis=0)
-        spread = np.std(steps, axis=0, ddof=1) if len(steps) > 1 else np.full(len(self.lifts), LIFT_ERROR)
-        self.errors = spread / math.sqrt(len(steps))
+        count, middle = len(steps), np.mean(steps, axis=0)
+        around = ((np.array(steps) - middle) ** 2).sum(axis=0)
+        variance = (LIFT_WEIGHT * LIFT_SPREAD**2 + around) / (LIFT_WEIGHT + count - 1)
+        # A step is as likely to be none: two worlds tell little of it.
+        self.lifts = middle * count / (count + 1.0)
+        self.errors = np.sqrt(variance / (count + 1.0))
 
-    def respond(
-        self, base: Response, inputs: Sequence[Unknown], scores: F64, small: Sequence[float], level: float
-    ) -> Response:
+    def respond(self, base: Response, small: Sequence[float], level: float) -> Response:
         """Return quantiles of the duration on small populations in the weighted worlds.
 
         Parameters
         ----------
         base : Response
             Of all worlds alike.
-        inputs : sequence of Unknown
-        scores : ndarray of float, shape (members, unknowns)
         small : sequence of float
             Durations of the members on small populations [s].
         level : float
             What these are to be multiplied by.
         """
         self.level = level
-        if not self.shown:
+        if self.shown:
+            self._drop_unknown()
+        if not self.shown or not self.comparisons:
             return base
-        if self._drop_unknown() or not self.comparisons:
-            return base if not self.comparisons else self.respond(base, inputs, scores, small, level)
-        logs = np.column_stack([np.log(small) + math.log(level), self.in_pool()])
         seen = [
             replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
             for each, error in zip(self.comparisons, self._errors(), strict=True)
         ]
-        found = posterior(draws(inputs, scores, logs), seen, noise("scan.pace"), noise("scan.event"))
+        chances = Chances(noise("scan.pace"), noise("scan.event"))
+        logs = np.log(small) + math.log(level)
+        found = posterior(logs, self.in_pool(), seen, chances, math.log(base.p90 / base.p10))
         self.posterior = found
         low, middle, high = (math.exp(each) / level for each in (found.p10, found.p50, found.p90))
         return Response(low, middle, high, found.half_width, base.expected)
@@ -148,11 +157,9 @@ class Weighing:
         found: F64 = np.abs(self.in_pool() - observed).mean(axis=1)
         return found
 
-    def _drop_unknown(self) -> bool:
-        """Leave out what cannot be simulated in some world; tell whether there was any."""
+    def _drop_unknown(self) -> None:
+        """Leave out what cannot be simulated in some world."""
         known = np.isfinite(np.array(self.shown)).all(axis=0)
-        if known.all():
-            return False
         why = "it cannot be simulated on this pool"
         self.left += tuple(
             NotCompared(each.kind, each.unit, each.observed, why, each.when)
@@ -161,7 +168,6 @@ class Weighing:
         )
         self.comparisons = tuple(c for c, kept in zip(self.comparisons, known, strict=True) if kept)
         self.shown = [tuple(v for v, kept in zip(row, known, strict=True) if kept) for row in self.shown]
-        return True
 
 
 def weighing_of(resolved: ResolvedScenario) -> Weighing | None:
