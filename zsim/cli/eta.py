@@ -23,10 +23,14 @@ LEAST_EVERY_S = 1
 
 @click.command("eta")
 @click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1)
-@click.option("--pool", metavar="NAME", help="Run 'zpool status NAME' here; with files: the pool among several.")
+@click.option(
+    "--pool", metavar="NAME", help="Run 'zpool status NAME' here; with files: the pool among several."
+)
 @click.option("--watch", metavar="SECONDS", help="With --pool: ask again and again, and redraw a bar.")
 @click.option("--log", metavar="FILE.jsonl", help="Append each answer as a line of JSON.")
-@click.option("--prometheus", metavar="FILE.prom", help="Write each answer for Prometheus' textfile collector.")
+@click.option(
+    "--prometheus", metavar="FILE.prom", help="Write each answer for Prometheus' textfile collector."
+)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
 )
@@ -42,8 +46,8 @@ def command(
 ) -> None:
     """Tell when a running resilver, scrub or rebuild is over: zpool status tank | zsim eta.
 
-    FILEs hold what zpool status printed, once or at several moments, and any other output of the pool; without
-    any they are read from standard input.  What nobody tells is assumed, and listed.
+    FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
+    without any they are read from standard input.  What nobody tells is assumed, and listed.
     """
     from zsim.files import check_writable
 
@@ -78,13 +82,15 @@ def answer_of(
     text, now = None, None
     names = [name for name in files if name != "-"]
     if not files and pool is not None and sys.stdin.isatty():
-        text, now = status_of(pool), datetime.now()  # noqa: DTZ005 - zpool prints local time
+        text, now = status_of(pool), datetime.now()
     elif "-" in files or not files:
-        text, now = piped(), datetime.now()  # noqa: DTZ005 - zpool prints local time
+        text, now = piped(), datetime.now()
         if not text.strip() and pool is not None:
             text = status_of(pool)
     with announced_compilation(), progress("simulating") as on_progress:
-        return eta(text, names, pool=pool, overrides=overrides, stated=stated, now=now, on_progress=on_progress)
+        return eta(
+            text, names, pool=pool, overrides=overrides, stated=stated, now=now, on_progress=on_progress
+        )
 
 
 def piped() -> str:
@@ -97,7 +103,10 @@ def piped() -> str:
     """
     if sys.stdin.isatty():
         raise InputError(
-            "zpool status", None, "its output is expected", "write zpool status tank | zsim eta, or name files"
+            "zpool status",
+            None,
+            "its output is expected",
+            "write zpool status tank | zsim eta, or name files",
         )
     return sys.stdin.read()
 
@@ -145,5 +154,3 @@ def live() -> Iterator[Any]:
 
     with Live(console=console(), auto_refresh=False) as display:
         yield lambda renderable: display.update(renderable, refresh=True)
-
-

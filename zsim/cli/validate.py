@@ -40,7 +40,10 @@ FAILED = 1
     help="Simulate runs that bring their block list on that list, or on one made from their recipe.",
 )
 @click.option(
-    "--eta", "as_running", is_flag=True, help="Take runs of real OpenZFS as running scans, and ask for their end."
+    "--eta",
+    "as_running",
+    is_flag=True,
+    help="Take runs of real OpenZFS as running scans, and ask for their end.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of every random choice."

@@ -76,9 +76,7 @@ def eta(
     Possible worlds of the pool are simulated and weighed by how the scan got on
     (`zsim.predict.progress.remaining`); what each has left is stretched by how much slower it goes here.
     """
-    paste = read_paste(
-        text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now
-    )
+    paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
     return eta_of(paste.scenario, paste, on_progress)
 
 
@@ -94,7 +92,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
     phase = _phase(found, resolved, paused=paste.paused)
     said = zpool_remaining(last)
-    pace = expected_pace(courses, found)
+    pace = expected_pace(found)
     return Eta(
         pool=paste.pool,
         subject=subject(resolved),
@@ -169,7 +167,9 @@ def _phase(found: Remaining, resolved: ResolvedScenario, *, paused: bool) -> str
     return found.state.phase if found.state is not None else "unknown"
 
 
-def _weighed(courses: Sequence[Course], scans: Sequence[RunningScan], facts: PoolFacts) -> tuple[Weighed, ...]:
+def _weighed(
+    courses: Sequence[Course], scans: Sequence[RunningScan], facts: PoolFacts
+) -> tuple[Weighed, ...]:
     """Return what each status says, and by how much it narrows the answer of those before it."""
     before = _width(remaining(courses, (), facts))
     rows = []
@@ -183,7 +183,7 @@ def _weighed(courses: Sequence[Course], scans: Sequence[RunningScan], facts: Poo
             Weighed(
                 f"running {scan.kind}",
                 gone,
-                gone / expected_pace(courses, found),
+                gone / expected_pace(found),
                 found.effective / len(courses),
                 max(0.0, 1.0 - width / max(before, WIDEST)),
             )

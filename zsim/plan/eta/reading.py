@@ -102,9 +102,7 @@ def read_paste(
     at = _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    return Paste(
-        pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at
-    )
+    return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
 
 
 def _statuses(text: str | None, names: Sequence[str | Path], pool: str | None) -> list[PoolStatus]:
@@ -188,8 +186,10 @@ def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
     if now is not None:
         passed = (now.replace(tzinfo=None) - since).total_seconds()
         live = 0.0 <= passed <= OLDEST_LIVE.total_seconds()
-        if live and (gone is None or passed >= BEHIND * gone) and (
-            clock == "pass" or gone is None or passed <= ALIKE * gone + 600.0
+        if (
+            live
+            and (gone is None or passed >= BEHIND * gone)
+            and (clock == "pass" or gone is None or passed <= ALIKE * gone + 600.0)
         ):
             return now.replace(tzinfo=None)
     return since + timedelta(seconds=gone) if gone is not None and clock == "scan" else None
@@ -209,7 +209,9 @@ def _imported(
         try:
             found = import_pool(every, pool=known)
         except InputError as error:
-            return None, [f"of the pool nothing but its scan could be read ({error}): {ASSUMED_LAYOUT} is assumed"]
+            return None, [
+                f"of the pool nothing but its scan could be read ({error}): {ASSUMED_LAYOUT} is assumed"
+            ]
     return found, list(found.notes)
 
 

@@ -20,7 +20,26 @@ SLOW, FAST = 1.3, 0.75
 TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
 CHECKPOINT_S = 7200.0
-NEW_PASS = (2, 1, 12)
+NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
+OTHER_VDEVS = (
+    "it counts the blocks of the other top-level vdevs, which are skipped at once, as issued: "
+    "what is left goes at the pace of one vdev"
+)
+FIRST_MINUTES = "so early its rate is that of the first minutes, which says little of the rest"
+METADATA = "while metadata is scanned little is issued, and the mean rate of the pass says little"
+METASLABS = "a rebuild waits for a transaction group after each metaslab, and comes to slower, inner tracks"
+OUTER_TRACKS = (
+    "its rate counts from the end of the metadata phase, on the outer, faster tracks, with what is under way"
+    " as done"
+)
+SEEKS = "bytes visited go evenly, seeks do not: small files and the end of the pool take longer"
+SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
+SLOW_HOURS = "its mean rate holds the metadata phase, or slow hours, that do not come again"
+UNEXPLAINED = (
+    "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for resets "
+    "of a link (dmesg), and for clients"
+)
+RATES_ANEW = "the rates that zpool prints begin anew"
 ZFS_WORDS = {
     "write cache off": "the drives' write caches are off",
     "write cache on": "the drives' write caches are on",
@@ -47,46 +66,25 @@ def zpool_why(
 ) -> str:
     """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
     if said is None:
-        return "zpool gives none: nothing, or hardly anything, is issued yet" if phase == "metadata scan" else ""
+        return NOTHING_ISSUED if phase == "metadata scan" else ""
     if left.p10 <= said <= left.p90:
         return ""
     short = said < left.p10
     several = len(resolved.layout.vdevs) > 1 and scan.kind == "resilver"
-    if several and scan.format == "0.8-2.1" and short:
-        return (
-            "it counts the blocks of the other top-level vdevs, which are skipped at once, as issued: "
-            "what is left goes at the pace of one vdev"
-        )
-    if share < EARLY:
-        return "so early its rate is that of the first minutes, which says little of the rest"
-    if phase == "metadata scan":
-        return "while metadata is scanned little is issued, and the mean rate of the pass says little"
-    if scan.format == "rebuild":
-        return "a rebuild waits for a transaction group after each metaslab, and comes to slower, inner tracks"
-    if scan.format == "2.2+" and short:
-        return (
-            "its rate counts from the end of the metadata phase, on the outer, faster tracks, with what is "
-            "under way as done"
-        )
-    if scan.format == "legacy":
-        return "bytes visited go evenly, seeks do not: small files and the end of the pool take longer"
-    return (
-        "its mean rate is that of the work done so far, and what is left is slower"
-        if short
-        else "its mean rate holds the metadata phase, or slow hours, that do not come again"
+    rules = (
+        (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
+        (share < EARLY, FIRST_MINUTES),
+        (phase == "metadata scan", METADATA),
+        (scan.format == "rebuild", METASLABS),
+        (scan.format == "2.2+" and short, OUTER_TRACKS),
+        (scan.format == "legacy", SEEKS),
+        (short, SLOWER_LEFT),
     )
+    return next((words for holds, words in rules if holds), SLOW_HOURS)
 
 
-def pace_of(found: Remaining) -> float:
-    """Return how much slower the scan is than the worlds that count, in their weighted median."""
-    order = np.argsort(found.paces)
-    heights = np.cumsum(found.worlds[order])
-    return float(found.paces[order][int(np.searchsorted(heights, 0.5))])
-
-
-def expected_pace(courses: Sequence[Course], found: Remaining) -> float:
+def expected_pace(found: Remaining) -> float:
     """Return how much slower the scan is than the middle one of all worlds, weighed or not."""
-    del courses
     return float(np.median(found.paces))
 
 
@@ -105,10 +103,7 @@ def slow_reasons(
         return tuple(named)
     named += [f"what fits best: {words}" for words in _likelier(courses, found)]
     if not _likelier(courses, found):
-        named.append(
-            "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for "
-            "resets of a link (dmesg), and for clients"
-        )
+        named.append(UNEXPLAINED)
     return tuple(named)
 
 
@@ -138,8 +133,8 @@ def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tu
         # The metadata phase is known about as well as the whole.
         late = visit * left.p90 / max(left.p50, 1e-9)
         said.append(
-            f"that little or nothing is issued is normal in the metadata phase, until about {_moment(at, visit)}; "
-            f"worry if it is still so {_at(at, late)}"
+            "that little or nothing is issued is normal in the metadata phase, until about "
+            f"{_moment(at, visit)}; worry if it is still so {_at(at, late)}"
         )
     said.append(f"worry if it is not over {_at(at, left.p90)}: nine in ten such scans are")
     return tuple(said)
@@ -169,25 +164,26 @@ def consequences(
         early = share < resolved.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         if rule == "restart" or (rule == "defer-unless-early" and early):
             said.append(
-                f"replacing a second drive now starts the resilver again from zero in {name}{gone}: both would be "
-                f"done in about {format_duration(total.p50)}"
+                f"replacing a second drive now starts the resilver again from zero in {name}{gone}: both "
+                f"would be done in about {format_duration(total.p50)}"
             )
         else:
             said.append(
-                f"replacing a second drive now does not disturb this resilver in {name}: the new one waits and "
-                f"gets a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
+                f"replacing a second drive now does not disturb this resilver in {name}: the new one waits "
+                f"and gets a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
             )
     if resolved.operation == "rebuild":
-        said.append("a reboot now: the rebuild goes on where it was noted last, a metaslab or so is done again")
+        said.append(
+            "a reboot now: the rebuild goes on where it was noted last, a metaslab or so is done again"
+        )
     elif resolved.release.order == "sorted":
         lost = min(CHECKPOINT_S, elapsed) if elapsed else CHECKPOINT_S
         said.append(
-            f"a reboot now: the scan goes on from its last checkpoint, at most {format_duration(lost)} are lost; "
-            "the rates that zpool prints begin anew"
+            "a reboot now: the scan goes on from its last checkpoint, at most "
+            f"{format_duration(lost)} are lost; {RATES_ANEW}"
         )
     else:
         said.append(
-            "a reboot now: the scan goes on from where the last transaction group left it; the rates that zpool "
-            "prints begin anew"
+            f"a reboot now: the scan goes on from where the last transaction group left it; {RATES_ANEW}"
         )
     return tuple(said)

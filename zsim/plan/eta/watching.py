@@ -81,7 +81,9 @@ def watched(
         # The date of a status stands before it, as zpool status -T d prints it.
         text = f"{now:%a %b %d %H:%M:%S %Y}\n{status(pool)}"
         try:
-            answer = eta("\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now)
+            answer = eta(
+                "\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now
+            )
         except InputError:
             if seen:
                 return
@@ -112,7 +114,10 @@ def prometheus_text(answer: Eta) -> str:
         (
             "zsim_scan_remaining_seconds",
             "Time to go of the running scan, by quantile.",
-            [(f'pool="{pool}",quantile="{q}"', value) for q, value in _quantiles(answer.remaining_s.to_dict())],
+            [
+                (f'pool="{pool}",quantile="{q}"', value)
+                for q, value in _quantiles(answer.remaining_s.to_dict())
+            ],
         ),
         (
             "zsim_scan_total_seconds",

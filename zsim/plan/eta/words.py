@@ -40,14 +40,14 @@ def lines(answer: Eta) -> Iterator[tuple[str, str]]:
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
-    for each in answer.reasons:
-        yield f"Reason: {each}.", ""
-    for each in answer.worry:
-        yield f"When to worry: {each}.", ""
-    for each in answer.consequences:
-        yield f"If you step in: {each}.", ""
-    for each in answer.notes:
-        yield f"Note: {each}.", ""
+    for words in answer.reasons:
+        yield f"Reason: {words}.", ""
+    for words in answer.worry:
+        yield f"When to worry: {words}.", ""
+    for words in answer.consequences:
+        yield f"If you step in: {words}.", ""
+    for words in answer.notes:
+        yield f"Note: {words.rstrip('.')}.", ""
 
 
 def _zpool(answer: Eta) -> Iterator[tuple[str, str]]:
@@ -87,7 +87,8 @@ def as_text(answer: Eta) -> str:
     import textwrap
 
     return "\n".join(
-        "\n".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)) for text, _ in lines(answer)
+        "\n".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+        for text, _ in lines(answer)
     )
 
 

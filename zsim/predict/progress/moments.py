@@ -126,8 +126,8 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
         return scan.done
     if scan.format == "rebuild":
         # Scanned are all ranges met, issued those of groups that have lost a child.
-        known = scan.scanned is not None and scan.scanned > scan.issued
-        return _share(scan.scanned, scan.total) if known else _share(scan.issued, scan.total * needed)
+        met = scan.scanned is not None and scan.scanned > scan.issued
+        return _share(scan.scanned, scan.total) if met else _share(scan.issued, scan.total * needed)
     if scan.format == "2.2+":
         # Until all is scanned, what will be skipped is not known.
         known = scan.total_issue if scan.total_issue is not None and visited >= 1.0 else None
@@ -175,9 +175,7 @@ def history_of(
     Two statuses tell more than one: the work between them took the time between them, whatever the averages
     that were printed.
     """
-    states = [
-        state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None
-    ]
+    states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
     stretches: list[Stretch] = []

@@ -69,7 +69,9 @@ def fitted_noise() -> Noise:
     def number(name: str, unit: str = "1") -> float:
         return float(catalogue.quantity_of(data, name, MODEL, unit).value)
 
-    levels = tuple((float(each["factor"]["value"]), float(each["share"]["value"])) for each in data["restless"])
+    levels = tuple(
+        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in data["restless"]
+    )
     return Noise(
         whole=number("spread.whole"),
         visit=number("spread.visit"),
@@ -146,9 +148,7 @@ def covariance(noise: Noise, factor: float) -> F64:
     return found
 
 
-def posterior(
-    seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], prior: F64
-) -> Posterior:
+def posterior(seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], prior: F64) -> Posterior:
     """Return what is to be expected of amounts of work, given the time that others took.
 
     Parameters

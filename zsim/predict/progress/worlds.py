@@ -12,8 +12,8 @@ import numpy as np
 from zsim.drives.parameters import DriveParameters
 from zsim.engine.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.engine.model import PlaneModel
-from zsim.engine.run import Run
 from zsim.engine.rules import rebuild_window, vdev_window, waits_for_metaslabs
+from zsim.engine.run import Run
 from zsim.engine.setup import wanted_blocks
 from zsim.engine.warm import begin_compiling
 from zsim.errors import InputError
@@ -120,9 +120,7 @@ class CourseWork(Work):
         drive = result.model.leaves[number if kind != "link" else 0].drive
         if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
-            shape = with_zones(
-                shape, drive.zone_rates, float(row["transfer"]) / max(result.run.end, 1e-9)
-            )
+            shape = with_zones(shape, drive.zone_rates, float(row["transfer"]) / max(result.run.end, 1e-9))
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -197,7 +195,9 @@ def whole_courses(
     """
     members = draw_members(unknowns(resolved), resolved.seed)[:worlds]
     seeded = [replace(resolved, seed=resolved.seed + SEED_STEP * place) for place in range(len(members))]
-    found = together(lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members)))
+    found = together(
+        lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members))
+    )
     known = tuple(course for course in found if course is not None)
     if not known:
         raise InputError("alloc", resolved.alloc, "no simulated pool of that size holds it", "check it")
@@ -218,7 +218,9 @@ def _whole_course(
         model = replace(model, leaves=tuple(leaves))
     setup = replace(whole_setup(world, pool.table, model), records=RECORDS, visited=pool.visited)
     result = Run(setup).finish()
-    return whole_course(world, member, pool, MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model))
+    return whole_course(
+        world, member, pool, MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
+    )
 
 
 def whole_course(world: ResolvedScenario, member: Member, pool: Miniature, result: MemberResult) -> Course:
@@ -286,8 +288,8 @@ def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
 def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
     """Return how long a scan takes to be over after its last I/O [s].
 
-    A rebuild makes no txg of its own: its end is noted in the one that is open, which an idle pool closes when
-    zfs_txg_timeout is over (vdev_rebuild.c:vdev_rebuild_complete_sync; 3.7 to 4.5 s seen in four runs).
+    A rebuild makes no txg of its own: its end is noted in the one that is open, which an idle pool closes
+    when zfs_txg_timeout is over (vdev_rebuild.c:vdev_rebuild_complete_sync; 3.7 to 4.5 s seen in four runs).
     """
     if resolved.operation != "rebuild":
         return tail_s

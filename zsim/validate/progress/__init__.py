@@ -1,1 +1,1 @@
-"""Cases of running scans: statuses that people printed while one ran, sequences of scans, real OpenZFS runs."""
+"""Cases of running scans: reported statuses, sequences of scans of a pool, and real OpenZFS runs."""

@@ -41,20 +41,19 @@ def discover(path: Path) -> list[Case]:
 def of_runs(cases: Sequence[Case]) -> list[Case]:
     """Return the runs of real OpenZFS among cases, as cases of their progress."""
     return [
-        replace(
-            case, kind=RUNS, format="progress", claim="eta@0.5", problem="", tolerance=None, key=SIBLING_KEY
-        )
+        replace(case, kind=RUNS, format="progress", claim="eta@0.5", problem="", tolerance=None, key=RUN_KEY)
         for case in cases
-        if case.format == "zfs-run" and (case.path / "progress.csv").is_file()
+        if case.format == "zfs-run" and any((case.path / name).is_file() for name in PROGRESS_FILES)
     ]
 
 
-SIBLING_KEY = "run"
+RUN_KEY = "run"
+PROGRESS_FILES = ("progress.csv", "progress.csv.zst")
 
 
 def run(case: Case, options: Options) -> list[Claim]:
     """Return the claims of a row or of a run."""
-    if case.key == SIBLING_KEY:
+    if case.key == RUN_KEY:
         from zsim.validate.progress.runs import run as claims_of_run
 
         return claims_of_run(case, options)
@@ -62,4 +61,6 @@ def run(case: Case, options: Options) -> list[Claim]:
     from zsim.validate.progress import pairs, series
 
     row = row_of(case)
-    return (series if case.kind == SERIES else pairs).claims_of(case, row, options)
+    if case.kind == SERIES:
+        return series.claims_of(case, row, options)
+    return pairs.claims_of(case, row, options)

@@ -21,9 +21,7 @@ def claims_of(case: Case, row: Row, options: Options) -> list[Claim]:
     return [_claim(case, row, events, place, options) for place in range(1, len(events))]
 
 
-def _claim(
-    case: Case, row: Row, events: Sequence[Mapping[str, Any]], place: int, options: Options
-) -> Claim:
+def _claim(case: Case, row: Row, events: Sequence[Mapping[str, Any]], place: int, options: Options) -> Claim:
     event, before = events[place], [each for each in events[:place] if each.get("duration_s")]
     name, truth = f"event[{place}]", event.get("duration_s")
     details = {LAST_BY_ALLOC: last_by_alloc(before, event)}

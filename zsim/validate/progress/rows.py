@@ -29,7 +29,12 @@ KEPT = (
     "drive_model", "drive_bytes", "drive_type", "alloc_bytes", "pool_size_bytes", "fill_fraction",
     "frag_percent", "recordsize", "zfs_version", "platform", "n_vdevs", "replaced_drives", "confidence",
 )  # fmt: skip
-KINDS: Mapping[str, ScanKind] = {"resilver": "resilver", "scrub": "scrub", "rebuild": "rebuild", "heal": "heal"}
+KINDS: Mapping[str, ScanKind] = {
+    "resilver": "resilver",
+    "scrub": "scrub",
+    "rebuild": "rebuild",
+    "heal": "heal",
+}
 
 
 def fields_of(row: Row, kind: str | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs of real OpenZFS as if only layout, drive, ALLOC, record size and release were known, and their progress.
+"""Runs of real OpenZFS as if only layout, drive, ALLOC, record size, release and progress were known.
 
 Neither the list of blocks nor the recipe of the pool is looked at: the worlds are those of a pool of which
 nobody says what is on it.  Claims are ``eta@0.2`` and so on: the whole duration, from the attach to the end,
@@ -11,9 +11,12 @@ import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zsim.observe.texts import opened
 from zsim.predict.progress.course import Course
 from zsim.predict.progress.moments import PoolFacts
 from zsim.predict.progress.remaining import remaining
@@ -23,7 +26,9 @@ from zsim.validate.zfs_config import Bench, drive_of
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
 MOST_STATUSES = 10
-ZPOOL = "zpool_s"
+ZPOOL, LAST_BY_ALLOC = "zpool_s", "last_by_alloc_s"
+OTHER_SCAN = 0.08
+"""What a scrub leaves open of a resilver of the same pool: standard deviation of the logarithm."""
 MEMORY = 24 << 30
 
 
@@ -37,10 +42,17 @@ class Sample(NamedTuple):
     processed: int
 
 
+def progress_file(folder: Path) -> Path | None:
+    """Return the progress of a run, plain or compressed; None where there is none."""
+    names = (folder / "progress.csv", folder / "progress.csv.zst")
+    return next((path for path in names if path.is_file()), None)
+
+
 def read_progress(path: Path) -> list[Sample]:
     """Return the rows of ``progress.csv``."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [_sample(row) for row in csv.DictReader(stream)]
+    with opened(path) as stream:
+        text = stream.read().decode("utf-8")
+    return [_sample(row) for row in csv.DictReader(text.splitlines())]
 
 
 def _sample(row: Mapping[str, str]) -> Sample:
@@ -94,6 +106,22 @@ def courses_of_run(bench: Bench) -> tuple[Course, ...]:
     return whole_courses(resolved, lambda leaf: drive_of(bench, leaf))
 
 
+def courses_with_scrub(bench: Bench) -> list[tuple[Course, Course]]:
+    """Return the courses of a run, each with that of a scrub in the same world."""
+    from zsim.predict.api import resolved_of
+    from zsim.predict.progress.worlds import whole_courses
+    from zsim.scenario.model import Scenario
+
+    fields = fields_of(bench)
+    dropped = ("operation", "target", "old_drive")
+    scrub = {key: value for key, value in fields.items() if key not in dropped} | {"operation": "scrub"}
+    found = [
+        whole_courses(resolved_of(Scenario.from_dict(each)), lambda leaf: drive_of(bench, leaf))
+        for each in (fields | {"write_cache": True}, scrub)
+    ]
+    return list(zip(*found, strict=False))
+
+
 def facts_of(bench: Bench) -> PoolFacts:
     """Return what decides how the counters of a run are to be read."""
     return PoolFacts(bench.mode == "sorted")
@@ -118,7 +146,7 @@ def statuses(bench: Bench, samples: Sequence[Sample], until: float) -> tuple[flo
     printed, total = format_of(bench), alloc_of(bench)
     if printed == "rebuild":
         # A metaslab is issued at once: done, when the counter rises, is what it was before.
-        seen = [sample._replace(issued=before.issued) for before, sample in zip(seen, seen[1:], strict=False)]
+        seen = [sample._replace(issued=before.issued) for before, sample in pairwise(seen)]
     moved = [
         sample
         for place, sample in enumerate(seen)
@@ -171,7 +199,9 @@ def run(case: Case, options: Options) -> list[Claim]:
     del options
     bench = load(case.path)
     truth = float(bench.result["model_s"])
-    samples, courses, facts = read_progress(case.path / "progress.csv"), courses_of_run(bench), facts_of(bench)
+    path = progress_file(case.path)
+    assert path is not None
+    samples, courses, facts = read_progress(path), courses_of_run(bench), facts_of(bench)
     claims = []
     for share in SHARES:
         low, middle, high = answer(bench, samples, courses, facts, share * truth)
@@ -181,7 +211,46 @@ def run(case: Case, options: Options) -> list[Claim]:
                 details={ZPOOL: zpool_total(bench, samples, share * truth)},
             )
         )  # fmt: skip
-    return claims
+    return [*claims, *next_claims(case, bench)]
+
+
+def scrub_of(folder: Path, bench: Bench) -> Bench | None:
+    """Return a finished scrub of the pool of a run beside it: all that says how the pool is, is equal."""
+    if bench.scrub:
+        return None
+    for path in sorted(folder.parent.iterdir()):
+        if "scrub" in path.name and (path / "config.json").is_file() and (path / "result.json").is_file():
+            other = load(path)
+            alike = all(other.config.get(key) == bench.config.get(key) for key in ("zfs", "pool", "disk"))
+            if other.scrub and alike and other.section("foreground") == bench.section("foreground"):
+                return other
+    return None
+
+
+def next_claims(case: Case, bench: Bench) -> list[Claim]:
+    """Return the claim ``next``: a resilver from a finished scrub of the same pool, where there is one."""
+    scrub = scrub_of(case.path, bench)
+    if scrub is None:
+        return []
+    seen = float(scrub.result["model_s"]) - attach_s(scrub)
+    courses = [
+        replace(course, told=((math.log(seen / before.total_s), OTHER_SCAN),))
+        for course, before in courses_with_scrub(bench)
+    ]
+    begin = attach_s(bench)
+    low, middle, high = (begin + each for each in remaining(courses, (), facts_of(bench)).total())
+    truth = float(bench.result["model_s"])
+    return [
+        judge(
+            case, "next", truth, middle, p10=low, p90=high, unit="s",
+            details={LAST_BY_ALLOC: float(scrub.result["model_s"])},
+        )
+    ]  # fmt: skip
+
+
+def attach_s(bench: Bench) -> float:
+    """Return how long an idle pool takes from the command to the scan [s]: its txgs, as 2.3.9 showed."""
+    return 1.0 if bench.mode != "rebuild" else 0.3
 
 
 def answer(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.report.tables import Grid
 from zsim.validate.frame import Claim
-from zsim.validate.words import Grid
 
 Floats = NDArray[np.float64]
 KINDS = ("progress-series", "progress-pairs", "progress-run")
@@ -96,7 +96,9 @@ def _score(members: Sequence[Answer]) -> Score:
     weights = np.array([1.0 / counts[each.experiment] for each in members])
     errors = np.array([each.error for each in members])
     known = [place for place, each in enumerate(members) if each.baseline]
-    ruled = np.array([math.log(float(members[place].baseline or 1.0) / members[place].observed) for place in known])
+    ruled = np.array(
+        [math.log(float(members[place].baseline or 1.0) / members[place].observed) for place in known]
+    )
     inside = np.array([each.inside for each in members], dtype=np.float64)
     return Score(
         len(members),
@@ -120,8 +122,8 @@ def answers_of(claims: Iterable[Claim]) -> list[Answer]:
     """Return the claims about running scans that have both an observation and an answer."""
     return [
         Answer(
-            _group(claim), claim.experiment or claim.case, claim.observed, claim.predicted, claim.p10, claim.p90,
-            next((value for name in BASELINES if (value := claim.details.get(name))), None),
+            _group(claim), claim.experiment or claim.case, claim.observed, claim.predicted, claim.p10,
+            claim.p90, next((value for name in BASELINES if (value := claim.details.get(name))), None),
         )
         for claim in claims
         if claim.kind in KINDS and claim.observed and claim.predicted and claim.p10 and claim.p90
@@ -148,7 +150,9 @@ def summary_of(claims: Iterable[Claim]) -> dict[str, dict[str, float | None]]:
 
 def grid_of(summary: Mapping[str, Mapping[str, float | None]]) -> Grid:
     """Return the scores as a table."""
-    head = ("class", "answers", "experiments", "median", "p90", "bias", "within p10-p90", "zpool or rule of thumb")
+    head = (
+        "class", "answers", "experiments", "median", "p90", "bias", "within p10-p90", "zpool or rule",
+    )  # fmt: skip
     rows = tuple(
         (
             name,

@@ -30,9 +30,7 @@ def claims_of(case: Case, row: Row, options: Options) -> list[Claim]:
     truth = row.get("final_duration_s")
     fields = fields_of(row, rebuilt(row))
     courses, facts = _courses(json.dumps(fields, sort_keys=True), options.seed)
-    return [
-        _claim(case, place, truth, courses, scans[: place + 1], facts) for place in range(len(scans))
-    ]
+    return [_claim(case, place, truth, courses, scans[: place + 1], facts) for place in range(len(scans))]
 
 
 def rebuilt(row: Row) -> str:
