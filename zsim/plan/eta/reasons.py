@@ -36,8 +36,8 @@ SEEKS = "bytes visited go evenly, seeks do not: small files and the end of the p
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
 SLOW_HOURS = "its mean rate holds the metadata phase, or slow hours, that do not come again"
 UNEXPLAINED = (
-    "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for resets "
-    "of a link (dmesg), and for clients"
+    "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for "
+    "resets of a link (dmesg), and for clients"
 )
 RATES_ANEW = "the rates that zpool prints begin anew"
 ZFS_WORDS = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from zsim.errors import InputError
 from zsim.files import replace_file
+from zsim.observe.zpool_status import read_status
 from zsim.plan.eta.answer import Eta
 from zsim.plan.eta.api import eta
 from zsim.units import format_duration
@@ -52,6 +53,11 @@ def status_of(pool: str) -> str:
     return done.stdout
 
 
+def runs(text: str) -> bool:
+    """Tell whether a scan runs in a status."""
+    return any(scan.active for status in read_status(text) for scan in status.scans)
+
+
 def watched(
     pool: str,
     every_s: float,
@@ -80,14 +86,9 @@ def watched(
         now = clock()
         # The date of a status stands before it, as zpool status -T d prints it.
         text = f"{now:%a %b %d %H:%M:%S %Y}\n{status(pool)}"
-        try:
-            answer = eta(
-                "\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now
-            )
-        except InputError:
-            if seen:
-                return
-            raise
+        if seen and not runs(text):
+            return
+        answer = eta("\n".join([*seen, text]), files, pool=pool, overrides=overrides, stated=stated, now=now)
         seen = [*(seen if len(seen) < MOST_STATUSES else seen[::2]), text]
         yield answer
         sleep(every_s)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 WIDTH = 100
+LOUD = "NOT KNOWN"
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 """Assumptions that are told first: no world differs in them."""
 
@@ -37,6 +38,9 @@ def lines(answer: Eta) -> Iterator[tuple[str, str]]:
     for each in answer.assumptions:
         if each["field"] in NOT_VARIED:
             yield f"Assumed, and it matters: {each['field']} {each['text']} ({each['why']}).", "yellow"
+    for words in answer.notes:
+        if words.startswith(LOUD):
+            yield words, "yellow"
     yield "", ""
     yield from _zpool(answer)
     yield from _work(answer)
@@ -47,7 +51,8 @@ def lines(answer: Eta) -> Iterator[tuple[str, str]]:
     for words in answer.consequences:
         yield f"If you step in: {words}.", ""
     for words in answer.notes:
-        yield f"Note: {words.rstrip('.')}.", ""
+        if not words.startswith(LOUD):
+            yield f"Note: {words.rstrip('.')}.", ""
 
 
 def _zpool(answer: Eta) -> Iterator[tuple[str, str]]:

@@ -59,8 +59,8 @@ class Course:
         Share of ALLOC that has to be issued: the rest is skipped.
     window : float
         Bytes issued that are under way, as a share of those to be issued.
-    one_sweep : bool
-        Whether the scan goes over the drives once, by address.
+    drifts : float
+        How much of the drift of a scan by address it has, from 0 to 1.
     name : str
         Which world, for people.
     told : tuple of (float, float)
@@ -75,7 +75,7 @@ class Course:
     repaired: float
     needed: float = 1.0
     window: float = 0.0
-    one_sweep: bool = False
+    drifts: float = 0.0
     name: str = ""
     told: tuple[tuple[float, float], ...] = ()
 
@@ -94,10 +94,8 @@ class Course:
             (logarithm): on real pools what lies behind is younger and in smaller holes.
         """
         issue = np.maximum(np.diff(self.shape.at(EDGES)), 1e-9)
-        if self.one_sweep:
-            slower = issue * np.exp(drift * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
-            issue = slower * issue.sum() / slower.sum()
-        issue = issue * self.issue_s
+        slower = issue * np.exp(self.drifts * drift * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
+        issue = slower * issue.sum() / slower.sum() * self.issue_s
         visit = np.full(VISIT_CELLS, max(self.visit_s, 1e-9) / VISIT_CELLS)
         return np.concatenate((visit, issue, [max(self.tail_s, 1e-9)]))
 
@@ -159,7 +157,7 @@ def _shape(times: F64, amounts: F64, begin: float, end: float) -> Shape:
     return Shape(share, moment[keep], max(0.0, end - float(times[-1])) / span)
 
 
-def with_zones(shape: Shape, rates: tuple[float, ...], transfer: float) -> Shape:
+def with_zones(shape: Shape, rates: tuple[float, ...], transfer: float, reach: float = 1.0) -> Shape:
     """Return a shape with the zones of the drive: a scan by address begins on the outer, faster tracks.
 
     Parameters
@@ -170,11 +168,13 @@ def with_zones(shape: Shape, rates: tuple[float, ...], transfer: float) -> Shape
         Media rate by zone, outermost first [bytes/s].
     transfer : float
         Share of the time in which data is moved, which goes with the rate.
+    reach : float
+        How far in the data lies, as a share of the drive.
     """
-    pace = (1.0 / np.array(rates)) / float(np.mean(1.0 / np.array(rates)))
-    slope = transfer * pace + (1.0 - transfer)
     grid = np.linspace(0.0, 1.0, POINTS)
-    places = np.linspace(0.0, 1.0, len(rates) + 1)
-    zoned = np.interp(grid, places, np.concatenate(([0.0], np.cumsum(slope) / slope.sum())))
+    zone = np.minimum(grid * reach * len(rates), len(rates) - 1).astype(np.int64)
+    pace = 1.0 / np.array(rates)[zone]
+    slope = transfer * pace / pace.mean() + (1.0 - transfer)
+    zoned = np.concatenate(([0.0], np.cumsum(slope[:-1]) / slope[:-1].sum()))
     moment = np.maximum.accumulate(np.clip(shape.at(grid) + zoned - grid, 0.0, 1.0))
     return Shape(grid, moment, shape.tail)

@@ -40,6 +40,9 @@ from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
 REBUILD_CLOSES = 0.8
+REACH, REFILLED = 2.0, 0.5
+"""How far in the data of a pool lies, over its fill: outer metaslabs weigh up to twice as much in the choice
+(metaslab.c:metaslab_space_weight); and the fill from which on freed holes are filled again."""
 EVEN_PACES, EVEN_VISIT = (1.2, 2.0, 3.0, 5.0, 9.0), 0.15
 """How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
 OTHER_SCAN = 0.1
@@ -120,7 +123,8 @@ class CourseWork(Work):
         drive = result.model.leaves[number if kind != "link" else 0].drive
         if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
-            shape = with_zones(shape, drive.zone_rates, float(row["transfer"]) / max(result.run.end, 1e-9))
+            moving = float(row["transfer"]) / max(result.run.end, 1e-9)
+            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, REACH * world.fill))
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -132,7 +136,7 @@ class CourseWork(Work):
             repaired=float(totals(result)["resilvered_bytes"]),
             needed=kept.needed,
             window=window_share(world, result.model),
-            one_sweep=one_sweep(world),
+            drifts=drifts(world),
             name=world_name(member),
         )
 
@@ -236,7 +240,7 @@ def whole_course(world: ResolvedScenario, member: Member, pool: Miniature, resul
         repaired=float(totals(result)["resilvered_bytes"]),
         needed=needed_share(world, pool, result.model),
         window=window_share(world, result.model),
-        one_sweep=one_sweep(world),
+        drifts=drifts(world),
         name=world_name(member),
     )
 
@@ -294,6 +298,11 @@ def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
     if resolved.operation != "rebuild":
         return tail_s
     return max(tail_s, REBUILD_CLOSES * float(resolved.release.tunables["zfs_txg_timeout"]))
+
+
+def drifts(resolved: ResolvedScenario) -> float:
+    """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
+    return min(1.0, resolved.fill / REFILLED) if one_sweep(resolved) else 0.0
 
 
 def one_sweep(resolved: ResolvedScenario) -> bool:
