@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zsim.predict.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
-from zsim.predict.progress.moments import PoolFacts, clock_of, history_of, state_of
+from zsim.predict.progress.moments import PoolFacts, adapted, clock_of, history_of, state_of
 from zsim.predict.progress.noise import Stretch, covariance, fitted_noise, posterior
 from zsim.predict.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
@@ -135,3 +135,16 @@ def test_legacy_order_has_no_metadata_phase():
 def test_shapes_keep_their_order():
     shape = Shape(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.2, 1.0]))
     assert list(shape.at(np.array([0.25, 0.75]))) == pytest.approx([0.1, 0.6])
+
+
+def test_what_is_skipped_tells_how_full_the_damaged_vdev_is():
+    # 70 % of what was scanned needed no repair: the damaged vdev holds 30 %, not half.
+    seen = scan(
+        format="0.8-2.1", total_issue=None, scanned=4 * T, issued=28 * T // 10, processed=0, elapsed=400.0
+    )
+    found = adapted(course(needed=0.5), [seen])
+    assert found.needed == pytest.approx(0.3, rel=1e-6)
+    assert found.issue_s == pytest.approx(9000.0 * 0.6, rel=1e-6)
+    done = scan(scanned=10 * T, issued=T, total_issue=3 * T, elapsed=900.0)
+    assert adapted(course(needed=0.5), [done]).needed == pytest.approx(0.3, rel=1e-6)
+    assert adapted(course(), [scan(scanned=4 * T, issued=T)]).needed == 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.predict.progress.course import Course, done_cells
@@ -16,6 +16,8 @@ WHOLE = 0.995
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
 REPAIRED_ERROR = 0.15
 """Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
+MOST_UNEVEN, SCANNED_ENOUGH = 4.0, 0.005
+"""How much more or less than its share a vdev may hold; and of ALLOC, what has to be scanned to tell."""
 MOSTLY_NEEDED = 0.85
 """Of ALLOC: with less, the bytes repaired tell more than those issued, of which most are skipped."""
 
@@ -134,6 +136,37 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
         return _share(scan.issued, known or min(scan.total_issue or scan.total, scan.total * needed))
     # Skipped blocks are counted when they are visited.
     return _share(scan.issued - visited * (1.0 - needed) * scan.total, needed * scan.total)
+
+
+def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
+    """Return a course whose damaged vdevs hold what the counters say: vdevs of a pool are not equally full.
+
+    From 2.2 on that is the total to be issued, when all is scanned.  Up to 2.1 what is skipped is counted as
+    issued when it is visited, so that of what is scanned all but the rest needs repair.
+    """
+    shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
+    if not shares:
+        return course
+    ratio = min(MOST_UNEVEN, max(1.0 / MOST_UNEVEN, shares[-1] / course.needed))
+    return replace(
+        course,
+        issue_s=course.issue_s * ratio,
+        repaired=course.repaired * ratio,
+        needed=min(1.0, course.needed * ratio),
+    )
+
+
+def needed_by(scan: RunningScan, course: Course) -> float | None:
+    """Return the share of ALLOC that has to be issued, by the counters; None where they do not tell."""
+    if scan.kind != "resilver" or not scan.total or scan.scanned is None or scan.issued is None:
+        return None
+    if scan.format == "2.2+":
+        over = scan.scanned >= WHOLE * scan.total
+        return scan.total_issue / scan.total if over and scan.total_issue else None
+    if not _counts_skipped(scan, course.needed) or scan.scanned < SCANNED_ENOUGH * scan.total:
+        return None
+    repaired = (scan.processed or 0) * course.needed * scan.total / max(course.repaired, 1.0)
+    return max(0.01, 1.0 - max(0.0, scan.issued - repaired) / scan.scanned)
 
 
 def _counts_skipped(scan: RunningScan, needed: float) -> bool:

@@ -21,6 +21,8 @@ from zsim.scenario import catalogue
 
 F64 = NDArray[np.float64]
 MODEL = catalogue.models_directory() / "unknowns" / "progress.toml"
+VISIT_LENGTH = 2.0
+"""Over so many cells of the metadata phase its own pace is correlated."""
 STEPS = 6
 """Of Gauss and Newton."""
 
@@ -138,8 +140,10 @@ def covariance(noise: Noise, factor: float) -> F64:
     """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
     found = np.full((CELLS, CELLS), noise.whole**2)
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
-    # The metadata phase is one stretch, and so is the tail: what they have of their own is common to them.
-    found[visit, visit] += noise.visit**2 + (factor * noise.slow) ** 2
+    # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
+    place = np.arange(VISIT_CELLS)
+    near = np.exp(-np.abs(place[:, None] - place[None, :]) / VISIT_LENGTH)
+    found[visit, visit] += noise.visit**2 * (0.5 + 0.5 * near) + (factor * noise.slow) ** 2
     found[issue, issue] += factor**2 * (
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )

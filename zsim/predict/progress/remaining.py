@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.predict.progress.course import CELLS, VISIT_CELLS, Course, done_cells
-from zsim.predict.progress.moments import History, PoolFacts, State, history_of
+from zsim.predict.progress.moments import History, PoolFacts, State, adapted, history_of
 from zsim.predict.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.scenario.evidence import RunningScan
 
@@ -129,7 +129,7 @@ def remaining(
     priors = [covariance(noise, factor) for factor in factors]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     rows = []
-    for place, course in enumerate(courses):
+    for place, course in enumerate(adapted(course, scans) for course in courses):
         history = history_of(scans, course, facts, noise)
         rows += [
             _component(place, course, history, priors[number], share * float(own[place]), noise.drift)
