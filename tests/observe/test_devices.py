@@ -1,5 +1,7 @@
 """Drives by their names and by the tools that list them: models, capacities, caches, links."""
 
+from pathlib import Path
+
 import pytest
 
 from zsim.observe.devices.identity import Inventory
@@ -8,111 +10,16 @@ from zsim.observe.devices.models import model_of
 from zsim.observe.devices.reading import read_drives
 from zsim.observe.importing import import_pasted
 
-LSBLK = """\
-NAME   MODEL                        SERIAL            SIZE ROTA LOG-SEC PHY-SEC
-sda    WDC WD40EFRX-68N32N0         WD-WCC7K0123456   3.6T    1     512    4096
-├─sda1                                                3.6T    1     512    4096
-└─sda9                                                  8M    1     512    4096
-sdb    ST18000NM000J-2TV103         ZR52ABCD         16.4T    1     512    4096
-sdc    Samsung SSD 860 EVO 1TB      S3Z8NB0K123456A 931.5G    0     512     512
-nvme0n1
-       Samsung SSD 970 EVO Plus 1TB S4EWNX0M123456  931.5G    0     512     512
-"""
-LSBLK_PAIRS = """\
-NAME="sda" MODEL="WDC WD40EFRX-68N32N0" SERIAL="WD-WCC7K0123456" SIZE="4000787030016" ROTA="1" LOG-SEC="512" PHY-SEC="4096"
-NAME="loop0" MODEL="" SERIAL="" SIZE="65536" ROTA="0" LOG-SEC="512" PHY-SEC="512"
-"""
-LSBLK_JSON = """{
-   "blockdevices": [
-      {"name":"sda", "model":"ST18000NM000J-2TV103", "serial":"ZR52ABCD", "size":"16.4T", "rota":true, "log-sec":512, "phy-sec":4096,
-         "children": [{"name":"sda1", "size":"16.4T"}]},
-      {"name":"sr0", "model":"DVD", "serial":null, "size":"1024M", "rota":true, "log-sec":512, "phy-sec":512}
-   ]
-}"""
-SMARTCTL = """\
-$ smartctl -x /dev/sda
-smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0-18-amd64] (local build)
-Copyright (C) 2002-22, Bruce Allen, Christian Franke, www.smartmontools.org
-
-=== START OF INFORMATION SECTION ===
-Model Family:     Western Digital Red
-Device Model:     WDC WD40EFRX-68N32N0
-Serial Number:    WD-WCC7K0123456
-LU WWN Device Id: 5 0014ee 20c123456
-Firmware Version: 82.00A82
-User Capacity:    4,000,787,030,016 bytes [4.00 TB]
-Sector Sizes:     512 bytes logical, 4096 bytes physical
-Rotation Rate:    5400 rpm
-SATA Version is:  SATA 3.0, 6.0 Gb/s (current: 1.5 Gb/s)
-Write cache is:   Enabled
-
-$ smartctl -i /dev/sdb
-=== START OF INFORMATION SECTION ===
-Vendor:               SEAGATE
-Product:              ST4000NM0023
-Revision:             0004
-User Capacity:        4,000,787,030,016 bytes [4.00 TB]
-Logical block size:   512 bytes
-Rotation Rate:        7200 rpm
-Serial number:        Z1Z0ABCD0000R123
-Transport protocol:   SAS (SPL-4)
-Writeback Cache is:   Disabled
-"""
-SMARTCTL_NVME = """\
-=== START OF INFORMATION SECTION ===
-Model Number:                       Samsung SSD 970 EVO Plus 1TB
-Serial Number:                      S4EWNX0M123456
-Total NVM Capacity:                 1,000,204,886,016 [1.00 TB]
-"""
-SMARTCTL_JSON = """{"json_format_version": [1, 0], "smartctl": {"version": [7, 3]}, "device": {"name": "/dev/sda"},
- "model_name": "WDC WD40EFRX-68N32N0", "serial_number": "WD-WCC7K0123456", "user_capacity": {"bytes": 4000787030016},
- "rotation_rate": 5400, "logical_block_size": 512, "physical_block_size": 4096,
- "interface_speed": {"max": {"string": "6.0 Gb/s"}, "current": {"string": "3.0 Gb/s"}}, "write_cache": {"enabled": false}}"""
-CAMCONTROL = """\
-<ATA WDC WD40EFRX-68W 0A82>        at scbus0 target 8 lun 0 (pass0,da0)
-<WDC WD40EFRX-68WT0N0 82.00A82>    at scbus1 target 0 lun 0 (ada0,pass1)
-<AHCI SGPIO Enclosure 2.00 0001>   at scbus6 target 0 lun 0 (ses0,pass2)
-"""
-GEOM = """\
-Geom name: ada0
-Providers:
-1. Name: ada0
-   Mediasize: 4000787030016 (3.6T)
-   Sectorsize: 512
-   Stripesize: 4096
-   Stripeoffset: 0
-   Mode: r2w2e3
-   descr: WDC WD40EFRX-68WT0N0
-   lunid: 50014ee20c123456
-   ident: WD-WCC4E0123456
-   rotationrate: 5400
-   fwsectors: 63
-   fwheads: 16
-
-Geom name: cd0
-Providers:
-1. Name: cd0
-   Mediasize: 0 (0B)
-"""
-HDPARM = """\
-
-/dev/sda:
-
-ATA device, with non-removable media
-\tModel Number:       WDC WD40EFRX-68N32N0                    
-\tSerial Number:      WD-WCC7K0123456
-\tNominal Media Rotation Rate: 5400
-\tdevice size with M = 1024*1024:     3815447 MBytes
-\tdevice size with M = 1000*1000:     4000787 MBytes (4000 GB)
-Commands/features:
-\tEnabled\tSupported:
-\t   *\tSMART feature set
-\t    \tWrite cache
-\t   *\tLook-ahead
-
-/dev/sdb:
- write-caching =  1 (on)
-"""
+OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
+LSBLK = (OUTPUTS / "lsblk.txt").read_text()
+LSBLK_PAIRS = (OUTPUTS / "lsblk-pairs.txt").read_text()
+LSBLK_JSON = (OUTPUTS / "lsblk-json.json").read_text()
+SMARTCTL = (OUTPUTS / "smartctl.txt").read_text()
+SMARTCTL_NVME = (OUTPUTS / "smartctl-nvme.txt").read_text()
+SMARTCTL_JSON = (OUTPUTS / "smartctl-json.json").read_text()
+CAMCONTROL = (OUTPUTS / "camcontrol.txt").read_text()
+GEOM = (OUTPUTS / "geom.txt").read_text()
+HDPARM = (OUTPUTS / "hdparm.txt").read_text()
 SDPARM = """\
     /dev/sdc: SEAGATE   ST4000NM0023      0004
 WCE           0  [cha: y, def:  0, sav:  0]
@@ -292,25 +199,7 @@ def test_a_slow_link_and_a_cache_that_is_off_are_said():
     assert found.scenario.write_cache is False
 
 
-REPLACING = """\
-  pool: tank
- state: DEGRADED
-  scan: resilver in progress since Thu Nov  2 18:20:13 2023
-\t9.71T / 13.5T scanned at 8.18G/s, 3.04T / 13.5T issued at 742M/s
-\t498G resilvered, 22.52% done, 04:06:11 to go
-config:
-
-\tNAME                                              STATE     READ WRITE CKSUM
-\ttank                                              DEGRADED     0     0     0
-\t  raidz1-0                                        DEGRADED     0     0     0
-\t    ata-WDC_WD80EFAX-68KNBN0_VAG00001             ONLINE       0     0     0
-\t    ata-WDC_WD80EFAX-68KNBN0_VAG00002             ONLINE       0     0     0
-\t    replacing-2                                   DEGRADED     0     0     0
-\t      1234567890123456789                         UNAVAIL      0     0     0  was /dev/disk/by-id/ata-WDC_WD80EFAX-68KNBN0_VAG00003-part1
-\t      ata-ST18000NM000J-2TV103_ZR52ABCD           ONLINE       0     0     0  (resilvering)
-
-errors: No known data errors
-"""
+REPLACING = (OUTPUTS / "replacing.txt").read_text()
 
 
 def test_the_new_drive_is_told_apart_from_the_old_ones():

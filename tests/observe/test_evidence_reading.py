@@ -1,6 +1,7 @@
-"""What a pool has already shown, from outputs of every era: scans that are over or run, activity, benchmarks."""
+"""What a pool has already shown, from outputs of every era: scans, activity, benchmarks."""
 
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -44,9 +45,9 @@ def evidence(text, **more):
     [
         ("scrub repaired 0B in 1 days 01:17:42 with 0 errors on Sun Nov 15 01:17:43 2026", "scrub", 91062, 1,
          datetime(2026, 11, 15, 1, 17, 43)),
-        ("resilvered 1.36T in 0 days 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "resilver", 10727, 1,
+        ("resilvered 1.36T in 0 days 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "resilver", 10727, 1,  # noqa: E501
          datetime(2020, 1, 4, 2, 7, 21)),
-        ("resilvered (mirror-0) 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,
+        ("resilvered (mirror-0) 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,  # noqa: E501
          datetime(2020, 1, 4, 2, 7, 21)),
         ("rebuilt 1.36T in 02:58:47 with 0 errors on Sat Jan  4 02:07:21 2020", "rebuild", 10727, 1,
          datetime(2020, 1, 4, 2, 7, 21)),
@@ -58,7 +59,7 @@ def evidence(text, **more):
          datetime(2010, 3, 7, 11, 3, 22)),
         ("resilver completed after 0h51m with 0 errors on Sun Mar  7 11:03:22 2010", "resilver", 3060, 60,
          datetime(2010, 3, 7, 11, 3, 22)),
-        ("scrub repaired 0B in 3 days 19:15:21 with 0 errors on Fri 21 Jul 2023 11:43:09 AM CEST", "scrub", 328521,
+        ("scrub repaired 0B in 3 days 19:15:21 with 0 errors on Fri 21 Jul 2023 11:43:09 AM CEST", "scrub", 328521,  # noqa: E501
          1, datetime(2023, 7, 21, 11, 43, 9)),
     ],
 )  # fmt: skip
@@ -118,7 +119,7 @@ def test_every_running_scan(lines, wanted):
 def test_a_line_that_was_wrapped_and_one_that_was_paused():
     wrapped = ["scrub repaired 0B in 1 days 01:17:42 with 0 errors on Sun Nov", "  15 01:17:43 2026"]
     assert read_scan(wrapped).at == datetime(2026, 11, 15, 1, 17, 43)
-    paused = read_scan(["scrub paused since Sun Nov 15 01:17:43 2026", "\tscrub started on Sat Nov 14 00:00:00 2026",
+    paused = read_scan(["scrub paused since Sun Nov 15 01:17:43 2026", "\tscrub started on Sat Nov 14 00:00:00 2026",  # noqa: E501
                         "\t1.50T scanned, 1.00T issued, 3.00T total"])  # fmt: skip
     assert (paused.state, paused.since) == ("paused", datetime(2026, 11, 14))
     assert paused.issued == 1 << 40
@@ -178,37 +179,16 @@ def test_a_running_scan_that_ended_is_told_once():
 
 def test_json_in_utc_and_text_in_local_time_are_one_scan():
     line = "scrub repaired 0B in 01:00:00 with 0 errors on Sun Nov 15 02:00:00 2026"
-    document = """{"output_version": {"command": "zpool status"}, "pools": {"tank": {"name": "tank", "state": "ONLINE",
-      "scan_stats": {"function": "SCRUB", "state": "FINISHED", "start_time": "1794700800", "end_time": "1794704400",
-      "to_examine": "1000000000", "examined": "1000000000", "processed": "0", "errors": "0"}, "vdevs": {}}}}"""
+    document = (OUTPUTS / "scrub-utc.json").read_text()
     found = evidence(document + "\n" + status(line))
     assert [(each.kind, each.duration, each.end) for each in found] == [
         ("scrub", 3600, datetime(2026, 11, 15, 2, 0))
     ]
 
 
-HISTORY = """\
-History for 'tank':
-2023-01-01.10:00:00 zpool create -o ashift=12 tank raidz2 a b c d e f g h [user 0 (root) on nas:linux]
-2023-01-01.10:00:00 [txg:5] create pool version 5000; software version zfs-2.1.5; uts nas 5.15.0 x86_64 [on nas]
-2023-11-01.02:00:00 [txg:123000] scan setup func=1 mintxg=0 maxtxg=123000 [on nas]
-2023-11-02.03:17:42 [txg:124000] scan done errors=0 [on nas]
-2023-11-02.18:20:10 zpool replace tank sdc sdg [user 0 (root) on nas:linux]
-2023-11-02.18:20:20 [txg:125000] scan setup func=2 mintxg=3 maxtxg=125000 [on nas]
-2023-11-03.03:00:20 [txg:126000] scan done errors=0 [on nas]
-2023-12-01.00:00:00 [txg:130000] scan setup func=2 mintxg=129990 maxtxg=130000 [on nas]
-2023-12-01.00:00:40 [txg:130010] scan done errors=0 [on nas]
-2023-12-02.00:00:00 [txg:131000] scan setup func=1 mintxg=0 maxtxg=131000 [on nas]
-2023-12-02.00:10:00 [txg:131010] scan cancelled errors=0 [on nas]
-2024-01-02.00:00:00 [txg:140000] scan setup func=1 mintxg=0 maxtxg=140000 [on nas]
-"""
-HISTORY_28 = """\
-History for 'export':
-2011-03-04.10:20:30 [internal pool scrub txg:41843] func=1 mintxg=0 maxtxg=41843
-2011-03-04.15:20:30 [internal pool scrub done txg:42011] complete=1
-2011-04-04.10:20:30 [internal pool scrub txg:51843] func=2 mintxg=3 maxtxg=51843
-2011-04-04.11:20:30 [internal pool scrub done txg:52011] complete=0
-"""
+OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
+HISTORY = (OUTPUTS / "history.txt").read_text()
+HISTORY_28 = (OUTPUTS / "history-28.txt").read_text()
 
 
 def test_history_tells_dates_and_durations():
@@ -221,35 +201,7 @@ def test_history_tells_dates_and_durations():
     assert [(each.kind, each.duration) for each in old.scans] == [("scrub", 18000)]
 
 
-EVENTS = """\
-TIME                           CLASS
-Nov  2 2023 18:20:13.123456789 sysevent.fs.zfs.resilver_start
-        version = 0x0
-        class = "sysevent.fs.zfs.resilver_start"
-        pool = "tank"
-        pool_guid = 0x1234
-        resilver_type = "healing"
-        time = 0x6543a1ed 0x75bcd15
-        eid = 0x2c
-
-Nov  2 2023 18:20:14.000000000 sysevent.fs.zfs.history_event
-        version = 0x0
-        pool = "tank"
-Nov  3 2023 03:00:13.123456789 sysevent.fs.zfs.resilver_finish
-        pool = "tank"
-        resilver_type = "healing"
-
-Nov  4 2023 00:00:00.000000000 sysevent.fs.zfs.resilver_start
-        pool = "other"
-        resilver_type = "sequential"
-Nov  4 2023 01:00:00.000000000 sysevent.fs.zfs.resilver_finish
-        pool = "other"
-        resilver_type = "sequential"
-Nov  5 2023 00:00:00.000000000 sysevent.fs.zfs.scrub_start
-        pool = "tank"
-Nov  5 2023 00:01:00.000000000 sysevent.fs.zfs.scrub_abort
-        pool = "tank"
-"""
+EVENTS = (OUTPUTS / "events.txt").read_text()
 
 
 def test_events_tell_dates_and_durations():
@@ -272,24 +224,7 @@ def test_a_history_without_internal_lines_is_no_evidence():
     assert evidence(status("none requested") + plain) == ()
 
 
-IOSTAT = """\
-# zpool iostat -vlq tank 30
-                                        capacity     operations     bandwidth    total_wait     disk_wait    syncq_wait    asyncq_wait  scrub   trim    syncq_read    syncq_write   asyncq_read  asyncq_write   scrubq_read   trimq_write
-pool                                  alloc   free   read  write   read  write   read  write   read  write   read  write   read  write   wait   wait   pend  activ   pend  activ   pend  activ   pend  activ   pend  activ   pend  activ
-------------------------------------  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----
-tank                                  30.1T   100T     50     10  5.00M  1.00M   10ms    1ms   10ms    1ms    1us    1us    1us    1us    1ms      -      0      0      0      0      0      0      0      0      0      0      0      0
-  raidz2-0                            30.1T   100T     50     10  5.00M  1.00M   10ms    1ms   10ms    1ms    1us    1us    1us    1us    1ms      -      0      0      0      0      0      0      0      0      0      0      0      0
-    ata-ST18000NM000J-2TV103_ZR52AAA0     -      -      7      1   700K   100K   10ms    1ms   10ms    1ms    1us    1us    1us    1us    1ms      -      0      0      0      0      0      0      0      0      0      0      0      0
-------------------------------------  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----
-tank                                  30.1T   100T    800      0   800M      0   20ms      -   12ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     90     24      0      0
-  raidz2-0                            30.1T   100T    800      0   800M      0   20ms      -   12ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     90     24      0      0
-    ata-ST18000NM000J-2TV103_ZR52AAA0     -      -    100      0   100M      0   20ms      -   12ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     10      3      0      0
-------------------------------------  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----
-tank                                  30.1T   100T   1000      0  1000M      0   20ms      -   16ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     90     24      0      0
-  raidz2-0                            30.1T   100T   1000      0  1000M      0   20ms      -   16ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     90     24      0      0
-    ata-ST18000NM000J-2TV103_ZR52AAA0     -      -    300      0   200M      0   20ms      -   16ms      -    1us      -    1us      -    8ms      -      0      0      0      0      0      0      0      0     10      5      0      0
-------------------------------------  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----  -----
-"""
+IOSTAT = (OUTPUTS / "iostat.txt").read_text()
 
 
 def test_zpool_iostat_without_the_time_since_the_start_of_the_host():
@@ -321,28 +256,9 @@ def test_activity_is_numbered_by_the_layout():
     assert any("no scan runs: iostat is left out" in note for note in idle.notes)
 
 
-IOSTAT_X = """\
-Linux 6.1.0-18-amd64 (nas)  11/21/2026  _x86_64_  (8 CPU)
-
-Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
-sda              1.00     10.00     0.00   0.00    5.00    10.00    2.00     20.00     0.00   0.00    5.00    10.00    0.02   1.00
-
-avg-cpu:  %user   %nice %system %iowait  %steal   %idle
-           1.00    0.00    5.00   20.00    0.00   74.00
-
-Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
-sda            100.00 102400.00     0.00   0.00   20.00  1024.00    0.00      0.00     0.00   0.00    0.00     0.00    2.00  99.50
-"""
-IOSTAT_OLD = """\
-Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util
-sdb               0.00     0.00   10.00    0.00   100,00     0.00    20.00     0.20   20.00   20.00    0.00   2.00   2.00
-sdb               0.00     0.00   80.00    0.00 80000,00     0.00    20.00     1.60   20.00   20.00    0.00   2.00 100.20
-"""
-GSTAT = """\
-dT: 1.001s  w: 1.000s
- L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %busy Name
-    4    160    150  15360   20.0     10   1024    5.0   97.5| ada0
-"""
+IOSTAT_X = (OUTPUTS / "iostat-x.txt").read_text()
+IOSTAT_OLD = (OUTPUTS / "iostat-old.txt").read_text()
+GSTAT = (OUTPUTS / "gstat.txt").read_text()
 
 
 def test_iostat_of_the_host():
@@ -364,33 +280,28 @@ def test_a_drive_of_the_host_is_found_in_the_pool_by_its_serial_number():
     assert any("add the output of lsblk" in note for note in unknown.notes)
 
 
-FIO_JSON = """{"fio version": "fio-3.33", "global options": {"ioengine": "libaio", "iodepth": "4"},
- "jobs": [{"jobname": "rand", "job options": {"rw": "randread", "bs": "4k", "filename": "/dev/sda"},
- "read": {"bw_bytes": 800000, "bw": 781, "iops": 195.3}, "write": {"bw_bytes": 0, "iops": 0}}]}"""
-FIO_TEXT = """\
-seq: (g=0): rw=read, bs=(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB, ioengine=libaio, iodepth=8
-fio-3.33
-Starting 1 process
-
-seq: (groupid=0, jobs=1): err= 0: pid=1234: Sat Nov 21 10:00:00 2026
-  read: IOPS=250, BW=250MiB/s (262MB/s)(14.6GiB/60001msec)
-    slat (usec): min=10, max=100, avg=20.00, stdev= 5.00
-Disk stats (read/write):
-  sda: ios=15000/0, merge=0/0, ticks=1/0, in_queue=1, util=99.00%
-"""
-DD = """\
-$ dd if=/dev/sda of=/dev/null bs=1M count=10000
-10485760000 bytes (10 GB, 9.8 GiB) copied, 52.4288 s, 200 MB/s
-$ dd if=/dev/zero of=/tank/file bs=1M count=10000
-10485760000 bytes transferred in 20.971520 secs (500000000 bytes/sec)
-"""
+FIO_JSON = (OUTPUTS / "fio-json.json").read_text()
+FIO_TEXT = (OUTPUTS / "fio-text.txt").read_text()
+DD = (OUTPUTS / "dd.txt").read_text()
 
 
 def test_benchmarks():
     ((rand,), _) = read_benchmarks(FIO_JSON)
-    assert (rand.access, rand.of, rand.operations, rand.size, rand.depth) == ("random-read", "drive", 195.3, 4096, 4)
+    assert (rand.access, rand.of, rand.operations, rand.size, rand.depth) == (
+        "random-read",
+        "drive",
+        195.3,
+        4096,
+        4,
+    )
     ((seq,), _) = read_benchmarks(FIO_TEXT)
-    assert (seq.access, seq.rate, seq.operations, seq.size, seq.depth) == ("sequential-read", 250 << 20, 250, 1 << 20, 8)
+    assert (seq.access, seq.rate, seq.operations, seq.size, seq.depth) == (
+        "sequential-read",
+        250 << 20,
+        250,
+        1 << 20,
+        8,
+    )
     ((read, write), _) = read_benchmarks(DD)
     assert (read.access, read.of, round(read.rate)) == ("sequential-read", "drive", 200_000_000)
     assert (write.access, write.of, round(write.rate)) == ("sequential-write", "pool", 500_000_000)

@@ -20,6 +20,9 @@ TEXTS = {
     for path in sorted([*FIXTURES.glob("*.*"), *FIXTURES.glob("*/*")])
     if path.suffix in (".txt", ".json") and path.name != "blocks.txt"
 }
+OTHERS = {path.name: path.read_bytes() for path in sorted((FIXTURES / "outputs").iterdir())}
+"""Outputs that tell of drives and of what the pool has shown: mangled beside a whole status."""
+STATUS = TEXTS["raidz2-2.2/status.txt"]
 BLOCKS = (FIXTURES / "raidz2-2.2" / "blocks.txt").read_bytes()
 names = st.sampled_from(sorted(TEXTS))
 fuzzed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,6 +48,34 @@ def test_cut_anywhere(name, first, last):
     begin, end = sorted((int(first * len(text)), int(last * len(text))))
     try_import(text[begin:end])
     try_import(text[:end])
+
+
+@fuzzed
+@given(st.sampled_from(sorted(OTHERS)), st.integers(0, 2**32), st.integers(0, 20), st.floats(0, 1))
+def test_mangled_beside_a_status(name, seed, count, end):
+    draw = random.Random(seed)
+    words = OTHERS[name].split(b" ")
+    for _ in range(count):
+        words[draw.randrange(len(words))] = draw.choice(
+            [
+                b"9" * 40,
+                b"-1",
+                b"1e999",
+                b"nan",
+                b"\xff",
+                b"\t",
+                b"\n",
+                b"0",
+                b"",
+                b'"',
+                b"{",
+                b"99:99:99",
+                b"0x7",
+            ]
+        )
+    text = b" ".join(words)
+    try_import(STATUS + text[: int(end * len(text))])
+    try_import(text + STATUS)
 
 
 @fuzzed

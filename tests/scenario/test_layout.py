@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zsim.errors import InputError
-from zsim.scenario.model import Scenario
 from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.model import Scenario
 
 
 @st.composite

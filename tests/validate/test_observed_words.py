@@ -23,6 +23,7 @@ from zsim.validate.observed_drives import (
     slowest,
     written_bytes,
 )
+from zsim.validate.observed_layouts import combined
 
 LAYOUTS = {
     "raidz2x6": "raidz2x6",
@@ -55,8 +56,9 @@ LAYOUTS = {
     "draid1 (17 drives, 2 spares)": "draid1:8d:17c:2s",
     "6*mirror2": "6*mirror2",
     "raidz2x6 + raidz2x8": "raidz2x6+raidz2x8",
-    "stripe": None,
-    "single disk": None,
+    "stripe": "disk",
+    "stripe (4 drives)": "4*disk",
+    "single disk": "disk",
     "raidz2 8": "raidz2x8",
     "5x raidz1x7": "5*raidz1x7",
     "raidz2x6 (one of two vdevs)": "raidz2x6",
@@ -329,3 +331,38 @@ def test_damaged_rows_are_read_or_refused() -> None:
             continue
         observed_rules.category_of(row)
     assert read > 60
+
+
+UNSTATED: dict[str, Any] = {"id": "x-2024", "kind": "resilver", "confidence": "low", "drive_bytes": 4e12}
+
+
+@pytest.mark.parametrize(
+    ("row", "layouts"),
+    [
+        ({}, ["mirror2", "raidz1x4", "raidz2x6"]),
+        ({"vdev": "raidz3"}, ["raidz3x8", "raidz3x10", "raidz3x11"]),
+        ({"vdev": "raidz2", "pool_size_bytes": 32e12}, ["raidz2x8"]),
+        ({"vdev": "raidz2x7"}, ["raidz2x7"]),
+        ({"vdev": "stripe (4 drives)", "kind": "scrub"}, ["4*disk"]),
+        ({"vdev": "single disk", "kind": "resilver"}, ["mirror2"]),
+    ],
+)
+def test_rows_without_layout_or_redundancy_are_answered(row: dict[str, Any], layouts: list[str]) -> None:
+    readings = observed_rules.readings_of(UNSTATED | row)
+    assert [each.fields["layout"] for each in readings] == layouts
+    for each in readings:
+        Scenario.from_dict(each.fields)
+
+
+@pytest.mark.parametrize("kind", ["sequential_rebuild", "draid_rebuild", "rebuild"])
+def test_every_kind_of_rebuild(kind: str) -> None:
+    (reading,) = observed_rules.readings_of(UNSTATED | {"kind": kind, "vdev": "mirror2"})
+    assert reading.fields["operation"] == "rebuild"
+    Scenario.from_dict(reading.fields)
+
+
+def test_several_layouts_give_one_wide_answer() -> None:
+    answers = [{"resilver_s": {"p10": a, "p50": b, "p90": c}, "n": n} for n, (a, b, c) in enumerate(
+        [(1.0, 2.0, 4.0), (30.0, 40.0, 90.0), (5.0, 6.0, 7.0)]
+    )]  # fmt: skip
+    assert combined(answers) == {"resilver_s": {"p10": 1.0, "p50": 6.0, "p90": 90.0}, "n": 2}

@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
-    What is not stated is assumed; the answer lists every assumption. FILE is a scenario, as --scenario takes it;
-    - reads it from the standard input: zsim import status.txt -o - | zsim predict -
+    What is not stated is assumed; the answer lists every assumption. FILE is a scenario, as --scenario takes
+    it; - reads it from the standard input: zsim import status.txt -o - | zsim predict -
     """
     exclusive({"FILE": source, "--scenario": given["file"]})
     given["file"] = source if source is not None else given["file"]

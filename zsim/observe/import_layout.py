@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from zsim.errors import InputError
-from zsim.observe.devices.find_drives import find_new_size, find_sizes
+from zsim.observe.devices.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.evidence.resilvered import resilvered_alloc
 from zsim.observe.finding import Evidence
 from zsim.observe.texts import plain
@@ -24,13 +24,6 @@ from zsim.scenario.releases import DEFAULT_RELEASE, load_release
 from zsim.scenario.resolve import DEFAULT_DRIVE_BYTES
 from zsim.units import format_both, format_bytes
 
-NOMINAL_GB = (
-    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,
-    500, 512, 600, 640, 750, 800, 900, 960, 1000, 1200, 1500, 1600, 1800, 1920,
-    2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000, 10000, 12000,
-    14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
-)  # fmt: skip
-"""Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
 NOMINAL_WITHIN = 0.015
 MIXED_SIZES = 0.03
 FULLEST_GUESS = 0.8
@@ -255,8 +248,8 @@ def _find_named_size(evidence: Evidence, tops: Tops, alloc: int | None) -> None:
         evidence.find("drive_size", named, evidence.named_source)
         return
     evidence.notes.append(
-        f"the drives have {format_both(named)} by their names, which do not hold the {format_bytes(alloc or 0)}"
-        " that are allocated: their names are not taken for their size"
+        f"the drives have {format_both(named)} by their names, which do not hold the"
+        f" {format_bytes(alloc or 0)} that are allocated: their names are not taken for their size"
     )
 
 
@@ -327,7 +320,7 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
     drive = smallest_drive(tops.specs, total)
     if any(vdev.asize for vdev in tops.vdevs):
         return drive, False
-    target = next((gb * 10**9 for gb in NOMINAL_GB if gb * 10**9 >= drive * (1 - 0.003)), None)
+    target = next((gb * 10**9 for gb in USUAL_GB if gb * 10**9 >= drive * (1 - 0.003)), None)
     if target is None or target > drive * (1 + NOMINAL_WITHIN):
         return drive, False
     size = pool_size(
@@ -372,7 +365,7 @@ def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
     if evidence.value("drive_size") or alloc <= pool_size(layout, DEFAULT_DRIVE_BYTES, release):
         return
     fits = (
-        gb * 10**9 for gb in NOMINAL_GB if alloc <= FULLEST_GUESS * pool_size(layout, gb * 10**9, release)
+        gb * 10**9 for gb in USUAL_GB if alloc <= FULLEST_GUESS * pool_size(layout, gb * 10**9, release)
     )
     drive = next(fits, None)
     if drive is None:

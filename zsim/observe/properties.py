@@ -11,8 +11,10 @@ from zsim.observe.zpool_list import PoolList, Space
 
 MOST_ROWS = 200_000
 _ROW = re.compile(
-    r"^([A-Za-z][^\s@#]{0,250})[ \t]{1,80}(size|allocated|free|fragmentation|capacity|ashift|recordsize|volblocksize"
-    r"|usedbydataset|version)[ \t]{1,80}(-|none|\d[\w.%]{0,24})(?:[ \t]{1,80}(-|default|local|inherited[^\n]{0,200}|received|none|temporary))?[ \t]*$",
+    r"^([A-Za-z][^\s@#]{0,250})[ \t]{1,80}"
+    r"(size|allocated|free|fragmentation|capacity|ashift|recordsize|volblocksize"
+    r"|usedbydataset|version)[ \t]{1,80}(-|none|\d[\w.%]{0,24})"
+    r"(?:[ \t]{1,80}(-|default|local|inherited[^\n]{0,200}|received|none|temporary))?[ \t]*$",
     re.MULTILINE | re.ASCII,
 )
 

@@ -315,9 +315,7 @@ def _running_long_ago(match: re.Match[str], text: str) -> Scan:
     """Return a scan that runs, as releases before pool version 28 print it: time and share, no date."""
     share = _DONE_SHARE.search(text)
     scan = Scan(_FUNCTIONS[match[1]], "running", form="legacy", elapsed=duration(match[2]))
-    return replace(
-        _with_progress(scan, text), form="legacy", done=percentage(share[1]) if share else None
-    )
+    return replace(_with_progress(scan, text), form="legacy", done=percentage(share[1]) if share else None)
 
 
 def _finished(match: re.Match[str]) -> Scan:

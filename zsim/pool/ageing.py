@@ -10,8 +10,8 @@ from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.histories import History, history_recipe
 from zsim.pool.miniature import FILES_PER_POOL, MAX_SLABS, MAX_VDEVS, Miniature, miniature_of, reduce_recipe
 from zsim.pool.population import History as Pool
-from zsim.pool.population import HistoryError
-from zsim.pool.recipe import Fill, TopLevel
+from zsim.pool.population import HistoryError, TooFewFilesError, expansion
+from zsim.pool.recipe import Fill, PoolRecipe, TopLevel
 from zsim.pool.styles import AllocatorStyle
 from zsim.scenario.releases import ReleaseProfile
 
@@ -19,6 +19,8 @@ MAX_ROUNDS = 30
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
+LEAST_TXGS = 16
+"""Transaction groups that a pool's data are written in at least, where one would hold much of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,27 @@ def aged_pool(
     reduced, numbers = reduce_recipe(
         recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
     )
+    try:
+        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed)
+    except TooFewFilesError:
+        # A group that is large beside the data overshoots the fill by more files than are drawn for it.
+        data = fill * reduced.space / expansion(reduced)
+        small = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
+        return _aged(history, recipe, small, numbers, release, fill, frag, rounds, seed)
+
+
+def _aged(
+    history: History,
+    recipe: PoolRecipe,
+    reduced: PoolRecipe,
+    numbers: tuple[int, ...],
+    release: ReleaseProfile,
+    fill: float,
+    frag: float | None,
+    rounds: int,
+    seed: int,
+) -> AgedPool:
+    """Return the pool after its history, run on the reduced recipe."""
     first = fill
     for _ in range(FILL_TRIES):
         pool = Pool(reduced, seed)

@@ -44,6 +44,7 @@ from zsim.pool.recipe import (
 )
 from zsim.pool.styles import DITTO_DISTANCE, AllocatorStyle
 from zsim.pool.syncing import DNODES_PER_BLOCK
+from zsim.pool.writing import FAILED_FILES
 from zsim.vdevs.arrays import asizes_on
 
 FIRST_TXG = 4
@@ -61,6 +62,10 @@ I64 = NDArray[np.int64]
 
 class HistoryError(ZsimError):
     """A history cannot run to its end, for example because the pool is full."""
+
+
+class TooFewFilesError(HistoryError):
+    """A history wrote all files that were drawn for it before the pool was as full as wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +487,8 @@ def _check(memory: Memory, recipe: PoolRecipe) -> None:
             f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "
             "fill or less fragmentation."
         )
+    if failed == FAILED_FILES:
+        raise TooFewFilesError("The files that were planned for do not fill the pool; ask for a higher fill.")
     if failed:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 

@@ -160,7 +160,11 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
         stored = 0.0 if resolved.assumed("fill") else data_bytes(resolved)
         found.append(Unknown("history", "history", "say what is on the pool", choices=uses(stored)))
     if resolved.assumed("frag") or resolved.assumed("history"):
-        found.append(Unknown("churn", "frag", "state FRAG (zpool list) or the pool's history", CHURN_SPREAD))
+        # FRAG that is stated is kept in every world: what it leaves open is how it came about.
+        known = not resolved.assumed("frag")
+        field = "churn" if known else "frag"
+        remedy = "say what is on the pool" if known else "state FRAG (zpool list) or the pool's history"
+        found.append(Unknown("churn", field, remedy, CHURN_SPREAD))
     if resolved.assumed("recordsize") or resolved.assumed("history"):
         found.append(Unknown("file_size", "files", "say how large the files are", FILE_SPREAD))
     return found

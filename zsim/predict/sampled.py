@@ -431,12 +431,12 @@ class SampledRun(Run):
     def _mean_end(self) -> float:
         """Return how long a txg takes to end [s]."""
         full = self._full()
-        return float(np.mean([each.ended for each in full]))
+        return float(np.mean([each.ended for each in full])) if full else 0.0
 
     def _mean_slice(self) -> float:
         """Return how long a slice takes, drain included [s]."""
         full = self._full()
-        return sum(each.drained - each.begin for each in full) / len(full)
+        return sum(each.drained - each.begin for each in full) / len(full) if full else self.txg.slice_s
 
     def _full(self) -> list[Period]:
         return [each for each in self.periods if each.whole] or self.periods
@@ -444,6 +444,10 @@ class SampledRun(Run):
     def _estimate(self) -> None:
         """Estimate what follows the beginning; of several streams, all windows tell of the longest."""
         main = [stream for stream in self.streams if stream.found]
+        if not main:
+            # The beginning was all there is: a pool with next to nothing on it.
+            self.covered, self.rest = 1.0, Estimate(0.0, 0.0, 1, np.zeros(1))
+            return
         seconds = np.array([each for stream in main for _, each, _ in stream.found])
         periods = np.array([each for stream in main for _, _, each in stream.found])
         known = []

@@ -87,7 +87,9 @@ def _check_replacement(scenario: Scenario, layout: Layout) -> None:
     vdev = layout.vdevs[0]
     if vdev.is_disk:
         allowed = "a single drive has nothing to resilver from, it can be scrubbed only"
-        raise InputError("layout", str(layout), allowed, "take operation scrub, or put a mirror or RAID-Z first")
+        raise InputError(
+            "layout", str(layout), allowed, "take operation scrub, or put a mirror or RAID-Z first"
+        )
     if scenario.old_drive == "overwritten":
         allowed = "only a scrub repairs an overwritten drive in place"
         raise InputError("old_drive", "overwritten", allowed, "take operation scrub, or missing or online")

@@ -30,7 +30,10 @@ MAX_PARITY = 3
 MAX_DRAID_SPARES = 100
 MAX_VDEVS = 10_000
 DEFAULT_DRAID_DATA = 8
-FORMS = "known forms are raidz1x5, raidz2x6, raidz3x9, mirror2, 4*raidz2x6, mirror2+mirror3, draid2:8d:41c:2s; disk, stripe4"
+FORMS = (
+    "known forms are raidz1x5, raidz2x6, raidz3x9, mirror2, 4*raidz2x6, mirror2+mirror3, draid2:8d:41c:2s;"
+    " for a scrub also disk, stripe4"
+)
 
 _RAIDZ = re.compile(r"raidz(\d*)x(\d+)", re.ASCII)
 _MIRROR = re.compile(r"mirror(\d+)", re.ASCII)

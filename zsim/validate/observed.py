@@ -11,7 +11,7 @@ import contextlib
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ import numpy as np
 from zsim.errors import InputError, ZsimError
 from zsim.units import parse_duration
 from zsim.validate.frame import TIME, Case, Claim, Options, judge, refused
-from zsim.validate.observed_rules import Reading, Row, category_of, reading_of
+from zsim.validate.observed_layouts import combined
+from zsim.validate.observed_rules import Reading, Row, category_of, readings_of
 from zsim.validate.predicting import Predictor, attempt, predict_fields
 from zsim.validate.progress.discovery import case_of
 from zsim.validate.scores import STATED
@@ -123,8 +124,9 @@ def claim_of(case: Case, row: Row, predictor: Predictor, options: Options) -> Cl
     options : Options
     """
     try:
-        reading = reading_of(row)
-        prediction = attempt(predictor, reading.fields, options)
+        readings = readings_of(row)
+        prediction = combined([attempt(predictor, each.fields, options) for each in readings])
+        reading = readings[len(readings) // 2]
     except ZsimError as error:
         return _without_prediction(case, row, str(error))
     if case.claim == PROGRESS:
@@ -139,15 +141,23 @@ def claim_of(case: Case, row: Row, predictor: Predictor, options: Options) -> Cl
         p10=answer.get("p10"),
         p90=answer.get("p90"),
         unit="s",
-        reason=impossible(case, reading),
+        reason=impossible(case, reading) or assumed_layouts(readings),
         details={**rules_of_thumb(row, reading), STATED: float(reading.stated)},
     )
+
+
+def assumed_layouts(readings: Sequence[Reading]) -> str:
+    """Say which layouts were taken where a row states none; empty where it states one."""
+    if len(readings) < 2:
+        return ""
+    names = ", ".join(str(each.fields["layout"]) for each in readings)
+    return f"the layout is not stated: simulated as {names}, and the interval holds those of all"
 
 
 def _without_prediction(case: Case, row: Row, reason: str) -> Claim:
     details: dict[str, float | None] = {}
     with contextlib.suppress(ZsimError):
-        details = rules_of_thumb(row, reading_of(row))
+        details = rules_of_thumb(row, readings_of(row)[0])
     if case.claim == TIME:
         return replace(refused(case, reason), details=details)
     return judge(case, case.claim, case.observed, None, unit="s", reason=reason, details=details)

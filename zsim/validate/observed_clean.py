@@ -13,6 +13,7 @@ from typing import Any
 
 from zsim.errors import InputError
 from zsim.units import parse_bytes
+from zsim.validate.observed_layouts import single_text
 
 Row = Mapping[str, Any]
 
@@ -144,6 +145,8 @@ def layout_text(stated: object) -> str:
 def _vdev_text(part: str) -> str:
     """Return one vdev, or a number of equal ones."""
     kind = VDEV.search(part)
+    if kind is None and (single := single_text(part)) is not None:
+        return single
     if kind is None:
         return re.sub(r"\(.*?\)", "", part).strip()
     name = "mirror" if "mirror" in kind[0] else f"raidz{kind[1] or kind[2] or 1}"

@@ -1,4 +1,4 @@
-"""From the words of a report to a drive: the rules are those of `zsim.drives.names`, which imports use too."""
+"""From the words of a report to a drive, by the rules of `zsim.drives.names` that imports use too."""
 
 from __future__ import annotations
 

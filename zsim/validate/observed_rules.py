@@ -75,6 +75,7 @@ from zsim.validate.observed_drives import (
     written_bytes,
 )
 from zsim.validate.observed_hints import ashift_of, load_of, load_words, text_of, use_of, write_cache_of
+from zsim.validate.observed_layouts import layouts_of
 
 Row = Mapping[str, Any]
 
@@ -84,6 +85,7 @@ USUAL_BYTES = tuple(
         0.08, 0.12, 0.16, 0.25, 0.32, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24,
     )
 )  # fmt: skip
+REBUILDS = ("draid_rebuild", "sequential_rebuild", "rebuild", "mirror_rebuild")
 COMFORTABLE_FILL = 0.8
 FULL = 0.98
 CLEARLY_LARGER = 1.5
@@ -159,6 +161,9 @@ def reading_of(row: Row) -> Reading:
     row = clean(row)
     operation = operation_of(row)
     layout = layout_of(row)
+    if operation != "scrub" and layout.vdevs[0].is_disk:
+        # What resilvers beside a single drive is the other side of the mirror it becomes.
+        layout = Layout((VdevSpec.mirror(2), *layout.vdevs[1:]))
     release = release_of(row)
     if layout.vdevs[0].kind == "draid" and not load_release(release).draid:
         release = "openzfs-2.1"
@@ -184,14 +189,20 @@ def reading_of(row: Row) -> Reading:
     return Reading(fields, category_of(row), per_drive, *rates_of(fields))
 
 
+def readings_of(row: Row) -> tuple[Reading, ...]:
+    """Return the scenarios of a row: several, where it states no layout or no width."""
+    layouts = layouts_of(row)
+    return tuple(reading_of({**row, "vdev": layout}) for layout in layouts) or (reading_of(row),)
+
+
 def operation_of(row: Row) -> str:
     """Return resilver, scrub or rebuild."""
     kind = str(row.get("kind"))
     if kind == "scrub":
         return "scrub"
-    if kind not in ("resilver", "draid_rebuild"):
-        raise InputError("kind", kind, "a row is a resilver, a scrub or a draid_rebuild")
-    sequential = row.get("scan_algorithm") == "sequential" or kind == "draid_rebuild"
+    if kind != "resilver" and kind not in REBUILDS:
+        raise InputError("kind", kind, f"a row is a resilver, a scrub or one of {', '.join(REBUILDS)}")
+    sequential = row.get("scan_algorithm") == "sequential" or kind in REBUILDS
     if re.search(r"dirty[- ]time[- ]log|short absence", text_of(row, "notes")):
         raise NotSimulatedYet("operation", kind, "the drive came back after a short absence")
     return "rebuild" if sequential else "resilver"

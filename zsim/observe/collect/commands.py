@@ -45,7 +45,10 @@ COMMANDS: tuple[Command, ...] = (
         (("zpool", "status", "-P", POOL), ("zpool", "status", POOL)),
         needed=True,
     ),
-    Command("list.txt", (("zpool", "list", "-vHpP", POOL), ("zpool", "list", "-vHp", POOL), ("zpool", "list", POOL))),
+    Command(
+        "list.txt",
+        (("zpool", "list", "-vHpP", POOL), ("zpool", "list", "-vHp", POOL), ("zpool", "list", POOL)),
+    ),
     Command("get.txt", (("zpool", "get", "-Hp", "size,allocated,free,fragmentation,capacity,ashift", POOL),)),
     Command(
         "records.txt",
@@ -65,8 +68,12 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command("names.txt", (("ls", "-l", "/dev/disk/by-id"), ("glabel", "status"))),
-    Command("iostat.txt", (("zpool", "iostat", "-vly", POOL, "15", "1"), ("zpool", "iostat", "-v", POOL, "15", "2")),
-            LONG_S, while_scanning=True),
+    Command(
+        "iostat.txt",
+        (("zpool", "iostat", "-vly", POOL, "15", "1"), ("zpool", "iostat", "-v", POOL, "15", "2")),
+        LONG_S,
+        while_scanning=True,
+    ),
 )  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def run(words: list[str], limit_s: float, on_command: OnCommand | None = None) -
     environment = {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
     try:
         # The words are those of a fixed table; the pool's name was checked.
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             words,
             capture_output=True,
             timeout=limit_s,

@@ -13,8 +13,9 @@ HEAD = """\
 pool=${1:?usage: zsim-collect POOL}
 case $pool in [!A-Za-z]*|*[!A-Za-z0-9_.:-]*) echo "$pool is no name of a pool" >&2; exit 2;; esac
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/sbin:/sbin; export PATH
-limit() { seconds=$1; shift; if command -v timeout > /dev/null; then timeout "$seconds" "$@"; else "$@"; fi; }
-try() { command -v "$2" > /dev/null && seconds=$1 && shift && echo "$ $*" && limit "$seconds" "$@" 2> /dev/null; }
+limit() { seconds=$1; shift; command -v timeout > /dev/null || { "$@"; return; }
+  timeout "$seconds" "$@"; }
+try() { command -v "$2" > /dev/null && span=$1 && shift && echo "$ $*" && limit "$span" "$@" 2> /dev/null; }
 missing() { echo "$* told nothing here" >&2; }
 """
 TAIL = """\

@@ -19,9 +19,10 @@ from zsim.units import format_both
 SAME_SIZE = 0.03
 MOST_NAMED = 4
 USUAL_GB = (
-    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480, 500, 512, 600, 640, 750, 800, 900, 960,
-    1000, 1200, 1500, 1600, 1800, 1920, 2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000,
-    10000, 12000, 14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
+    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,
+    500, 512, 600, 640, 750, 800, 900, 960, 1000, 1200, 1500, 1600, 1800, 1920,
+    2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000, 10000, 12000,
+    14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
 )  # fmt: skip
 """Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
 USUAL_WITHIN = 0.015
@@ -137,7 +138,8 @@ def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count:
         size = f" and {format_both(min(sizes))}, the smallest," if sizes else ""
         evidence.notes.append(
             f"the drives are of several models ({plain(listed, 200)}{more}):"
-            f" {chosen.drive or chosen.name}{size} is taken for all, because a stripe waits for its slowest drive"
+            f" {chosen.drive or chosen.name}{size} is taken for all,"
+            " because a stripe waits for its slowest drive"
         )
     if len(models) < count:
         evidence.notes.append(
@@ -169,7 +171,8 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
     size = min((model.size for model in models if model.size), default=None)
     if size is not None and old_size is not None and size < old_size * (1 - SAME_SIZE):
         evidence.notes.append(
-            f"the new drive {plain(chosen.name)} is smaller by its name than the old ones: its size is left out"
+            f"the new drive {plain(chosen.name)} is smaller by its name than the old ones:"
+            " its size is left out"
         )
         size = None
     if chosen.drive is not None and chosen.drive != old:
@@ -186,8 +189,8 @@ def _find_write_cache(evidence: Evidence, known: Sequence[Identity]) -> None:
     on = sum(bool(state) for state, _ in states)
     if on not in (0, len(states)):
         evidence.notes.append(
-            f"the write cache is on in {on} of {len(states)} drives: {'on' if 2 * on > len(states) else 'off'}"
-            " is taken for all"
+            f"the write cache is on in {on} of {len(states)} drives:"
+            f" {'on' if 2 * on > len(states) else 'off'} is taken for all"
         )
     evidence.find("write_cache", 2 * on > len(states), states[0][1])
 

@@ -81,7 +81,7 @@ def _without_part(serial: str) -> str:
 
 
 def _persistent(device: str, text: str) -> Label:
-    """Return model and serial number of udev's name: words joined by ``_``, of which the last is the serial."""
+    """Return model and serial number of udev's name: words joined by ``_``, the serial last."""
     body = _TRANSLATED.sub("", text)
     model, _, serial = body.rpartition("_")
     if re.fullmatch(r"\d{1,2}", serial) and "_" in model:

@@ -29,7 +29,8 @@ _CAM = re.compile(
 _GEOM = re.compile(r"^Geom name: (\S{1,60})[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"(?:^|\s)(\S{4,200}) -> (?:\.\./){1,3}([\w-]{2,40})[ \t]*$", re.MULTILINE | re.ASCII)
 _GLABEL = re.compile(
-    r"^[ \t]{0,20}((?:gptid|gpt|label|diskid|ufsid)/\S{1,120})[ \t]{1,80}(?:N/A|[A-Z]{2,12})[ \t]{1,40}(\w{3,40})[ \t]*$",
+    r"^[ \t]{0,20}((?:gptid|gpt|label|diskid|ufsid)/\S{1,120})"
+    r"[ \t]{1,80}(?:N/A|[A-Z]{2,12})[ \t]{1,40}(\w{3,40})[ \t]*$",
     re.MULTILINE | re.ASCII,
 )
 

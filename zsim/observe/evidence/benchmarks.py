@@ -35,7 +35,8 @@ _FILE = re.compile(
     re.MULTILINE,
 )
 _DD = re.compile(
-    r"(\d{4,20}) bytes (?:\([^)\n]{1,60}\) )?(?:copied|transferred)(?:, | in )(\d{1,9}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,2})?) ?s(?:ec)?",
+    r"(\d{4,20}) bytes (?:\([^)\n]{1,60}\) )?(?:copied|transferred)(?:, | in )"
+    r"(\d{1,9}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,2})?) ?s(?:ec)?",
     re.ASCII,
 )
 _DD_COMMAND = re.compile(

@@ -9,19 +9,21 @@ from zsim.observe.evidence.activity import Samples, weighted
 
 KILO, MEGA, SECTOR = 1024.0, 1024.0**2, 512.0
 RATES: dict[str, tuple[str, float]] = {
-    "r/s": ("reads", 1.0), "w/s": ("writes", 1.0), "rkb/s": ("read_rate", KILO), "wkb/s": ("write_rate", KILO),
+    "r/s": ("reads", 1.0), "w/s": ("writes", 1.0),
+    "rkb/s": ("read_rate", KILO), "wkb/s": ("write_rate", KILO),
     "rmb/s": ("read_rate", MEGA), "wmb/s": ("write_rate", MEGA), "rsec/s": ("read_rate", SECTOR),
     "wsec/s": ("write_rate", SECTOR), "kr/s": ("read_rate", KILO), "kw/s": ("write_rate", KILO),
     "mr/s": ("read_rate", MEGA), "mw/s": ("write_rate", MEGA),
     "%util": ("busy", 0.01), "%b": ("busy", 0.01), "aqu-sz": ("queue", 1.0), "avgqu-sz": ("queue", 1.0),
     "qlen": ("queue", 1.0),
 }  # fmt: skip
-"""Columns and what they are, with their unit in SI (sysstat iostat(1); FreeBSD iostat(8); Solaris iostat(1M))."""
+"""Columns and what they are, with their unit (sysstat iostat(1); FreeBSD iostat(8); Solaris iostat(1M))."""
 WAITS = ("r_await", "ms/r"), ("w_await", "ms/w")
 GSTAT = ("queue", "ops", "reads", "read_kb", "ms/r", "writes", "write_kb", "ms/w")
 
 _HEADER = re.compile(
-    r"^[ \t]{0,20}(?:(?:Device:?|device)[ \t][^\n]{0,300}(?:%util|%b|svctm?|svc_t)|r/s[ \t][^\n]{0,200}\bdevice)[^\n]{0,80}$",
+    r"^[ \t]{0,20}(?:(?:Device:?|device)[ \t][^\n]{0,300}(?:%util|%b|svctm?|svc_t)"
+    r"|r/s[ \t][^\n]{0,200}\bdevice)[^\n]{0,80}$",
     re.MULTILINE,
 )
 _GSTAT = re.compile(

@@ -1,7 +1,7 @@
 """``zpool events``, with or without ``-v``: when scans began and came to their end.
 
 The names are those of OpenZFS include/sys/sysevent/eventdefs.h: resilver_start, resilver_finish, scrub_start,
-scrub_finish, scrub_abort; a rebuild is a resilver of type "sequential" (spa.c, spa_event_notify; vdev_rebuild.c).
+scrub_finish, scrub_abort; a rebuild is a resilver of type "sequential" (vdev_rebuild.c).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from zsim.scenario.evidence import FinishedScan, ScanKind
 
 MOST_EVENTS = 200_000
 _EVENT = re.compile(
-    r"^[ \t]{0,8}([A-Z][a-z]{2} {1,2}\d{1,2} \d{4} \d\d:\d\d:\d\d)(\.\d{1,9})?[ \t]{1,8}((?:sysevent|ereport|resource)\.[\w.]{3,80})[ \t]*$",
+    r"^[ \t]{0,8}([A-Z][a-z]{2} {1,2}\d{1,2} \d{4} \d\d:\d\d:\d\d)(\.\d{1,9})?[ \t]{1,8}"
+    r"((?:sysevent|ereport|resource)\.[\w.]{3,80})[ \t]*$",
     re.MULTILINE | re.ASCII,
 )
 _POOL = re.compile(r'^\s{1,20}pool = "([^"\n]{1,255})"', re.MULTILINE)

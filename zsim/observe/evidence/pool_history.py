@@ -1,7 +1,7 @@
 """``zpool history -i``: when scans were set up and done, of every release.
 
-The lines are those that the kernel writes beside the commands (OpenZFS module/zfs/dsl_scan.c, dsl_scan_setup_sync
-and dsl_scan_done; vdev_rebuild.c)::
+The lines are those that the kernel writes beside the commands (OpenZFS module/zfs/dsl_scan.c,
+dsl_scan_setup_sync and dsl_scan_done; vdev_rebuild.c)::
 
     2023-11-02.18:20:20 [txg:123456] scan setup func=2 mintxg=3 maxtxg=123456      0.6.4 and later
     2023-11-03.03:00:01 [txg:125000] scan done errors=0                            (complete=1 before 0.8)
@@ -23,7 +23,8 @@ FILLED_FROM_TXG = 16
 
 _POOL = re.compile(r"^History for '([^'\n]{1,255})':", re.MULTILINE)
 _LINE = re.compile(
-    r"^(\d{4}-\d\d-\d\d)\.(\d\d:\d\d:\d\d) (?:\[(?:internal )?([^\]\n]{0,60}?) ?txg:(\d{1,19})\]|(zpool)) ?([^\n]{0,600})$",
+    r"^(\d{4}-\d\d-\d\d)\.(\d\d:\d\d:\d\d) "
+    r"(?:\[(?:internal )?([^\]\n]{0,60}?) ?txg:(\d{1,19})\]|(zpool)) ?([^\n]{0,600})$",
     re.MULTILINE | re.ASCII,
 )
 _FUNCTION = re.compile(r"\bfunc=([0-9]{1,2})\b", re.ASCII)
@@ -92,7 +93,7 @@ def _pool(name: str, text: str) -> PoolHistory:
         if event == "rebuild-begin":
             begun["rebuild"] = _Begun("rebuild", at, replaced or None)
         elif event == "begin":
-            begun["scan"] = _Begun(_kind(words, match[3] or ""), at, replaced or None)
+            begun["scan"] = _Begun(_kind(words), at, replaced or None)
         elif event in ("end", "rebuild-end", "stopped"):
             start = begun.pop("rebuild" if event == "rebuild-end" else "scan", None)
             if start is not None and event != "stopped" and len(found.scans) < MOST_SCANS:
@@ -113,25 +114,31 @@ def _moment(day: str, clock: str) -> datetime | None:
 def _event(tag: str, words: str) -> tuple[str, str]:
     """Return what a line tells: begin, end, stopped, rebuild-begin, rebuild-end, or nothing."""
     if tag.startswith("pool scrub"):
-        ended = "done" in tag
-        return ("end" if "complete=1" in words else "stopped") if ended else "begin", words
-    if words.startswith("scan setup"):
-        return "begin", words
-    if words.startswith("scan done"):
-        return "stopped" if "complete=0" in words else "end", words
-    if words.startswith(("scan cancelled", "scan canceled", "scan aborted")):
+        words = f"scan {'done' if 'done' in tag else 'setup'} {words}"
+    if words.startswith("scan done") and (
+        "complete=0" in words or ("pool" in tag and "complete=1" not in words)
+    ):
         return "stopped", words
-    if words.startswith("rebuild ") and words.rstrip().endswith(("started", "reset")):
-        return "rebuild-begin", words
-    if words.startswith("rebuild ") and words.rstrip().endswith(("complete", "completed")):
-        return "rebuild-end", words
-    return "", words
+    event = next((event for begin, event in _BEGINNINGS if words.startswith(begin)), "")
+    if words.startswith("rebuild "):
+        last = words.split()[-1]
+        event = {"started": "rebuild-begin", "reset": "rebuild-begin", "complete": "rebuild-end",
+                 "completed": "rebuild-end"}.get(last, "")  # fmt: skip
+    return event, words
 
 
-def _kind(words: str, tag: str) -> ScanKind:
+_BEGINNINGS = (
+    ("scan setup", "begin"),
+    ("scan done", "end"),
+    ("scan cancelled", "stopped"),
+    ("scan canceled", "stopped"),
+    ("scan aborted", "stopped"),
+)
+
+
+def _kind(words: str) -> ScanKind:
     function, least = _FUNCTION.search(words), _MINTXG.search(words)
     kind: ScanKind = _KINDS.get(function[1], "scrub") if function else "scrub"
-    del tag
     return "heal" if kind == "resilver" and least and int(least[1]) > FILLED_FROM_TXG else kind
 
 

@@ -15,10 +15,12 @@ from zsim.observe.texts import nice_bytes
 from zsim.observe.vdev_tree import SECTIONS, named_vdev
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "capacity": ("alloc", "free"), "operations": ("reads", "writes"), "bandwidth": ("read_rate", "write_rate"),
+    "capacity": ("alloc", "free"), "operations": ("reads", "writes"),
+    "bandwidth": ("read_rate", "write_rate"),
     "total_wait": ("total_read", "total_write"), "disk_wait": ("disk_read", "disk_write"),
     "syncq_wait": ("syncq_read_wait", "syncq_write_wait"),
-    "asyncq_wait": ("asyncq_read_wait", "asyncq_write_wait"), "scrub": ("scrub_wait",), "trim": ("trim_wait",),
+    "asyncq_wait": ("asyncq_read_wait", "asyncq_write_wait"),
+    "scrub": ("scrub_wait",), "trim": ("trim_wait",),
     "rebuild": ("rebuild_wait",),
 }  # fmt: skip
 """Columns under each title of the upper line of a header."""
