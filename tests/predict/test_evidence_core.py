@@ -7,26 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from zsim.predict.ensemble import Unknown, draw_members
-from zsim.predict.evidence.joint import draws, fitted
 from zsim.predict.evidence.likelihood import (
     LEAST_EFFECTIVE,
-    counted,
     log_likelihood,
     weigh,
     weighted_quantiles,
 )
-from zsim.predict.evidence.posterior import Seen, posterior
+from zsim.predict.evidence.posterior import Chances, Seen, posterior
 
-INPUTS = tuple(Unknown(name, name, "", spread=1.0) for name in ("seek", "churn", "file_size"))
-SLOPES = np.array([[0.4, 0.5], [0.3, 0.2], [0.0, 0.1]])
+CHANCES = Chances(pace=0.6, event=0.05)
 
 
-def _run(seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and logarithms of sixteen worlds whose two results are linear in three unknowns."""
-    scores = np.array([member.scores for member in draw_members(INPUTS, seed)])
-    noise = 0.02 * np.random.default_rng(seed).standard_normal((len(scores), 2))
-    return scores, 9.0 + scores @ SLOPES + noise
+def _worlds(count: int = 16, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return logarithms of the duration, and of a scrub that has most of it in common."""
+    generator = np.random.default_rng(seed)
+    scrub = 9.0 + 0.5 * generator.standard_normal(count)
+    return 0.2 + scrub + 0.1 * generator.standard_normal(count), scrub[:, None]
 
 
 def test_weights_follow_the_likelihood_and_their_number_is_that_of_kish() -> None:
@@ -37,8 +33,7 @@ def test_weights_follow_the_likelihood_and_their_number_is_that_of_kish() -> Non
 
 
 def test_evidence_that_hardly_a_world_explains_is_tempered() -> None:
-    expected = np.linspace(0.0, 1.0, 1000)
-    found = weigh(expected, 0.5, 1e-6)
+    found = weigh(np.linspace(0.0, 1.0, 1000), 0.5, 1e-6)
     assert 0.0 < found.power < 1.0
     assert found.effective == pytest.approx(LEAST_EFFECTIVE, rel=0.01)
 
@@ -50,69 +45,79 @@ def test_several_observations_multiply() -> None:
     assert both == pytest.approx(np.exp(logs) / np.exp(logs).sum())
 
 
-def test_a_value_counts_less_the_further_it_lies_off() -> None:
-    near, far = counted(np.array([0.0, 2.0]), 0.0, 0.1)
-    assert near == 1.0
-    assert far == pytest.approx(4.0 / (4.0 + 400.0))
-
-
 def test_quantiles_of_equal_weights_are_those_of_the_values() -> None:
     values = np.random.default_rng(2).normal(size=2001)
     found = weighted_quantiles(values, np.full(2001, 1 / 2001), (0.1, 0.5, 0.9))
     assert found == pytest.approx(np.quantile(values, (0.1, 0.5, 0.9)), abs=0.02)
 
 
-def test_the_regression_finds_slopes_and_common_rest() -> None:
-    scores, logs = _run()
-    fit = fitted(scores - scores.mean(axis=0), logs)
-    assert fit.slopes[:3] == pytest.approx(SLOPES, abs=0.05)
-    assert math.sqrt(fit.rest[0, 0]) == pytest.approx(0.02, rel=0.6)
+def test_the_median_is_what_the_evidence_says_plus_what_the_worlds_differ_by() -> None:
+    logs, shown = _worlds(400)
+    for observed in (8.5, 9.0, 9.6):
+        found = posterior(logs, shown, (Seen(observed, 0.02),), CHANCES)
+        assert found.p50 == pytest.approx(observed + 0.2, abs=0.03)
 
 
-def test_the_posterior_is_that_of_gaussian_conditioning() -> None:
-    """With Gaussian worlds, the moments of the duration given the evidence are known in closed form."""
-    scores, logs = _run()
-    values = draws(INPUTS, scores, logs)
-    sigma, observed = 0.05, 9.6
-    found = posterior(values, (Seen(observed, sigma, 0.0),), pace=0.0, event=0.0)
-    cross, spread = float((SLOPES[:, 0] * SLOPES[:, 1]).sum()), float((SLOPES[:, 1] ** 2).sum())
-    gain = cross / (spread + sigma**2)
-    whole = float((SLOPES[:, 0] ** 2).sum()) - gain * cross
-    assert found.p50 == pytest.approx(9.0 + gain * 0.6, abs=0.05)
-    # The shoulders of Student's t are no matter beside what the unknowns leave open.
-    assert (found.p90 - found.p10) / 2.563 == pytest.approx(math.sqrt(whole), rel=0.15)
+def test_the_width_is_what_the_worlds_leave_and_what_the_evidence_scatters() -> None:
+    logs, shown = _worlds(400)
+    found = posterior(logs, shown, (Seen(9.0, 0.1),), CHANCES)
+    # The rest of the worlds, the scatter of the evidence, and of one event over another.
+    expected = math.sqrt(0.1**2 + 0.1**2 + 0.05**2)
+    assert (found.p90 - found.p10) / 2.563 == pytest.approx(expected, rel=0.15)
 
 
 def test_evidence_narrows_and_says_so() -> None:
-    scores, logs = _run()
-    values = draws(INPUTS, scores, logs)
-    without = posterior(values[:1], (), pace=0.0, event=0.0)
-    found = posterior(values, (Seen(9.2, 0.05),), pace=0.1, event=0.02)
-    assert found.p90 - found.p10 < 0.75 * (without.p90 - without.p10)
-    assert found.weighed[0].narrows == pytest.approx(
-        1.0 - (found.p90 - found.p10) / (without.p90 - without.p10), abs=0.05
-    )
-    assert found.weighed[0].weight > 0.6
-    assert not found.weighed[0].far
-    assert found.effective < found.worlds
+    logs, shown = _worlds()
+    found = posterior(logs, shown, (Seen(9.2, 0.05),), CHANCES)
+    low, high = np.quantile(logs, (0.1, 0.9))
+    (weighed,) = found.weighed
+    assert weighed.narrows == pytest.approx(1.0 - (found.p90 - found.p10) / (high - low))
+    assert weighed.narrows > 0.4
+    assert weighed.weight > 0.95
+    assert not weighed.far
+    assert found.weights.effective < len(logs)
+
+
+def test_a_second_scan_of_the_same_kind_narrows_little_more() -> None:
+    logs, shown = _worlds()
+    one = posterior(logs, shown, (Seen(9.2, 0.1),), CHANCES)
+    two = posterior(logs, np.repeat(shown, 2, axis=1), (Seen(9.2, 0.1), Seen(9.25, 0.1)), CHANCES)
+    assert two.p90 - two.p10 < one.p90 - one.p10
+    assert 0.0 < two.weighed[1].narrows < 0.3
+
+
+def test_what_says_nothing_of_the_duration_changes_nothing() -> None:
+    logs, shown = _worlds()
+    noise = np.random.default_rng(8).standard_normal((len(logs), 1))
+    one = posterior(logs, shown, (Seen(9.2, 0.1),), CHANCES)
+    both = posterior(logs, np.hstack([shown, noise]), (Seen(9.2, 0.1), Seen(0.2, 1.0, 0.0)), CHANCES)
+    assert both.p50 == pytest.approx(one.p50, abs=0.05)
+
+
+def test_a_rate_goes_the_other_way() -> None:
+    logs, shown = _worlds()
+    slow = posterior(logs, -shown, (Seen(-9.6, 0.1, -1.0),), CHANCES)
+    fast = posterior(logs, -shown, (Seen(-8.6, 0.1, -1.0),), CHANCES)
+    assert slow.p50 == pytest.approx(9.8, abs=0.15)
+    assert fast.p50 == pytest.approx(8.8, abs=0.15)
 
 
 def test_evidence_that_no_world_explains_is_said_and_not_forced() -> None:
-    scores, logs = _run()
-    values = draws(INPUTS, scores, logs)
-    without = posterior(values[:1], (), pace=0.1, event=0.02)
-    found = posterior(values, (Seen(9.0 + 6.0, 0.05),), pace=0.1, event=0.02)
-    assert found.weighed[0].far
-    assert found.weighed[0].weight < 0.05
-    assert found.p50 < without.p90 + 1.0
+    logs, shown = _worlds()
+    found = posterior(logs, shown, (Seen(9.0 + 6.0, 0.05),), CHANCES)
+    (weighed,) = found.weighed
+    assert weighed.far
+    assert weighed.weight < 0.01
+    assert found.p50 < np.quantile(logs, 0.9)
+
+
+def test_of_two_the_one_that_worlds_explain_decides() -> None:
+    logs, shown = _worlds()
+    found = posterior(logs, np.repeat(shown, 2, axis=1), (Seen(9.2, 0.1), Seen(15.0, 0.1)), CHANCES)
+    assert found.p50 == pytest.approx(9.4, abs=0.15)
+    assert [each.far for each in found.weighed] == [False, True]
 
 
 def test_where_nothing_is_unknown_evidence_tells_the_pace_of_the_pool() -> None:
-    values = draws((), np.zeros((1, 0)), np.log([[3600.0, 7200.0]]))
-    found = posterior(values, (Seen(math.log(7200.0 * 1.2), 0.02),), pace=0.15, event=0.02)
+    found = posterior(np.log([3600.0]), np.log([[7200.0]]), (Seen(math.log(7200.0 * 1.2), 0.02),), CHANCES)
     assert math.exp(found.p50) == pytest.approx(3600.0 * 1.2, rel=0.03)
-
-
-def test_the_same_worlds_give_the_same_bits() -> None:
-    scores, logs = _run()
-    assert np.array_equal(draws(INPUTS, scores, logs), draws(INPUTS, scores, logs))

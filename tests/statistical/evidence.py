@@ -36,8 +36,6 @@ POOLS = (
     ("mirror3", "st10000vn0004", "5T"), ("raidz1x3", "wd80efax", "12T"), ("raidz2x10", "wuh721414", "80T"),
     ("raidz2x7", "st12000vn0008", "55T"),
 )  # fmt: skip
-NOISE = 0.05
-"""Standard deviation of the logarithm of the scrub that is seen, over that of the world."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,11 @@ def worlds(resolved: ResolvedScenario, weighing: Weighing, members: Sequence[Any
     return np.array(list(together(ran, range(len(members)))))
 
 
-def trials(scenario: Scenario, truths: int, sigma: float = NOISE) -> tuple[list[Trial], float]:
-    """Return the trials of one scenario, and the logarithm of p90/p10 without evidence."""
+def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
+    """Return the trials of one scenario, and the logarithm of p90/p10 without evidence.
+
+    The scrub that is seen has the noise of ``models/evidence``.
+    """
     resolved = resolved_of(scenario)
     weighing = weighing_of(resolved)
     assert weighing is not None
@@ -87,7 +88,7 @@ def trials(scenario: Scenario, truths: int, sigma: float = NOISE) -> tuple[list[
     chances = Chances(noise("scan.pace"), noise("scan.event"))
     found = []
     for time, scrub in worlds(resolved, weighing, real, 500_009):
-        seen = Seen(scrub + sigma * generator.standard_normal(), seen_sigma)
+        seen = Seen(scrub + seen_sigma * generator.standard_normal(), seen_sigma)
         answer = posterior(ensemble[:, 0], ensemble[:, 1:], (seen,), chances, without)
         found.append(Trial(answer.p10 <= time <= answer.p90, answer.p90 - answer.p10, answer.p50 - time))
     return found, without

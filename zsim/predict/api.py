@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from pydantic import JsonValue
 
 from zsim.drives.catalogue import load_drive
@@ -12,6 +14,7 @@ from zsim.predict.hardware import HOST, drive_models, refuse_what_is_missing, sh
 from zsim.predict.missing import missing, simulated
 from zsim.predict.prediction import (
     Assumption,
+    Held,
     Prediction,
     PredictionInterrupted,
     Quantiles,
@@ -35,6 +38,10 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 from zsim.units import format_fraction
+
+MOST_HELD = 4
+"""Predictions whose runs are kept, of some 10 MB each."""
+_HELD: deque[Held] = deque()
 
 
 def predict(scenario: Scenario, on_progress: Progress | None = None) -> Prediction:
@@ -129,8 +136,11 @@ def _prediction(work: Work) -> Prediction:
 
 
 def held(prediction: Prediction, work: Work) -> Prediction:
-    """Return a prediction that keeps its runs, for `Prediction.given`."""
-    prediction._held.runs = work
+    """Return a prediction that keeps its runs, for `Prediction.given`; the last few do."""
+    prediction._held = Held(work)
+    _HELD.append(prediction._held)
+    while len(_HELD) > MOST_HELD:
+        _HELD.popleft().runs = None
     return prediction
 
 

@@ -63,6 +63,8 @@ class Unknown:
         Standard deviation of its logarithm.
     choices : tuple of Choice
         Instead of a spread: the values it may have.
+    proportional : bool
+        Whether the data grows in proportion to the value, and with it about the duration.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Unknown:
     words: str
     spread: float = 0.0
     choices: tuple[Choice, ...] = ()
+    proportional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,9 @@ def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
         found.append(Unknown("drive", "drive", "name the drive", choices=drive_classes()))
     if has_unknown_size(resolved):
         words = "name the drives or say how large they are (--drive, --drive-size)"
-        found.append(Unknown("drive_size", "drive_size", words, choices=drive_sizes(resolved)))
+        grows = resolved.scenario.alloc is None
+        sizes = drive_sizes(resolved)
+        found.append(Unknown("drive_size", "drive_size", words, choices=sizes, proportional=grows))
     if resolved.assumed("fill"):
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if resolved.assumed("history"):

@@ -72,14 +72,15 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     if len(logs) < 3 or not inputs or float(np.ptp(logs)) < 1e-9:
         value = float(np.exp(logs.mean()))
         return Response(value, value, value, 0.0, np.exp(logs))
-    design, drawn = _features(inputs, scores), _features(inputs, _draws(len(inputs)))
-    centre = design.mean(axis=0)
-    fit = _fitted(design - centre, logs)
-    values, medians = _predicted(fit, drawn - centre)
+    fresh = _draws(len(inputs))
+    design, drawn = _features(inputs, scores), _features(inputs, fresh)
+    centre, known = design.mean(axis=0), _proportional(inputs, scores)
+    fit = _fitted(design - centre, logs - known)
+    values, medians = _predicted(fit, drawn - centre, _proportional(inputs, fresh))
     apart = np.quantile(values, SHARES), np.quantile(_smoothed(logs), SHARES)
     low, middle, high = np.exp((apart[0] + apart[1]) / 2.0).tolist()
     half = student(len(logs) - 2) * float(np.std(medians, ddof=1))
-    expected = np.exp(fit.mean + (design - centre) @ fit.slopes)
+    expected = np.exp(fit.mean + (design - centre) @ fit.slopes + known)
     return Response(low, middle, high, math.hypot(half, float(apart[1][1] - apart[0][1])), expected)
 
 
@@ -134,13 +135,13 @@ def _evidence(values: F64, turned: F64, prior: float) -> float:
     return -0.5 * float(np.log(variance).sum()) - 0.5 * (len(values) - 1) * math.log(spread)
 
 
-def _predicted(fit: _Fit, drawn: F64) -> tuple[F64, F64]:
+def _predicted(fit: _Fit, drawn: F64, known: F64) -> tuple[F64, F64]:
     """Return the logarithm in worlds drawn anew, and its median for coefficients drawn from the posterior."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
     slopes = fit.slopes + generator.standard_normal((POSTERIOR, len(fit.slopes))) @ fit.root.T
     shift = generator.standard_normal(POSTERIOR) * math.sqrt(fit.noise / fit.count)
     noise = math.sqrt(fit.noise) * generator.permutation(normal_strata(len(drawn)))
-    every = fit.mean + shift + drawn @ slopes.T + noise[:, None]
+    every = fit.mean + shift + drawn @ slopes.T + (noise + known)[:, None]
     return every.ravel(), np.median(every, axis=0)
 
 
@@ -157,6 +158,16 @@ def _features(inputs: Sequence[Unknown], scores: F64) -> F64:
         first, second = (values[name] for name in INTERACTS)
         columns.append((first[:, :, None] * second[:, None, :]).reshape(len(scores), -1))
     return np.concatenate(columns, axis=1)
+
+
+def _proportional(inputs: Sequence[Unknown], scores: F64) -> F64:
+    """Return the logarithm of what the duration goes with in proportion, one value a world."""
+    known = np.zeros(len(scores))
+    for place, unknown in enumerate(inputs):
+        if unknown.proportional:
+            logs = np.log([float(choice.value) for choice in unknown.choices])
+            known += _values(unknown, scores[:, place]) @ (logs - logs.mean())
+    return known
 
 
 def _values(unknown: Unknown, scores: F64) -> F64:

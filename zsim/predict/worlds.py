@@ -55,7 +55,7 @@ FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 FULLEST = 0.97
 LEAST_SHARE = 0.01
-USUAL_SIZES = tuple((int(each["year"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
+USUAL_SIZES = tuple((int(each["since"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
 YEARS = {

@@ -12,6 +12,7 @@ from typing import Literal
 from zsim.predict.evidence.noise import noise
 from zsim.predict.evidence.posterior import Seen
 from zsim.predict.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe
+from zsim.predict.hardware import drive_models
 from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.units import format_bytes
@@ -124,7 +125,7 @@ def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
     if each.alloc is None and each.end is not None and latest is not None:
         age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR_S)
     sigma = math.hypot(
-        noise("scan.event"),
+        event_of(resolved),
         *_unlike(resolved, each),
         UNIFORM * each.resolution / each.duration,
         noise("scan.alloc") if each.alloc is not None else 0.0,
@@ -137,6 +138,12 @@ def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
+
+
+def event_of(resolved: ResolvedScenario) -> float:
+    """Return the scatter of one scan over another of the same pool and kind."""
+    old, _ = drive_models(resolved)
+    return noise("scan.event_flash" if old.kind == "flash" else "scan.event")
 
 
 def _unlike(resolved: ResolvedScenario, each: FinishedScan) -> tuple[float, ...]:

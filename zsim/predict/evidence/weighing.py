@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from zsim.predict.ensemble import Member
-from zsim.predict.evidence.comparable import Comparison, NotCompared, comparable
+from zsim.predict.evidence.comparable import Comparison, NotCompared, comparable, event_of
 from zsim.predict.evidence.noise import noise
 from zsim.predict.evidence.posterior import Chances, Posterior, posterior
 from zsim.predict.evidence.probes import DriveProbe, Ran, ScanProbe
@@ -38,6 +38,8 @@ class Weighing:
         Logarithm of what each member shows on its small population, one value a comparison.
     lifts, errors : ndarray of float, shape (comparisons,)
         What is to be added to that at the size of the pool, and how far it is known.
+    event : float
+        Scatter of one scan over another, see `zsim.predict.evidence.posterior.Chances`.
     level : float
         What durations on small populations were multiplied by when this was weighed last.
     posterior : Posterior or None
@@ -48,6 +50,7 @@ class Weighing:
     shown: list[tuple[float, ...]] = field(default_factory=list)
     lifts: F64 = field(default_factory=lambda: np.zeros(0))
     errors: F64 = field(default_factory=lambda: np.zeros(0))
+    event: float = 0.0
     level: float = 1.0
     posterior: Posterior | None = None
 
@@ -122,7 +125,7 @@ class Weighing:
             replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
             for each, error in zip(self.comparisons, self._errors(), strict=True)
         ]
-        chances = Chances(noise("scan.pace"), noise("scan.event"))
+        chances = Chances(noise("scan.pace"), self.event)
         logs = np.log(small) + math.log(level)
         found = posterior(logs, self.in_pool(), seen, chances, math.log(base.p90 / base.p10))
         self.posterior = found
@@ -174,4 +177,4 @@ def weighing_of(resolved: ResolvedScenario) -> Weighing | None:
     """Return the weighing of a scenario; None where it carries no evidence."""
     if not resolved.scenario.evidence:
         return None
-    return Weighing(*comparable(resolved))
+    return Weighing(*comparable(resolved), event=event_of(resolved))

@@ -1,0 +1,207 @@
+"""The next scan of a pool from those before it: what the noise of evidence is fitted on.
+
+    python validation/fit_evidence.py PAIRS.jsonl [--grid]
+
+Each line of the file is a pool with its events in order of time (kind, duration_s, alloc_bytes,
+resilvered_bytes, end).  Every event after the first is predicted from those before it alone.  Printed are the
+errors beside those of "the last duration times ALLOC"; with --grid also the predictive likelihood over values
+of the noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from zsim.errors import ZsimError
+from zsim.predict.api import resolved_of
+from zsim.predict.evidence import comparable
+from zsim.predict.evidence.noise import noise
+from zsim.predict.evidence.posterior import Chances, Posterior, posterior
+from zsim.predict.work import Work
+from zsim.scenario.model import Scenario
+
+POOLS: dict[str, dict[str, str]] = {
+    "ko-vault": {"drive_size": "4TB", "release": "openzfs-0.8"},
+    "jp-zvol0": {
+        "drive_size": "2TB", "release": "openzfs-2.1",
+        "new_drive": "generic-5400rpm-smr", "new_drive_size": "6TB",
+    },
+    "jp-zvol0-old-pair": {"drive_size": "2TB", "release": "openzfs-2.1"},
+    "rpool-2mirrors-2022": {
+        "drive": "generic-5400rpm-cmr", "drive_size": "6TB", "release": "openzfs-2.1", "new_drive_size": "8TB"
+    },
+    "off-ovh3": {"drive_size": "12TB", "release": "openzfs-2.0"},
+    "mafo-datapool": {"drive": "870-evo-4tb", "drive_size": "2TB", "release": "openzfs-2.1"},
+    "mafo-kpool": {"drive": "generic-nvme-ssd", "drive_size": "2TB", "release": "openzfs-2.1", "fill": "50%"},
+    "zfs500mirror": {"drive_size": "500GB", "release": "openzfs-2.2"},
+    "logserver-raidz3x10": {"drive_size": "4TB", "release": "openzfs-2.0", "fill": "20%"},
+    "freebsd121-root": {"drive_size": "1TB", "release": "freebsd-10.3"},
+    "nvme-zroot-2023": {"drive": "generic-nvme-ssd", "drive_size": "1TB", "release": "openzfs-2.1"},
+    "zpool1-luks": {"drive": "st4000vn008", "release": "openzfs-2.1"},
+    "bs2020-devel": {"drive_size": "300GB", "release": "openzfs-0.8"},
+    "harlan-rpool": {"drive_size": "500GB", "release": "openzfs-2.2"},
+}  # fmt: skip
+"""Drives and releases as the reports name them or their dates tell."""
+MOMENTS = ("%a %b %d %H:%M:%S %Y", "%b %d %H:%M:%S %Y", "%b %d %Y", "%a %b %d %Y")
+GRID = {
+    "scan.pace": (0.15, 0.4, 0.6, 0.8),
+    "scan.event": (0.05, 0.07, 0.1),
+    "scan.other_kind": (0.05, 0.1, 0.15),
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event, the runs that predict it, its logarithm, and that of the last duration times ALLOC."""
+
+    pool: str
+    pair: str
+    work: Work
+    truth: float
+    simple: float
+
+
+def moment(text: str | None) -> str | None:
+    """Return a date as ISO 8601; None where there is none."""
+    for form in MOMENTS:
+        try:
+            return datetime.strptime(text or "", form).isoformat()
+        except ValueError:
+            continue
+    return None
+
+
+def observation(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event as evidence."""
+    wrote = event["resilvered_bytes"] if event["kind"] != "scrub" else None
+    known = {
+        "what": "finished", "kind": event["kind"], "duration": float(event["duration_s"]),
+        "resolution": float(event.get("resolution_s") or 1.0), "end": moment(event["end"]),
+        "alloc": round(event["alloc_bytes"]) if event["alloc_bytes"] else None,
+        "processed": round(wrote) if wrote else None,
+    }  # fmt: skip
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def events(path: Path) -> list[Event]:
+    """Return every event after the first of its pool that can be simulated, with its runs."""
+    found = []
+    for row in map(json.loads, path.read_text().splitlines()):
+        if row["id"] not in POOLS:
+            continue
+        alloc = None
+        for place, event in enumerate(row["events"]):
+            alloc = event["alloc_bytes"] or alloc
+            before = [each for each in row["events"][:place] if each["duration_s"]]
+            if event["duration_s"] and event["kind"] != "heal" and before:
+                found += predicted(row, event, before, alloc)
+    return found
+
+
+def predicted(
+    row: dict[str, Any], event: dict[str, Any], before: list[dict[str, Any]], alloc: float | None
+) -> list[Event]:
+    """Run the worlds of one event; none where they cannot be simulated."""
+    base: dict[str, Any] = dict(POOLS[row["id"]])
+    layout = row["layout"].replace(" (attach)", "").replace("mirror2 x 2", "2*mirror2")
+    base |= {"layout": layout, "operation": event["kind"], "evidence": [observation(each) for each in before]}
+    if event["kind"] == "scrub":
+        base.pop("new_drive", None)
+        base.pop("new_drive_size", None)
+    if alloc:
+        base.pop("fill", None)
+        base["alloc"] = round(alloc)
+    try:
+        work = Work(resolved_of(Scenario.from_dict(base)), lambda share, what: None)
+        work.run()
+    except ZsimError:
+        return []
+    last = before[-1]
+    grown = alloc / last["alloc_bytes"] if alloc and last["alloc_bytes"] else 1.0
+    simple = math.log(last["duration_s"] * grown)
+    return [
+        Event(row["id"], f"{last['kind']} to {event['kind']}", work, math.log(event["duration_s"]), simple)
+    ]
+
+
+def answer(event: Event, values: dict[str, float]) -> Posterior | None:
+    """Return the weighted worlds of an event for values of the noise."""
+    weighing = event.work.weighing
+    if weighing is None or not weighing.comparisons:
+        return None
+
+    def changed(name: str, unit: str = "1") -> float:
+        return values[name] if name in values else noise(name, unit)
+
+    original, comparable.noise = comparable.noise, changed
+    try:
+        compared, _ = comparable.comparable(event.work.resolved)
+        chance = comparable.event_of(event.work.resolved)
+    finally:
+        comparable.noise = original
+    seen = [
+        replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
+        for each, error in zip(compared, weighing.errors, strict=True)
+    ]
+    logs = np.log(event.work.small) + math.log(weighing.level)
+    chances = Chances(changed("scan.pace"), chance)
+    return posterior(logs, weighing.in_pool(), seen, chances, 1.0)
+
+
+def score(found: list[Event], values: dict[str, float]) -> tuple[float, float, float]:
+    """Return predictive likelihood (Student's t), median error, and share inside p10-p90."""
+    rows = [(event, each) for event in found if (each := answer(event, values)) is not None]
+    count = {event.pool: sum(other.pool == event.pool for other, _ in rows) for event, _ in rows}
+    weights = np.array([count[event.pool] ** -0.5 for event, _ in rows])
+    likelihood = []
+    for event, each in rows:
+        spread = (each.p90 - each.p10) / 2.563
+        likelihood.append(
+            -math.log(spread) - 2.5 * math.log1p(((event.truth - each.p50) / spread) ** 2 / 4.0)
+        )
+    errors = [abs(each.p50 - event.truth) for event, each in rows]
+    inside = [each.p10 <= event.truth <= each.p90 for event, each in rows]
+    return float(weights @ likelihood / weights.sum()), float(np.median(errors)), float(np.mean(inside))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pairs", type=Path)
+    parser.add_argument("--grid", action="store_true")
+    given = parser.parse_args()
+    found = events(given.pairs)
+    rows = []
+    for event in found:
+        low, middle, high = (math.log(each) for each in event.work.quantiles)
+        inside = low <= event.truth <= high
+        rows.append((event.pair, abs(middle - event.truth), abs(event.simple - event.truth), inside))
+        error, simple = middle - event.truth, event.simple - event.truth
+        click.echo(f"{event.pool:22} {event.pair:22} {error:6.2f} {simple:6.2f} {inside}")
+    for pair in ("", *sorted({row[0] for row in rows})):
+        here = [row for row in rows if pair in ("", row[0])]
+        mine, simple = (float(np.median([row[column] for row in here])) for column in (1, 2))
+        held = sum(row[3] for row in here)
+        click.echo(
+            f"{pair or 'all'}: {mine:.2f}, last duration times ALLOC {simple:.2f}; "
+            f"p10-p90 holds {held} of {len(here)}"
+        )
+    if given.grid:
+        for values in itertools.product(*GRID.values()):
+            named = dict(zip(GRID, values, strict=True))
+            likelihood, error, inside = score(found, named)
+            click.echo(f"{named}: likelihood {likelihood:.3f}, median error {error:.3f}, inside {inside:.2f}")
+
+
+if __name__ == "__main__":
+    main()
