@@ -25,7 +25,7 @@ from zsim.validate.frame import Case, Claim, Options, judge
 from zsim.validate.zfs_config import Bench, drive_of
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
-MOST_STATUSES = 10
+FIRST_STATUSES, MOST_STATUSES = 3, 10
 ZPOOL, LAST_BY_ALLOC = "zpool_s", "last_by_alloc_s"
 OTHER_SCAN = 0.08
 """What a scrub leaves open of a resilver of the same pool: standard deviation of the logarithm."""
@@ -152,7 +152,9 @@ def statuses(bench: Bench, samples: Sequence[Sample], until: float) -> tuple[flo
         for place, sample in enumerate(seen)
         if place == 0 or sample[1:] != seen[place - 1][1:] or place == len(seen) - 1
     ]
-    kept = moved[:: max(1, math.ceil(len(moved) / MOST_STATUSES))]
+    # The begin is unlike the rest: it is told apart by statuses of its own.
+    rest = moved[FIRST_STATUSES:]
+    kept = moved[:FIRST_STATUSES] + rest[:: max(1, math.ceil(len(rest) / MOST_STATUSES))]
     kept = [*kept, *moved[-1:]] if moved and kept[-1] is not moved[-1] else kept
     return begin, [
         RunningScan(
