@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,12 @@ class Eta:
         from zsim.plan.eta.words import renderable
 
         return renderable(self)
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure: what is gone, the interval of the end, and zpool's own."""
+        from zsim.plan.eta.drawing import figure
+
+        return figure(self)
 
     def _repr_html_(self) -> str:
         from html import escape

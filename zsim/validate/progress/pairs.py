@@ -42,7 +42,10 @@ def fields_before(row: Row, events: Sequence[Mapping[str, Any]], place: int) -> 
     event = events[place]
     kind = "scrub" if event["kind"] == "scrub" else "resilver"
     alloc = alloc_of(events, place)
-    fields = fields_of({**row, "alloc_bytes": alloc, "replaced_drives": 1}, kind)
+    # What is replaced by what stands beside the event: a shingled target, for one.
+    drives = "; ".join(str(each) for each in (row.get("drive_model"), event.get("note")) if each)
+    known = {"alloc_bytes": alloc, "replaced_drives": 1, "drive_model": drives or None}
+    fields = fields_of({**row, **known}, kind)
     found = [_evidence(each) for each in events[:place] if each.get("duration_s")]
     return fields | ({"evidence": found} if found else {})
 
