@@ -22,12 +22,12 @@ from typing import Any
 import click
 import numpy as np
 
-from zsim.errors import ZsimError
-from zsim.predict.api import resolved_of
-from zsim.predict.evidence import comparable
-from zsim.predict.evidence.noise import noise
-from zsim.predict.evidence.posterior import Chances, Posterior, posterior
-from zsim.predict.work import Work
+from zsim.base.errors import ZsimError
+from zsim.prediction.api import resolved_of
+from zsim.prediction.evidence import comparable
+from zsim.prediction.evidence.noise import noise
+from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
+from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
 
 POOLS: dict[str, dict[str, str]] = {

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.errors import InputError
 from zsim.observe.collect import commands, live
 from zsim.observe.collect.script import script
-from zsim.observe.importing import import_live, import_pool
+from zsim.observe.pool_import.importing import import_live, import_pool
 
 STATUS = """\
   pool: tank

@@ -8,7 +8,7 @@ from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.models import model_of
 from zsim.observe.devices.reading import read_drives
-from zsim.observe.importing import import_pasted
+from zsim.observe.pool_import.importing import import_pasted
 
 OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
 LSBLK = (OUTPUTS / "lsblk.txt").read_text()

@@ -11,9 +11,9 @@ from zsim.observe.evidence.host_iostat import read_host_iostat
 from zsim.observe.evidence.pool_events import read_events
 from zsim.observe.evidence.pool_history import read_history
 from zsim.observe.evidence.pool_iostat import read_iostat, time_of
-from zsim.observe.importing import import_pasted
+from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.texts import nice_bytes
-from zsim.observe.zpool_status import read_scan
+from zsim.observe.zpool.status import read_scan
 from zsim.scenario.model import Scenario
 
 STATUS = """\

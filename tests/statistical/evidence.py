@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from zsim.predict.api import resolved_of
-from zsim.predict.ensemble import draw_members, member_at, unknowns
-from zsim.predict.evidence.noise import noise
-from zsim.predict.evidence.posterior import Chances, Seen, posterior
-from zsim.predict.evidence.weighing import Weighing, weighing_of
-from zsim.predict.response import response
-from zsim.predict.together import together
-from zsim.predict.work import MEMBER_BLOCKS, SEED_STEP
+from zsim.prediction.api import resolved_of
+from zsim.prediction.evidence.noise import noise
+from zsim.prediction.evidence.posterior import Chances, Seen, posterior
+from zsim.prediction.evidence.weighing import Weighing, weighing_of
+from zsim.prediction.inputs.ensemble import draw_members, member_at, unknowns
+from zsim.prediction.runs.together import together
+from zsim.prediction.statistics.response import response
+from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import console, exclusive, notice, print_json, progress, show, whole_number
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.plan.eta.answer import Eta
+    from zsim.planning.eta.answer import Eta
 
 LEAST_EVERY_S = 1
 
@@ -49,7 +49,7 @@ def command(
     FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
     without any they are read from standard input.  What nobody tells is assumed, and listed.
     """
-    from zsim.files import check_writable
+    from zsim.base.files import check_writable
 
     every = whole_number(watch, "--watch", LEAST_EVERY_S)
     if every is not None and pool is None:
@@ -76,8 +76,8 @@ def answer_of(
     files: tuple[str, ...], pool: str | None, overrides: tuple[str, ...], stated: dict[str, Any]
 ) -> Eta:
     """Return the answer for files, what is piped in, or a pool that is asked."""
-    from zsim.plan.eta.api import eta
-    from zsim.plan.eta.watching import status_of
+    from zsim.planning.eta.api import eta
+    from zsim.planning.eta.watching import status_of
 
     text, now = None, None
     names = [name for name in files if name != "-"]
@@ -113,7 +113,7 @@ def piped() -> str:
 
 def keep(answer: Eta, log: str | None, prometheus: str | None) -> None:
     """Write an answer where it was asked for."""
-    from zsim.plan.eta.watching import append_log, write_prometheus
+    from zsim.planning.eta.watching import append_log, write_prometheus
 
     if log is not None:
         append_log(log, answer)
@@ -131,7 +131,7 @@ def watch_pool(
     prometheus: str | None,
 ) -> None:
     """Show a pool's scan until it is over, or somebody presses Ctrl-C."""
-    from zsim.plan.eta.watching import bar, log_line, watched
+    from zsim.planning.eta.watching import bar, log_line, watched
 
     answers = watched(pool, float(every), files=files, overrides=overrides, stated=stated)
     with live() as redraw:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import notice, print_json, progress, show
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zsim.observe.importing import ImportedPool
+    from zsim.observe.pool_import.importing import ImportedPool
 
 STDOUT = "-"
 
@@ -80,7 +80,7 @@ def command(
 
 def check_targets(files: Sequence[str], output: str | None, pool: str | None, as_json: bool) -> None:
     """Refuse what cannot be done before anything is read."""
-    from zsim.files import check_ending, check_writable
+    from zsim.base.files import check_ending, check_writable
 
     if not files and pool is None:
         reason = "files, directories or - for the standard input are expected"
@@ -98,7 +98,7 @@ def run_import(
     """Read files, or a pool of this host; return what was found and the files written."""
     from pathlib import Path
 
-    from zsim.observe.importing import beside, import_live, import_pool
+    from zsim.observe.pool_import.importing import beside, import_live, import_pool
 
     if not files and pool is not None:
         imported = import_live(pool, overrides=settings, on_command=lambda line: notice(f"running {line}"))
@@ -116,8 +116,8 @@ def run_import(
 
 def show_import(imported: ImportedPool) -> None:
     """Print an import for a person: what is not known, what was found and assumed, what was not used."""
-    from zsim.observe.import_gaps import is_gap
-    from zsim.observe.importing import found_text, scan_words
+    from zsim.observe.pool_import.gaps import is_gap
+    from zsim.observe.pool_import.importing import found_text, scan_words
     from zsim.report.tables import Grid, with_title
 
     for note in filter(is_gap, imported.notes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 SCANS = ("scrub", "resilver", "rebuild", "heal")
 ACCESSES = ("sequential-read", "sequential-write", "random-read", "random-write")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 POOL = "POOL"
 """Stands for the name of the pool in an argument list."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.observe.collect.commands import COMMANDS, Command, arguments, checked_name
-from zsim.observe.pool_files import PoolFiles, read_text
+from zsim.observe.pool_import.files import PoolFiles, read_text
 from zsim.observe.texts import MAX_TEXT, decoded, plain
 
 RUNNING = ("in progress since", "in progress for")

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.observe.devices.identity import Identity
 from zsim.observe.devices.labels import label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
-from zsim.observe.finding import Evidence
+from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.vdev_tree import PAIRS, Vdev
-from zsim.units import format_both
+from zsim.observe.zpool.vdev_tree import PAIRS, Vdev
 
 SAME_SIZE = 0.03
 MOST_NAMED = 4

@@ -6,6 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 
+from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
 from zsim.drives.names import (
     FAST,
@@ -18,7 +19,6 @@ from zsim.drives.names import (
     series_of,
     written_bytes,
 )
-from zsim.errors import InputError
 
 SLOW_RPM = 6500
 NEAR = 0.03

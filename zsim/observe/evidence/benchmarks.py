@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
+from zsim.base.units import parse_bytes
 from zsim.observe.texts import plain
 from zsim.scenario.evidence import Benchmark
-from zsim.units import parse_bytes
 
 Access = Literal["sequential-read", "sequential-write", "random-read", "random-write"]
 MOST_JOBS = 1000

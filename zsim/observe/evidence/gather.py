@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.scans import PoolThen, finished, running, started_of
-from zsim.observe.finding import Evidence
-from zsim.observe.import_layout import Tops
+from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
-from zsim.observe.vdev_tree import PAIRS
-from zsim.observe.zpool_status import PoolStatus, Scan
+from zsim.observe.zpool.status import PoolStatus, Scan
+from zsim.observe.zpool.vdev_tree import PAIRS
 from zsim.scenario.evidence import DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
 

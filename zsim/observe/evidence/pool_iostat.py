@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from zsim.observe.dates import date_line
 from zsim.observe.evidence.activity import Samples, summed, weighted
 from zsim.observe.texts import nice_bytes
-from zsim.observe.vdev_tree import SECTIONS, named_vdev
+from zsim.observe.zpool.vdev_tree import SECTIONS, named_vdev
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "capacity": ("alloc", "free"), "operations": ("reads", "writes"),

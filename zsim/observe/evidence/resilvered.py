@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from zsim.observe.evidence.scans import PoolThen, is_heal
-from zsim.observe.finding import Evidence
+from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool_status import Scan
+from zsim.observe.zpool.status import Scan
 from zsim.scenario.layout import Layout
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from zsim.observe.texts import plain
-from zsim.observe.zpool_status import Scan
+from zsim.observe.zpool.status import Scan
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
 

@@ -1,0 +1,237 @@
+"""What a pool has already shown: read, compared with worlds, weighed, and said."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from pathlib import Path
+
+import pytest
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.wording import as_text
+from zsim.prediction.api import predict, resolved_of
+from zsim.prediction.evidence.comparable import comparable, slow_drives
+from zsim.prediction.evidence.noise import MODEL
+from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
+from zsim.scenario.evidence import DriveActivity
+from zsim.scenario.evidence_text import read_evidence
+from zsim.scenario.model import Scenario
+
+BASE = {"layout": "raidz2x6", "drive": "st4000vn008", "alloc": "14T"}
+
+
+@pytest.fixture(scope="module")
+def plain() -> Prediction:
+    return predict(Scenario.from_dict(BASE))
+
+
+@pytest.fixture(scope="module")
+def known(plain: Prediction) -> Prediction:
+    return plain.given("scrub=8h")
+
+
+def test_every_number_of_the_noise_has_a_source() -> None:
+    assert model_data.unsourced_numbers(model_data.load_toml(MODEL)) == []
+
+
+def _compared(*evidence: object, **more: object) -> tuple:
+    return comparable(resolved_of(Scenario.from_dict({**BASE, **more, "evidence": list(evidence)})))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("scrub=25h17m", {"what": "finished", "kind": "scrub", "duration": "25h17m"}),
+        (
+            "resilver=11h, alloc=12.1T,date=2026-05-03",
+            {
+                "what": "finished",
+                "kind": "resilver",
+                "duration": "11h",
+                "alloc": "12.1T",
+                "end": "2026-05-03",
+            },
+        ),
+        ("random-read=80", {"what": "benchmark", "access": "random-read", "operations": 80.0}),
+        ("sequential-read=180MB/s", {"what": "benchmark", "access": "sequential-read", "rate": "180MB/s"}),
+    ],
+)
+def test_evidence_is_read_from_text(text: str, expected: dict) -> None:
+    assert read_evidence(text) == expected
+
+
+@pytest.mark.parametrize("text", ["scrub", "scrub=", "smoke=3h", "scrub=3h,colour=red", "scrub=3h,alloc"])
+def test_what_is_no_evidence_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="scrub=25h17m"):
+        Scenario.from_dict({**BASE, "evidence": [text]})
+
+
+def test_a_scenario_with_evidence_goes_through_a_file(tmp_path: Path) -> None:
+    scenario = Scenario.from_dict({**BASE, "evidence": ["scrub=9h,alloc=12T,date=2026-05-03"]})
+    path = tmp_path / "pool.toml"
+    scenario.write(path)
+    assert Scenario.read(path) == scenario
+
+
+def test_a_scrub_narrows_the_answer(plain: Prediction, known: Prediction) -> None:
+    before, after = plain.resilver_s, known.resilver_s
+    assert after.p90 / after.p10 < 0.6 * before.p90 / before.p10
+    (row,) = known.evidence
+    assert (row.kind, row.observed) == ("scrub", 8 * 3600.0)
+    assert 0.3 < row.narrows < 1.0
+    assert row.weight > 0.9
+    assert known.uncertainty.effective_members < plain.uncertainty.members
+
+
+def test_a_longer_scrub_means_a_longer_resilver(plain: Prediction, known: Prediction) -> None:
+    assert plain.given("scrub=12h").resilver_s.p50 > 1.3 * known.resilver_s.p50
+
+
+def test_given_agrees_with_a_prediction_of_the_whole(known: Prediction) -> None:
+    whole = predict(Scenario.from_dict({**BASE, "evidence": ["scrub=8h"]}))
+    assert known.resilver_s.p50 == pytest.approx(whole.resilver_s.p50, rel=0.1)
+    assert known.provenance["scenario"] == whole.provenance["scenario"]
+
+
+def test_given_stretches_the_details(plain: Prediction, known: Prediction) -> None:
+    assert sum(known.breakdown.values()) == pytest.approx(known.resilver_s.p50)
+    assert known.phases[-1].start_s + known.phases[-1].duration_s == pytest.approx(known.resilver_s.p50)
+    assert known.read_bytes == plain.read_bytes
+
+
+def test_the_runs_behind_a_prediction_are_neither_stored_nor_compared(known: Prediction) -> None:
+    assert pickle.loads(pickle.dumps(known)) == known
+    assert Prediction.from_json(known.to_json()) == known
+
+
+def test_what_no_world_explains_is_said_and_not_forced(plain: Prediction) -> None:
+    found = plain.given("scrub=400h,date=2026-05-03")
+    (row,) = found.evidence
+    assert row.weight < 0.1
+    assert "the scrub of 3 May 2026 took 16 d 16 h" in row.note
+    assert "a slow link" in row.note
+    assert found.resilver_s.p50 < 3.0 * plain.resilver_s.p50
+    assert "What this pool has already shown" in as_text(found)
+
+
+def test_an_earlier_resilver_of_the_same_kind_is_nearly_repeated(plain: Prediction) -> None:
+    found = plain.given("resilver=15h").resilver_s
+    assert found.p50 == pytest.approx(15 * 3600.0, rel=0.1)
+    assert found.p90 / found.p10 < 1.35
+
+
+def test_without_evidence_nothing_is_said_of_it(plain: Prediction) -> None:
+    assert plain.evidence == ()
+    assert plain.uncertainty.effective_members is None
+    assert "already shown" not in as_text(plain)
+
+
+def test_a_heal_is_not_a_scrub() -> None:
+    compared, left = _compared("heal=5m")
+    assert compared == ()
+    assert left[0].why.startswith("a heal repairs")
+
+
+def test_a_resilver_that_wrote_little_is_a_heal() -> None:
+    compared, left = _compared({"what": "finished", "kind": "resilver", "duration": 900, "processed": "70G"})
+    assert compared == ()
+    assert "taken as a heal" in left[0].why
+
+
+def test_older_evidence_counts_less_where_alloc_then_is_not_known() -> None:
+    (old, new), _ = _compared("scrub=9h,date=2024-05-03", "scrub=10h,date=2026-05-03")
+    assert old.seen.sigma > 3.0 * new.seen.sigma
+    assert old.shift < 0.0 == new.shift
+    (with_alloc, _), _ = _compared("scrub=9h,date=2024-05-03,alloc=9T", "scrub=10h,date=2026-05-03")
+    assert with_alloc.seen.sigma < 1.5 * new.seen.sigma
+    assert with_alloc.probe == ScanProbe("scrub", 0, 9 << 40)
+
+
+def test_an_earlier_scan_is_simulated_as_it_was() -> None:
+    resolved = resolved_of(Scenario.from_dict({**BASE, "new_drive": "st8000vn004", "replace": 2}))
+    scrub = as_it_was(resolved, "scrub", 0)
+    assert (scrub.operation, scrub.replace, scrub.new_drive) == ("scrub", 0, resolved.drive)
+    assert as_it_was(resolved, "resilver", 1).replace == 1
+    same = resolved_of(Scenario.from_dict(BASE))
+    assert as_it_was(same, "resilver", 1) is same
+
+
+def test_activity_is_that_of_the_median_drive_of_each_role() -> None:
+    rates = (80e6, 90e6, 20e6)
+    seen = [
+        DriveActivity(drive=f"sd{n}", role="source", read_rate=rate, service=0.5 if n == 2 else 0.01)
+        for n, rate in enumerate(rates)
+    ]
+    seen.append(DriveActivity(drive="sdx", write_rate=70e6, busy=0.9))
+    scenario = Scenario.from_dict({**BASE, "evidence": [each.model_dump() for each in seen]})
+    compared, _ = comparable(resolved_of(scenario))
+    by_probe = {each.probe: each.observed for each in compared}
+    assert by_probe[ActivityProbe("source", "read_rate")] == 80e6
+    assert by_probe[ActivityProbe("target", "write_rate")] == 70e6
+    assert by_probe[ActivityProbe("target", "busy")] == 0.9
+    assert slow_drives(resolved_of(scenario), seen) == ["sd2"]
+
+
+def test_activity_and_a_benchmark_are_weighed() -> None:
+    data = {"layout": "raidz2x6", "fill": "62%", "drive_size": "4TB"}
+    seen = [{"what": "drive", "drive": "sda", "role": "source", "read_rate": 60e6, "busy": 0.9}]
+    found = predict(Scenario.from_dict({**data, "evidence": [*seen, "sequential-read=150MB/s"]}))
+    assert {row.kind for row in found.evidence} == {
+        "read rate of the old drives", "busy of the old drives", "sequential read of a drive"
+    }  # fmt: skip
+    assert all(row.expected is not None for row in found.evidence)
+
+
+def test_a_benchmark_is_compared_with_the_drive_alone() -> None:
+    (read, random), left = _compared("sequential-read=150MB/s", "random-read=70", "random-write=900")
+    assert read.probe == DriveProbe("sequential-read")
+    assert random.probe == DriveProbe("random-read")
+    assert random.seen.log == pytest.approx(math.log(70.0))
+    assert len(left) == 1
+
+
+def test_a_random_read_takes_a_seek_and_half_a_turn() -> None:
+    from zsim.drives.catalogue import load_drive
+
+    drive = load_drive("st4000vn008").parameters()
+    assert 0.5 * drive.revolution_s + 0.005 < random_read_s(drive, 4096) < 0.5 * drive.revolution_s + 0.02
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"layout": "raidz2x6"}, ("size of the drives", "how full", "records")),
+        ({"layout": "raidz2x6", "drive_size": "4TB"}, ("how full",)),
+    ],
+)
+def test_what_nothing_bounds_is_said_first(data: dict, words: tuple[str, ...]) -> None:
+    found = predict(Scenario.from_dict(data))
+    second = as_text(found).splitlines()[1]
+    assert second.startswith("NOT STATED: ")
+    assert all(any(word in each for each in found.missing) for word in words)
+
+
+def test_the_size_of_unnamed_drives_is_varied_and_a_scrub_bounds_it() -> None:
+    data = {"layout": "raidz2x6", "fill": "62%"}
+    found = predict(Scenario.from_dict(data))
+    named = predict(Scenario.from_dict({**data, "drive_size": "4TB"}))
+    assert found.resilver_s.p90 / found.resilver_s.p10 > 1.5 * named.resilver_s.p90 / named.resilver_s.p10
+    narrow = found.given("scrub=24h").resilver_s
+    assert narrow.p90 / narrow.p10 < 0.5 * found.resilver_s.p90 / found.resilver_s.p10
+    assert named.missing == ()
+
+
+def test_an_alloc_beyond_small_drives_means_larger_ones() -> None:
+    found = predict(Scenario.from_dict({"layout": "raidz2x8", "alloc": "60T"}))
+    assert "(varied, 10 TB to 24 TB" in found.missing[0]
+
+
+def test_record_sizes_are_told_as_simulated(plain: Prediction) -> None:
+    (record,) = (each for each in plain.assumptions if each.field == "recordsize")
+    assert record.text == "16K to 1M"
+    media = predict(Scenario.from_dict({**BASE, "history": "media-server"}))
+    (record,) = (each for each in media.assumptions if each.field == "recordsize")
+    assert "media-server" in record.why

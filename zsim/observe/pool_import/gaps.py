@@ -1,0 +1,44 @@
+"""What an import leaves open: said first, because the answer hangs on it."""
+
+from __future__ import annotations
+
+from zsim.observe.pool_import.finding import Evidence
+
+GAP = "NOT KNOWN: "
+GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    (
+        "drive_size",
+        ("drive_size", "drive"),
+        "how large the drives are",
+        "lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC",
+    ),
+    ("fill", ("fill", "alloc"), "how full the pool is", "zpool list -vHp"),
+    ("recordsize", ("recordsize",), "the record size", "zfs get -rHp recordsize,volblocksize,usedbydataset"),
+)
+"""Field, fields that settle it, what is open, and the command that tells it."""
+
+
+def unknown_notes(evidence: Evidence) -> list[str]:
+    """Return one sentence about what is neither named nor bounded, and by which commands it can be told."""
+    files = evidence.files
+    blocks = files.pointers is not None or files.statistics is not None
+    open_gaps = [
+        (words, command)
+        for field, settled, words, command in GAPS
+        if not any(evidence.value(each) is not None for each in settled)
+        and not (field == "recordsize" and blocks)
+    ]
+    if not open_gaps:
+        return []
+    what = [words for words, _ in open_gaps]
+    listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
+    commands = "; ".join(dict.fromkeys(command for _, command in open_gaps))
+    return [
+        f"{GAP}{listed}. Nothing here tells it, the answer hangs on it, and a usual value is only a guess:"
+        f" add the output of {commands}, or state it with --set"
+    ]
+
+
+def is_gap(note: str) -> bool:
+    """Tell whether a note says what is not known, which a person has to read first."""
+    return note.startswith(GAP)

@@ -1,0 +1,105 @@
+"""``zpool get`` and ``zfs get``: space of the pool, sector size, record sizes of its datasets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from zsim.observe.texts import nice_bytes, percentage, whole
+from zsim.observe.zpool.listing import PoolList, Space
+
+MOST_ROWS = 200_000
+_ROW = re.compile(
+    r"^([A-Za-z][^\s@#]{0,250})[ \t]{1,80}"
+    r"(size|allocated|free|fragmentation|capacity|ashift|recordsize|volblocksize"
+    r"|usedbydataset|version)[ \t]{1,80}(-|none|\d[\w.%]{0,24})"
+    r"(?:[ \t]{1,80}(-|default|local|inherited[^\n]{0,200}|received|none|temporary))?[ \t]*$",
+    re.MULTILINE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A property of a pool or dataset that a scenario has a field for.
+
+    Attributes
+    ----------
+    of : str
+        Name of the pool or dataset.
+    name : str
+        ashift, recordsize, volblocksize or usedbydataset.
+    value : int
+        [bytes], or the exponent of ashift.
+    """
+
+    of: str
+    name: str
+    value: int
+
+    @property
+    def pool(self) -> str:
+        """Name of the pool."""
+        return self.of.partition("/")[0]
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text holds the output of ``zpool get`` or ``zfs get``."""
+    return _ROW.search(text) is not None
+
+
+def read_pools(text: str) -> list[PoolList]:
+    """Return the space of pools whose size and ALLOC ``zpool get`` shows."""
+    rows: dict[str, dict[str, str]] = {}
+    for match in _rows(text):
+        rows.setdefault(match[1], {})[match[2]] = match[3]
+    found = []
+    for name, cells in rows.items():
+        size, alloc = nice_bytes(cells.get("size")), nice_bytes(cells.get("allocated"))
+        if size is not None and alloc is not None and "/" not in name:
+            space = Space(
+                size, alloc, nice_bytes(cells.get("free")), percentage(cells.get("fragmentation")),
+                percentage(cells.get("capacity")),
+            )  # fmt: skip
+            columns = {"name", "size", "alloc", "free", "ckpoint"} | (
+                {"frag"} if space.frag is not None else set()
+            )
+            found.append(PoolList(name, space, (), (), cells["size"].isdigit(), frozenset(columns)))
+    return found
+
+
+def _rows(text: str) -> Iterable[re.Match[str]]:
+    for number, match in enumerate(_ROW.finditer(text)):
+        if number >= MOST_ROWS:
+            return
+        yield match
+
+
+def read_settings(text: str) -> list[Setting]:
+    """Return the properties that a scenario has a field for."""
+    found = []
+    for match in _rows(text):
+        if match[2] in ("recordsize", "volblocksize", "usedbydataset"):
+            value = nice_bytes(match[3])
+        else:
+            value = whole(match[3]) if match[2] == "ashift" else None
+        if value:
+            found.append(Setting(match[1], match[2], value))
+    return found
+
+
+def record_of(settings: Iterable[Setting], pool: str) -> tuple[int | None, str, bool]:
+    """Return the record or volume block size of the dataset that holds most.
+
+    Returns
+    -------
+    tuple of (int or None, str, bool)
+        The size [bytes], the name of the dataset, and whether others have other sizes.
+    """
+    own = [each for each in settings if each.pool == pool or not pool]
+    sizes = {each.of: each.value for each in own if each.name in ("recordsize", "volblocksize")}
+    if not sizes:
+        return None, "", False
+    used = {each.of: each.value for each in own if each.name == "usedbydataset"}
+    name = max(sizes, key=lambda each: (used.get(each, 0), -each.count("/")))
+    return sizes[name], name, len(set(sizes.values())) > 1

@@ -1,0 +1,22 @@
+"""How far evidence of each kind scatters: the numbers of ``models/evidence``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from zsim.base import model_data
+
+MODEL = model_data.models_directory() / "evidence" / "noise.toml"
+
+
+@functools.cache
+def _numbers() -> Mapping[str, Any]:
+    return model_data.load_toml(MODEL)
+
+
+@functools.cache
+def noise(name: str, unit: str = "1") -> float:
+    """Return a number of ``models/evidence/noise.toml``, such as ``scan.event``."""
+    return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)

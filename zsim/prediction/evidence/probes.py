@@ -1,0 +1,196 @@
+"""What a world is asked for, to be compared with what was observed: scans, drives at work, a drive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from zsim.base.errors import ZsimError
+from zsim.drives.models.parameters import DriveParameters
+from zsim.prediction.answer.summary import leaf_rows
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import leaf_parameters, plane_model, sized
+from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.worlds import year_of
+from zsim.prediction.runs.member import MemberResult
+from zsim.prediction.runs.one_tile import run_pool
+from zsim.scenario.releases.profile import Operation
+from zsim.scenario.resolve import ResolvedScenario
+
+Role = Literal["source", "target"]
+RANDOM_BYTES = 4096
+HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ScanProbe:
+    """How long a scan takes.
+
+    Attributes
+    ----------
+    operation : {"scrub", "resilver", "rebuild"}
+    replaced : int
+        Drives replaced at once; 0 in a scrub.
+    alloc : int or None
+        ALLOC then [bytes]; None: as now.
+    """
+
+    operation: Operation
+    replaced: int = 0
+    alloc: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityProbe:
+    """What drives of one role do while the operation runs: a rate [B/s], a share of time, or a time [s]."""
+
+    role: Role
+    quantity: Literal["read_rate", "write_rate", "busy", "service"]
+
+
+@dataclass(frozen=True, slots=True)
+class DriveProbe:
+    """What a drive alone does: bytes a second from its first tracks on, or random reads a second."""
+
+    access: Literal["sequential-read", "sequential-write", "random-read"]
+    size: int = RANDOM_BYTES
+
+
+Probe = ScanProbe | ActivityProbe | DriveProbe
+
+
+@dataclass(slots=True)
+class Ran:
+    """A world that was run, and what else has been run on its population.
+
+    Attributes
+    ----------
+    world : ResolvedScenario
+        The scenario in this world.
+    member : Member
+    pool : WorldPopulation or None
+        None where no scan of it is asked for.
+    result : MemberResult
+        Of the operation that is asked for.
+    blocks : int or None
+        Size of the population.
+    """
+
+    world: ResolvedScenario
+    member: Member
+    pool: WorldPopulation | None
+    result: MemberResult
+    blocks: int | None = None
+    _scans: dict[tuple[str, int], float] | None = None
+
+    def shows(self, probe: Probe) -> float:
+        """Return the natural logarithm of what this world shows; nan where it cannot be simulated."""
+        try:
+            value = self._value(probe)
+        except ZsimError:
+            return math.nan
+        return math.log(value) if value > 0.0 else math.nan
+
+    def _value(self, probe: Probe) -> float:
+        if isinstance(probe, ScanProbe):
+            grown = 1.0 if probe.alloc is None else probe.alloc / self.world.alloc
+            return self._scan_s(probe) * grown
+        if isinstance(probe, ActivityProbe):
+            return activity(self.result, probe)
+        return drive_alone(self.world, self.member, probe)
+
+    def _scan_s(self, probe: ScanProbe) -> float:
+        """Return how long a scan of this population takes; each kind is run once [s]."""
+        known = self._scans = {} if self._scans is None else self._scans
+        key = (probe.operation, probe.replaced)
+        if key not in known:
+            known[key] = self._scanned(as_it_was(self.world, probe.operation, probe.replaced))
+        return known[key]
+
+    def _scanned(self, other: ResolvedScenario) -> float:
+        if other is self.world:
+            return self.result.time_s
+        model = plane_model(other, self.member.factors, other.seed)
+        pool = self.pool
+        if pool is None or (other.operation == "rebuild") != (self.world.operation == "rebuild"):
+            pool = miniature(other, self.member, blocks=self.blocks)
+        return run_pool(other, self.member, pool, model).time_s
+
+
+def as_it_was(resolved: ResolvedScenario, operation: Operation, replaced: int) -> ResolvedScenario:
+    """Return the scenario of an earlier scan of the same pool; the same object where it is what is asked for.
+
+    Whatever replaced a drive then was of the pool's own kind, and the drive that it replaced was gone.
+    """
+    same_drive = operation == "scrub" or resolved.new_drive == resolved.drive
+    plain = resolved.second_at is None and resolved.old_drive != "overwritten"
+    if (operation, replaced) == (resolved.operation, resolved.replace) and same_drive and plain:
+        return resolved
+    draid = resolved.layout.vdevs[0].kind == "draid" and bool(resolved.layout.vdevs[0].spares)
+    spare = operation == "rebuild" and draid and replaced == 1
+    return replace(
+        resolved,
+        operation=operation,
+        replace=replaced,
+        old_drive="online" if operation == "scrub" else "missing",
+        second_at=None,
+        target="distributed-spare" if spare else "new-drive",
+        new_drive=resolved.drive,
+        new_drive_size=resolved.drive_size,
+    )
+
+
+def activity(result: MemberResult, probe: ActivityProbe) -> float:
+    """Return what drives of a role do on average over the operation; 0 where there are none.
+
+    The time from issue to completion is the mean number of requests at the drive over their rate (Little,
+    Operations Research 9, 1961).
+    """
+    row = next((row for row in leaf_rows(result) if row.role == probe.role), None)
+    if row is None:
+        return 0.0
+    if probe.quantity == "service":
+        return row.queue / row.iops if row.iops > 0.0 else 0.0
+    values = {"read_rate": row.read_rate, "write_rate": row.write_rate, "busy": row.utilisation}
+    return values[probe.quantity]
+
+
+def drive_alone(world: ResolvedScenario, member: Member, probe: DriveProbe) -> float:
+    """Return the rate of a drive's outermost tracks [B/s], or its random reads a second at depth 1."""
+    name, size = world.drive, world.drive_size
+    rate = 1.0
+    if probe.access == "sequential-write":
+        name, size, rate = world.new_drive, world.new_drive_size, member.factors.new_rate
+    model = sized(name, size, year_of(world.release.name))
+    numbers = leaf_parameters(model, member.factors, 0, write_cache=world.write_cache, rate=rate)
+    if probe.access == "random-read":
+        return 1.0 / random_read_s(numbers, probe.size)
+    if numbers.kind == "flash":
+        parallel = 1 if numbers.flash_shares_rate else numbers.parallel_commands
+        write = probe.access == "sequential-write"
+        each = numbers.flash_write_rate if write else numbers.flash_read_rate
+        if write and numbers.slc_cache_bytes > 0:
+            each = numbers.slc_rate_after
+        return min(each * parallel, numbers.interface_rate)
+    return min(numbers.zone_rates[0], numbers.interface_rate)
+
+
+def random_read_s(drive: DriveParameters, size: int) -> float:
+    """Return the mean time of a random read alone at the drive [s].
+
+    The mean over the distance of two random places, whose density is 2 (1 - d), of the seek, half a
+    revolution, and the transfer at the mean rate.
+    """
+    if drive.kind == "flash":
+        latency = HALF * (drive.flash_latency_min_s + drive.flash_latency_max_s)
+        return drive.read_overhead_s + latency + size / drive.flash_read_rate
+    steps = 200
+    seek = 0.0
+    for step in range(steps):
+        d = (step + HALF) / steps
+        short = drive.seek_short_a_s + drive.seek_short_b_s * math.sqrt(d)
+        long = drive.seek_long_c_s + drive.seek_long_e_s * d
+        seek += 2.0 * (1.0 - d) / steps * (short if d < drive.seek_knee else long)
+    mean_rate = sum(drive.zone_rates) / len(drive.zone_rates)
+    return drive.read_overhead_s + seek + HALF * drive.revolution_s + size / mean_rate

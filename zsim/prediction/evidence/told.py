@@ -1,0 +1,101 @@
+"""What evidence did to the answer, as records and in words."""
+
+from __future__ import annotations
+
+import math
+
+from zsim.base.units import format_duration, format_rate
+from zsim.prediction.answer.prediction import EvidenceUsed
+from zsim.prediction.evidence.comparable import Comparison, slow_drives
+from zsim.prediction.evidence.posterior import Weighed
+from zsim.prediction.evidence.probes import ScanProbe
+from zsim.prediction.evidence.weighing import Weighing
+from zsim.scenario.evidence import DriveActivity, RunningScan
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import ResolvedScenario
+
+LONGER = (
+    "clients at work meanwhile, one slow drive, or a slow link: state them (--load, --ports), if it was so"
+)
+SHORTER = (
+    "less data or larger records then, faster drives, or a scan that was not of the whole pool: state "
+    "ALLOC and the drive, if it was so"
+)
+
+
+def shown(value: float, unit: str) -> str:
+    """Return a value as a person reads it."""
+    if unit == "s":
+        return format_duration(value) if value >= 1.0 else f"{1e3 * value:.3g} ms"
+    if unit == "B/s":
+        return format_rate(value)
+    return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"
+
+
+def records(weighing: Weighing | None) -> tuple[EvidenceUsed, ...]:
+    """Return what became of every observation."""
+    if weighing is None:
+        return ()
+    known = weighing.posterior.weighed if weighing.posterior is not None else ()
+    used = [_record(each, weighed) for each, weighed in zip(weighing.comparisons, known, strict=False)]
+    left = [
+        EvidenceUsed(
+            kind=each.kind, when=each.when, unit=each.unit, observed=each.observed, weight=0.0, note=each.why
+        )
+        for each in weighing.left
+    ]
+    return (*used, *left)
+
+
+def _record(each: Comparison, weighed: Weighed) -> EvidenceUsed:
+    low, middle, high = (math.exp(value) for value in weighed.expected)
+    return EvidenceUsed(
+        kind=each.kind,
+        when=each.when,
+        unit=each.unit,
+        observed=each.observed,
+        expected=middle,
+        expected_p10=low,
+        expected_p90=high,
+        weight=weighed.weight,
+        narrows=weighed.narrows,
+        note=_unexplained(each, low, high) if weighed.far else "",
+    )
+
+
+def _unexplained(each: Comparison, low: float, high: float) -> str:
+    """Say that no world explains a value, and what may."""
+    is_more = each.observed > high
+    bound = shown(high if is_more else low, each.unit)
+    seen, more = shown(each.observed, each.unit), "more" if is_more else "less"
+    if not isinstance(each.probe, ScanProbe):
+        return (
+            f"the {each.kind} is {seen}, nine in ten simulated pools like this show no {more} than {bound}: "
+            "a drive unlike the one named, or a moment that is not typical of the scan"
+        )
+    when = f" of {each.when}" if each.when else ""
+    why = LONGER if is_more else SHORTER
+    return (
+        f"the {each.kind}{when} took {seen}, nine in ten simulated pools like this take no {more} than "
+        f"{bound}: {why}"
+    )
+
+
+def notes(resolved: ResolvedScenario) -> tuple[str, ...]:
+    """Return what else to say of the evidence."""
+    evidence = resolved.scenario.evidence or ()
+    found = []
+    slow = slow_drives(resolved, [each for each in evidence if isinstance(each, DriveActivity)])
+    if slow:
+        names = ", ".join(slow)
+        found.append(
+            f"{names}: takes much longer to answer than its peers; a sick drive holds up the whole scan"
+        )
+    if evidence and resolved.exact:
+        found.append("--exact simulates one world to the end: the evidence is not weighed")
+    return tuple(found)
+
+
+def running(scenario: Scenario) -> bool:
+    """Tell whether the scenario holds the progress of a scan, which `zsim eta` weighs."""
+    return any(isinstance(each, RunningScan) for each in scenario.evidence or ())

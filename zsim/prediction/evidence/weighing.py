@@ -1,0 +1,180 @@
+"""The weighing of one prediction: what every world shows, on which scale, and the weighted answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from zsim.prediction.evidence.comparable import Comparison, NotCompared, comparable, event_of
+from zsim.prediction.evidence.noise import noise
+from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
+from zsim.prediction.evidence.probes import DriveProbe, Ran, ScanProbe
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import MemberResult, world_of
+from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.statistics.response import Response
+from zsim.prediction.statistics.sampling import F64
+from zsim.scenario.resolve import ResolvedScenario
+
+LIFT_SPREAD, LIFT_WEIGHT = 0.05, 6
+"""Standard deviation of how two scans of one world go together from a small population to a large one, and in
+how many worlds' place that is taken."""
+
+
+@dataclass(slots=True)
+class Weighing:
+    """Evidence against worlds.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+    left : tuple of NotCompared
+    shown : list of tuple of float
+        Logarithm of what each member shows on its small population, one value a comparison.
+    lifts, errors : ndarray of float, shape (comparisons,)
+        What is to be added to that at the size of the pool, and how far it is known.
+    event : float
+        Scatter of one scan over another, see `zsim.prediction.evidence.posterior.Chances`.
+    level : float
+        What durations on small populations were multiplied by when this was weighed last.
+    posterior : Posterior or None
+    """
+
+    comparisons: tuple[Comparison, ...]
+    left: tuple[NotCompared, ...]
+    shown: list[tuple[float, ...]] = field(default_factory=list)
+    lifts: F64 = field(default_factory=lambda: np.zeros(0))
+    errors: F64 = field(default_factory=lambda: np.zeros(0))
+    event: float = 0.0
+    level: float = 1.0
+    posterior: Posterior | None = None
+
+    def run(
+        self, resolved: ResolvedScenario, member: Member, blocks: int
+    ) -> tuple[MemberResult, tuple[float, ...]]:
+        """Run a world on a small population, and whatever else it is to show on the same one."""
+        world = world_of(resolved, member)
+        model = plane_model(world, member.factors, world.seed)
+        pool = miniature(world, member, blocks=blocks)
+        result = run_pool(world, member, pool, model)
+        return result, self.shows(Ran(world, member, pool, result, blocks))
+
+    def again(
+        self, resolved: ResolvedScenario, member: Member, result: MemberResult, blocks: int
+    ) -> tuple[float, ...]:
+        """Return what a world shows that has been run on a small population: the same is built again."""
+        world = world_of(resolved, member)
+        needed = any(isinstance(each.probe, ScanProbe) for each in self.comparisons)
+        pool = miniature(world, member, blocks=blocks) if needed else None
+        return self.shows(Ran(world, member, pool, result, blocks))
+
+    def shows(self, ran: Ran) -> tuple[float, ...]:
+        """Return what a world shows, one logarithm a comparison."""
+        return tuple(ran.shows(each.probe) + each.shift for each in self.comparisons)
+
+    def lift(self, large: Sequence[Ran], places: Sequence[int], small: Sequence[float]) -> None:
+        """Take from worlds on larger populations how what is shown goes with the size.
+
+        Parameters
+        ----------
+        large : sequence of Ran
+        places : sequence of int
+            Which members these are.
+        small : sequence of float
+            Durations of the members on small populations [s].
+        """
+        steps = []
+        for ran, place in zip(large, places, strict=True):
+            of_time = math.log(ran.result.time_s / small[place])
+            here, there = self.shows(ran), self.shown[place]
+            steps.append([
+                0.0 if isinstance(each.probe, DriveProbe)
+                else high - low - (of_time if isinstance(each.probe, ScanProbe) else 0.0)
+                for each, high, low in zip(self.comparisons, here, there, strict=True)
+            ])  # fmt: skip
+        count, middle = len(steps), np.mean(steps, axis=0)
+        around = ((np.array(steps) - middle) ** 2).sum(axis=0)
+        variance = (LIFT_WEIGHT * LIFT_SPREAD**2 + around) / (LIFT_WEIGHT + count - 1)
+        # A step is as likely to be none: two worlds tell little of it.
+        self.lifts = middle * count / (count + 1.0)
+        self.errors = np.sqrt(variance / (count + 1.0))
+
+    def respond(self, base: Response, small: Sequence[float], level: float) -> Response:
+        """Return quantiles of the duration on small populations in the weighted worlds.
+
+        Parameters
+        ----------
+        base : Response
+            Of all worlds alike.
+        small : sequence of float
+            Durations of the members on small populations [s].
+        level : float
+            What these are to be multiplied by.
+        """
+        self.level = level
+        if self.shown:
+            self._drop_unknown()
+        if not self.shown or not self.comparisons:
+            return base
+        seen = [
+            replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
+            for each, error in zip(self.comparisons, self._errors(), strict=True)
+        ]
+        chances = Chances(noise("scan.pace"), self.event)
+        logs = np.log(small) + math.log(level)
+        found = posterior(logs, self.in_pool(), seen, chances, math.log(base.p90 / base.p10))
+        self.posterior = found
+        low, middle, high = (math.exp(each) / level for each in (found.p10, found.p50, found.p90))
+        return Response(low, middle, high, found.half_width, base.expected)
+
+    def alone(self, ran: Ran, level: float) -> None:
+        """Take the only world there is, where nothing is unknown."""
+        rows = zip(self.comparisons, self.shows(ran), strict=True)
+        self.shown = [
+            tuple(
+                value - (math.log(level) if isinstance(each.probe, ScanProbe) else 0.0)
+                for each, value in rows
+            )
+        ]
+
+    def in_pool(self) -> F64:
+        """Return what the members show at the size of the pool, logarithms, shape (members, comparisons)."""
+        durations = np.array([isinstance(each.probe, ScanProbe) for each in self.comparisons], dtype=float)
+        lifts = self.lifts if len(self.lifts) else np.zeros(len(self.comparisons))
+        every: F64 = np.array(self.shown) + durations * math.log(self.level) + lifts
+        return every
+
+    def _errors(self) -> F64:
+        return self.errors if len(self.errors) else np.zeros(len(self.comparisons))
+
+    def away(self) -> F64:
+        """Return how far each member is from showing what was observed: mean of the logarithms' distances."""
+        if not self.comparisons:
+            return np.zeros(len(self.shown))
+        observed = np.array([each.seen.log for each in self.comparisons])
+        found: F64 = np.abs(self.in_pool() - observed).mean(axis=1)
+        return found
+
+    def _drop_unknown(self) -> None:
+        """Leave out what cannot be simulated in some world."""
+        known = np.isfinite(np.array(self.shown)).all(axis=0)
+        why = "it cannot be simulated on this pool"
+        self.left += tuple(
+            NotCompared(each.kind, each.unit, each.observed, why, each.when)
+            for each, kept in zip(self.comparisons, known, strict=True)
+            if not kept
+        )
+        self.comparisons = tuple(c for c, kept in zip(self.comparisons, known, strict=True) if kept)
+        self.shown = [tuple(v for v, kept in zip(row, known, strict=True) if kept) for row in self.shown]
+
+
+def weighing_of(resolved: ResolvedScenario) -> Weighing | None:
+    """Return the weighing of a scenario; None where it carries no evidence."""
+    if not resolved.scenario.evidence:
+        return None
+    return Weighing(*comparable(resolved), event=event_of(resolved))

@@ -1,0 +1,83 @@
+"""The same prediction once more is known of the pool: worlds that have been run are weighed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from zsim.prediction.answer.prediction import AnswerPart, Prediction, Quantiles
+from zsim.prediction.evidence import told
+from zsim.scenario.evidence_text import observations_of
+
+if TYPE_CHECKING:
+    from zsim.prediction.work import Work
+
+SECONDS = {
+    "phases": ("start_s", "duration_s"),
+    "alternatives": ("resilver_s",),
+    "progress": ("time_s", "zpool_eta_s"),
+    "advice": ("saves_s",),
+}
+"""Fields of the answer's lists that go with the duration."""
+
+
+def given(prediction: Prediction, work: Work | None, evidence: Any) -> Prediction:
+    """Return a prediction with more evidence; see `Prediction.given`."""
+    from zsim.scenario.model import Scenario
+
+    stated = Scenario.from_dict(prediction.provenance["scenario"])  # type: ignore[arg-type]
+    one = isinstance(evidence, str) or not isinstance(evidence, Iterable) or hasattr(evidence, "what")
+    more = observations_of([evidence] if one else list(evidence))
+    scenario = stated.replaced_by(evidence=(*(stated.evidence or ()), *more))
+    if work is None or work.resolved.exact or work.bench is None:
+        from zsim.prediction.api import predict
+
+        return predict(scenario)
+    again = work.given(scenario)
+    return _anew(prediction, again)
+
+
+def _anew(prediction: Prediction, work: Work) -> Prediction:
+    from zsim.prediction.api import held, provenance_of
+
+    low, middle, high = work.quantiles
+    factor = middle / prediction.resilver_s.p50
+    answer = Quantiles(p10=low, p50=middle, p90=high)
+    assert prediction.uncertainty is not None
+    uncertainty = prediction.uncertainty.model_copy(
+        update={
+            "sampling_half_width_s": work.half_width * middle,
+            "input_s": answer,
+            "effective_members": work.effective,
+            "drivers": work.drivers(),
+        }
+    )
+    without = prediction.bottleneck.without_it_s
+    changes: dict[str, Any] = {
+        name: tuple(_stretched(each, fields, factor) for each in getattr(prediction, name))
+        for name, fields in SECONDS.items()
+    }
+    changes |= {
+        "resilver_s": answer,
+        "uncertainty": uncertainty,
+        "breakdown": {name: seconds * factor for name, seconds in prediction.breakdown.items()},
+        "bottleneck": prediction.bottleneck.model_copy(
+            update={"without_it_s": None if without is None else without * factor}
+        ),
+        "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.resolved)))),
+        "evidence": told.records(work.weighing),
+        "provenance": provenance_of(work.resolved),
+    }
+    return held(prediction.model_copy(update=changes), work)
+
+
+def _stretched(record: AnswerPart, fields: tuple[str, ...], factor: float) -> AnswerPart:
+    """Return a row of the answer with its durations multiplied."""
+    changes: dict[str, Any] = {}
+    for name in fields:
+        value = getattr(record, name)
+        if isinstance(value, Quantiles):
+            changes[name] = Quantiles(p50=value.p50 * factor)
+        elif value is not None:
+            changes[name] = value * factor
+    return record.model_copy(update=changes)
