@@ -40,6 +40,8 @@ ACCURACY = "<!-- accuracy: made by docs/make.py from zsim validate -->"
 SPEED = "<!-- speed: made by docs/make.py --measure -->"
 SPEED_PAGES = (ROOT / "README.md", DOCS / "explanation" / "performance.md")
 MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
+STATUS = DOCS / "examples" / "zpool-status.txt"
+ETA_JOB = "zpool status tank | zsim eta"
 TOLERANCE = 0.05
 COMMAND_LINE = (
     "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
@@ -75,6 +77,8 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     transcript = f"```console\n$ {MAIN_JOB}\n{run(MAIN_JOB)}\n```\n"
     text = between(text, f"<!-- transcript: {MAIN_JOB} -->", "<!-- end of transcript -->", transcript)
+    finish = f"```console\n$ {ETA_JOB}\n{run(f'zsim eta {STATUS}')}\n```\n"
+    text = between(text, f"<!-- transcript: {ETA_JOB} -->", "<!-- end of finish -->", finish)
     return between(text, ACCURACY, "<!-- end of accuracy -->", accuracy())
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
+    from zsim.planning.eta.api import eta as eta
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.api import predict as predict
     from zsim.scenario.layout import Layout as Layout
@@ -47,6 +48,7 @@ _EXPORTS = {
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
+    "eta": "zsim.planning.eta.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
     "predict": "zsim.prediction.api",

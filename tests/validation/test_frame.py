@@ -174,7 +174,7 @@ def test_unreadable_case_fails_with_the_reason_and_the_rest_still_run(tmp_path: 
     outcome = api.validate(paths=[tmp_path])
     verdicts = {claim.case: claim.verdict for claim in outcome.claims}
     assert verdicts == {"broken_map_vectors": "fail", "raidz_map_vectors": "pass"}
-    assert "cannot be read" in outcome.claims[0].reason
+    assert "damaged or cut" in outcome.claims[0].reason
 
 
 def test_source_that_cannot_be_listed_is_one_failing_case(tmp_path: Path) -> None:

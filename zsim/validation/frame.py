@@ -314,6 +314,7 @@ FORMATS: tuple[Format, ...] = (
         "zfs-run", "zsim.validation.formats.zfs_runs", "a folder with config.json and bps.csv.zst", _zfs_run
     ),
     Format("observed", "zsim.validation.field_reports.rows", "*.jsonl", _rows),
+    Format("progress", "zsim.validation.progress.discovery", "progress of scans", lambda files, _: []),
 )
 
 

@@ -25,6 +25,7 @@ from zsim.validation.field_reports.layouts import combined
 from zsim.validation.field_reports.rules import Reading, Row, category_of, readings_of
 from zsim.validation.frame import TIME, Case, Claim, Options, judge, refused
 from zsim.validation.predicting import Predictor, attempt, predict_fields
+from zsim.validation.progress.discovery import case_of
 from zsim.validation.report.scores import STATED
 
 TOLERANCE = 0.30
@@ -72,6 +73,9 @@ def _case(path: Path, number: int, line: str) -> Case:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         return _unreadable(path, number, f"line {number} is not JSON: {error.msg} at column {error.colno}")
+    running = case_of(path, number, row)
+    if running is not None:
+        return running
     missing = [key for key in NEEDED if not (isinstance(row, dict) and row.get(key))]
     if missing:
         return _unreadable(path, number, f"line {number} has no {missing[0]!r}")
