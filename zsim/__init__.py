@@ -43,6 +43,8 @@ _EXPORTS = {
     "load_release": "zsim.scenario.releases",
     "predict": "zsim.predict.api",
     "resolve": "zsim.scenario.resolve",
+    "risk": "zsim.plan.risk.api",
+    "RiskInputs": "zsim.plan.risk.question",
     "sweep": "zsim.plan.api",
     "validate": "zsim.validate.api",
 }

@@ -47,6 +47,9 @@ COMMANDS: dict[str, Entry] = {
     "sweep": Entry(
         "sweep", "Resilver time by width, parity, fill and fragmentation.", ("plan/api.py", "predict/api.py")
     ),
+    "risk": Entry(
+        "risk", "How likely data is lost while a pool is repaired, and in years.", ("plan/risk/api.py",)
+    ),
     "import": Entry(
         "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
     ),

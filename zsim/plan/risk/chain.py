@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zsim.plan.risk.group import Floats, Group, Worlds
 from zsim.plan.risk.latent import exposed, mean_present, on_any, present, tripped
-from zsim.plan.risk.solve import chance_by, first_end
+from zsim.plan.risk.solve import chance_by, first_end, mean_time
 
 MOST_STAGES = 5
 NODES = 20
@@ -53,6 +53,8 @@ class _Case:
             factor = self.worlds.correlation**failed
         elif self.group.correlation_law == "same" and failed:
             factor = self.worlds.correlation
+        if failed:
+            factor = factor * self.group.stress
         return (self.group.children - failed) * self.worlds.rate * factor
 
     def after(self, state: State) -> list[tuple[State, Floats, Floats]]:
@@ -94,6 +96,15 @@ def in_window(group: Group, worlds: Worlds) -> Chances:
     if group.discipline == "restart" and group.repair.is_fixed:
         chance = _until_restarted
     return _averaged(group, worlds, present(worlds, group.age), 1, chance)
+
+
+def mean_time_to_loss(group: Group, worlds: Worlds) -> Floats:
+    """Return the mean time until a healthy vdev is suspended [s], of a hazard that does not vary.
+
+    For comparison with published figures (MTTDL); of no use to a planner (Greenan et al., HotStorage 2010).
+    """
+    share = present(worlds, group.age)
+    return mean_time(_with_repairs(_case(group, worlds, np.ones(len(worlds)), share, False)))
 
 
 def _averaged(

@@ -67,6 +67,8 @@ class Group:
         Weibull shape of drive lifetimes; 1 is a constant rate.
     age : float
         Age of the drives now [s].
+    stress : float
+        Factor on the failure rate while a drive of the vdev is missing.
     """
 
     children: int
@@ -76,6 +78,7 @@ class Group:
     correlation_law: CorrelationLaw = "frailty"
     shape: float = 1.0
     age: float = 0.0
+    stress: float = 1.0
 
     @classmethod
     def of(cls, vdev: VdevSpec, **rest: Any) -> Self:

@@ -70,15 +70,15 @@ class _Replicas:
         return result
 
     def factor(self, rows: Places) -> Floats:
-        """Factor on the failure rate with the drives that are missing (laws without a shared hazard)."""
+        """Factor on the failure rate for the drives that are missing: stress, and unshared correlation."""
         failed = (~self.up[rows]).sum(axis=1)
         correlation = self.worlds.correlation[rows]
+        factor = np.where(failed > 0, self.group.stress, 1.0)
         if self.group.correlation_law == "successive":
-            result: Floats = correlation**failed
-            return result
+            return factor * correlation**failed
         if self.group.correlation_law == "same":
-            return np.where(failed > 0, correlation, 1.0)
-        return np.ones(len(rows))
+            return factor * np.where(failed > 0, correlation, 1.0)
+        return factor
 
     def spent(self, rows: Places, until: Floats) -> Floats:
         """Return the hazard that each drive accumulates until a moment [1], shape (rows, children)."""
