@@ -45,7 +45,9 @@ def risk_options(command: Any) -> Any:
     for option, metavar, words in reversed(OPTIONS):
         command = click.option(option, metavar=metavar, help=words)(command)
     latent = click.option("--latent/--no-latent", default=True, help="Whether latent errors are counted.")
-    erc = click.option("--erc/--no-erc", default=True, help="Whether drives give up on a bad sector in seconds.")
+    erc = click.option(
+        "--erc/--no-erc", default=True, help="Whether drives give up on a bad sector in seconds."
+    )
     return latent(erc(command))
 
 
@@ -89,7 +91,9 @@ def inputs_from(given: dict[str, Any]) -> RiskInputs:
     from zsim.plan.risk.question import RiskInputs
     from zsim.units import parse_fraction
 
-    flags = {option[2:].replace("-", "_"): given.pop(option[2:].replace("-", "_")) for option, _, _ in OPTIONS}
+    flags = {
+        option[2:].replace("-", "_"): given.pop(option[2:].replace("-", "_")) for option, _, _ in OPTIONS
+    }
     found: dict[str, Any] = {"latent": given.pop("latent"), "erc": given.pop("erc")}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)

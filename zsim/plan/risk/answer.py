@@ -35,7 +35,9 @@ class Grades(Record):
     """Chances by how much is lost; each includes the ones after it."""
 
     files: Chance = Field(description="some files (or blocks of a volume) are lost")
-    vdev: Chance = Field(description="a top-level vdev misses more drives than it has parity: it is suspended")
+    vdev: Chance = Field(
+        description="a top-level vdev misses more drives than it has parity: it is suspended"
+    )
     pool: Chance = Field(description="the pool is gone: no copy is left of a block that an import needs")
 
 

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from zsim.plan.risk.reliability import Spread, number
 from zsim.plan.usable import usable_bytes
 from zsim.predict.prediction import Quantiles
 from zsim.provenance import provenance
+from zsim.scenario.catalogue import models_directory
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases import ReleaseProfile
@@ -76,7 +78,7 @@ def risk(
     _refuse(resolved)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
-    known = unknowns(asked, spread, scenario.drive)
+    known = unknowns(_with_spares(asked, resolved), spread, scenario.drive)
     report(0.8, "solving")
     return _answer(resolved, asked, known, found)
 
@@ -98,11 +100,19 @@ def _refuse(resolved: ResolvedScenario) -> None:
     if resolved.operation == "scrub":
         raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
     if resolved.replace > 1:
-        raise NotSimulatedYet("replace", resolved.replace, "the window begins with one failed drive", "leave it out")
+        raise NotSimulatedYet(
+            "replace", resolved.replace, "the window begins with one failed drive", "leave it out"
+        )
     for vdev in resolved.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
+
+
+def _with_spares(inputs: RiskInputs, resolved: ResolvedScenario) -> RiskInputs:
+    """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
+    stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
+    return inputs if stated or not resolved.layout.vdevs[0].spares else replace(inputs, spare="hot")
 
 
 def groups(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
@@ -183,9 +193,7 @@ def bytes_lost(year: Loss, resolved: ResolvedScenario) -> Floats:
     data = max(usable_bytes(resolved) * resolved.fill, 1.0)
     record = number("latent", "blocks") * resolved.recordsize / (data / TERA)
     share = HALF_REPAIRED / len(resolved.layout.vdevs)
-    result: Floats = (
-        TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
-    )
+    result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
     return result
 
 
@@ -193,7 +201,9 @@ def _subject(resolved: ResolvedScenario, hours: Quantiles) -> str:
     length = format_duration(hours.p50)
     if hours.p10 is not None and hours.p90 is not None and hours.p10 < hours.p90:
         length += f" ({format_duration(hours.p10)} to {format_duration(hours.p90)})"
-    return f"{resolved.layout}, {format_fraction(resolved.fill)} full, {resolved.release.name}, repair {length}"
+    return (
+        f"{resolved.layout}, {format_fraction(resolved.fill)} full, {resolved.release.name}, repair {length}"
+    )
 
 
 def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
@@ -260,7 +270,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _provenance(resolved: ResolvedScenario, inputs: RiskInputs) -> dict[str, Any]:
     record = provenance(resolved.scenario.stated(), inputs.seed)
     files = sorted(Path(__file__).parent.glob("*.py"))
-    data = sorted((reliability.models_directory() / reliability.FOLDER).glob("*.toml"))
+    data = sorted((models_directory() / reliability.FOLDER).glob("*.toml"))
     return {**record, "risk": _hash(files), "reliability": _hash(data)}
 
 

@@ -1,7 +1,7 @@
 """The chain of one vdev: how many drives are missing, and how far each repair has come.
 
-A fixed repair time is a row of exponential stages (Erlang's law).  To first order the chance of loss depends on
-the mean alone, whatever the law; the stages serve what is left, and are fewer where there are more states.
+A fixed repair time is a row of exponential stages (Erlang's law).  To first order the chance of loss depends
+on the mean alone, whatever the law; the stages serve what is left, and are fewer where states are many.
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ def _averaged(
     """Return the chances, averaged over the hazard that a vdev with so many failures behind it may have."""
     places, hazard, weights = _hazards(group, worlds, failures)
     many, shares = worlds.taken(places), share[places]
-    found = []
-    for costly in (True, False):
+
+    def mean(costly: bool) -> Floats:
         values = weights * chance(_case(group, many, hazard, shares, costly))
-        found.append(np.bincount(places, values, minlength=len(worlds)))
-    return Chances(*found)
+        return np.bincount(places, values, minlength=len(worlds)).astype(np.float64)
+
+    return Chances(files=mean(True), vdev=mean(False))
 
 
 def _case(group: Group, worlds: Worlds, hazard: Floats, share: Floats, costly: bool) -> _Case:

@@ -32,7 +32,9 @@ def _ranges(axes: Any, answer: RiskAnswer) -> None:
             label = name if row == 0 else None
             axes.plot([found.low, found.high], [height, height], color=CAUSES[place], lw=4, alpha=0.35)
             axes.plot(found.p, height, "o", color=CAUSES[place], ms=5, label=label)
-            axes.annotate(odds(found.p, 1), (found.p, height), xytext=(0, 5), textcoords="offset points", fontsize=6)
+            axes.annotate(
+                odds(found.p, 1), (found.p, height), xytext=(0, 5), textcoords="offset points", fontsize=6
+            )
     axes.set_xscale("log")
     axes.set_yticks(range(len(GRADES)), [words for _, words in GRADES])
     axes.invert_yaxis()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from zsim.plan.risk.reliability import Z90, number
 from zsim.plan.risk.simulation import Simulated, simulate
 
 WORLDS_SOLVED, WORLDS_SIMULATED = 128, 24
-REPLICAS = 40_000
+REPLICAS = 60_000
 REPLICAS_OF_MANY = 2_500
 SMALL = 1e-290
 Z95 = 1.959963984540054
@@ -76,7 +76,7 @@ def repeated_windows(group: Group, worlds: Worlds) -> Worlds:
     if group.tolerance > 1:
         return worlds
     again = on_any(present(worlds, group.age), group.children - 1)
-    return Worlds(**{**{name: getattr(worlds, name) for name in worlds.__slots__}, "hours": worlds.hours * (1 + again)})
+    return replace(worlds, hours=worlds.hours * (1.0 + again))
 
 
 def window_loss(group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
@@ -92,8 +92,10 @@ def loss_within(
 ) -> Loss:
     """Return the chances of a pool of several vdevs within some years."""
     found = [(count, _vdev_loss(group, worlds, years, method, seed)) for count, group in parts]
-    grades = [_any_of([(count, getattr(loss, name)) for count, loss in found]) for name in Loss._fields[:3]]
-    return Loss(*grades, error=np.max([loss.error for _, loss in found], axis=0))
+    files, vdev, pool = (
+        _any_of([(count, getattr(loss, name)) for count, loss in found]) for name in ("files", "vdev", "pool")
+    )
+    return Loss(files, vdev, pool, np.max([loss.error for _, loss in found], axis=0))
 
 
 def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:

@@ -46,7 +46,8 @@ def mean_present(worlds: Worlds, age: float, horizon: float) -> Floats:
 def on_any(share: Floats, drives: int) -> Floats:
     """Return the chance that at least one of `drives` has what each has with chance `share`."""
     with np.errstate(divide="ignore"):
-        return -np.expm1(drives * np.log1p(-share))
+        result: Floats = -np.expm1(drives * np.log1p(-share))
+    return result
 
 
 def tripped(group: Group, worlds: Worlds, share: Floats, failed: int) -> Floats:

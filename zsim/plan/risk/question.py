@@ -143,12 +143,16 @@ def _shown(name: str, value: float) -> str:
 def _known(inputs: RiskInputs, name: str, known: tuple[str, ...]) -> None:
     value = getattr(inputs, name)
     if value is not None and value not in known:
-        raise InputError(name.replace("_", "-"), value, f"it is one of {', '.join(known)}", f"write {known[0]}")
+        raise InputError(
+            name.replace("_", "-"), value, f"it is one of {', '.join(known)}", f"write {known[0]}"
+        )
 
 
 def _exclude(inputs: RiskInputs, one: str, other: str) -> None:
     if getattr(inputs, one) is not None and getattr(inputs, other) is not None:
-        raise InputError(f"--{other}", getattr(inputs, other), f"it excludes --{one}", "give only one of them")
+        raise InputError(
+            f"--{other}", getattr(inputs, other), f"it excludes --{one}", "give only one of them"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,10 +228,8 @@ def _rate(inputs: RiskInputs, drive: str | None, notes: dict[str, str]) -> tuple
         return Spread.exactly(rate_of_share(float(inputs.afr))), False
     model = inputs.afr or (model_of_drive(drive) if drive else None)
     found = fleet_rate() if model is None else model_rate(str(model))
-    notes["afr"] = (
-        f"drives fail at {100 * found.middle:.2g} % a year ({100 * found.low:.2g} to {100 * found.high:.2g} %): "
-        f"{found.source}"
-    )
+    ends = f"{100 * found.low:.2g} to {100 * found.high:.2g} %"
+    notes["afr"] = f"{100 * found.middle:.2g} % of the drives fail in a year ({ends}): {found.source}"
     return found.scaled(1.0 / YEAR), model is not None
 
 
@@ -240,7 +242,9 @@ def rate_of_share(share: float) -> float:
         When it is not between 0 and 1.
     """
     if not 0.0 < share < 1.0:
-        raise InputError("afr", share, "a share of the drives, more than 0 % and less than 100 %", "write 1.5%")
+        raise InputError(
+            "afr", share, "a share of the drives, more than 0 % and less than 100 %", "write 1.5%"
+        )
     return -math.log1p(-share) / YEAR
 
 
@@ -270,7 +274,9 @@ def _latent(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
         return Spread.exactly(inputs.latent_incidence / MONTH)
     low, middle, high = (number("latent", f"incidence{end}") for end in ("_low", "", "_high"))
     words = f"{100 * middle:.2g} % of the drives get latent errors in a month"
-    notes["latent-incidence"] = f"{words} ({100 * low:.2g} to {100 * high:.2g} %): {source('latent', 'incidence')}"
+    notes["latent-incidence"] = (
+        f"{words} ({100 * low:.2g} to {100 * high:.2g} %): {source('latent', 'incidence')}"
+    )
     return Spread(middle, low, high).scaled(1.0 / MONTH)
 
 

@@ -2,7 +2,8 @@
 
 Every event keeps its likelihood ratio, so nothing is approximated: not the law of lifetimes, not that of
 repairs, not how they overlap (failure biasing: Nakayama, ACM TOMACS 4, 1994; forcing: Lewis and Boehm 1984).
-All replicas advance together, one event each a step.
+The last failure, which is loss, is not drawn at all: its chance is counted.  All replicas advance together,
+one event each a step.
 """
 
 from __future__ import annotations
@@ -42,6 +43,16 @@ class Simulated(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Tally:
+    """What is counted, by horizon and replica, and when a window's replica stops."""
+
+    ends: Floats
+    files: Floats
+    vdev: Floats
+    stop: Floats | None = None
+
+
+@dataclass(slots=True)
 class _Replicas:
     """State of all replicas; arrays by replica, or by replica and drive."""
 
@@ -75,10 +86,11 @@ class _Replicas:
         correlation = self.worlds.correlation[rows]
         factor = np.where(failed > 0, self.group.stress, 1.0)
         if self.group.correlation_law == "successive":
-            return factor * correlation**failed
+            factor = factor * correlation**failed
         if self.group.correlation_law == "same":
-            return factor * np.where(failed > 0, correlation, 1.0)
-        return factor
+            factor = factor * np.where(failed > 0, correlation, 1.0)
+        result: Floats = factor
+        return result
 
     def spent(self, rows: Places, until: Floats) -> Floats:
         """Return the hazard that each drive accumulates until a moment [1], shape (rows, children)."""
@@ -116,20 +128,22 @@ def simulate(
     -------
     Simulated
     """
-    start = _begin(group, worlds, replicas, np.random.default_rng(seed))
-    ends = (np.inf,) if window else horizons
-    start.windows = _expected_windows(start, ends[-1])
-    files = np.zeros((len(ends), len(start.now)))
-    vdev = np.zeros_like(files)
-    _first_failure(start, ends[-1], window, np.asarray(ends), files, vdev)
-    stop = start.done.min(axis=1) if window and group.repair.is_fixed and group.discipline != "restart" else None
+    ends = np.asarray((np.inf,) if window else horizons)
+    # Each period has its own stream: their errors are independent.
+    stream = np.random.default_rng([seed, group.children, 0 if window else int(ends[-1])])
+    state = _begin(group, worlds, replicas, stream)
+    state.windows = _expected_windows(state, ends[-1])
+    tally = _Tally(ends, np.zeros((len(ends), len(state.now))), np.zeros((len(ends), len(state.now))))
+    _first_failure(state, tally, window)
+    if window and group.repair.is_fixed and group.discipline != "restart":
+        tally.stop = state.done.min(axis=1)
     for _ in range(EVENTS_MOST):
-        rows = np.flatnonzero(start.running)
+        rows = np.flatnonzero(state.running)
         if not len(rows):
             break
-        _step(start, rows, np.asarray(ends), files, vdev, window, stop)
+        _step(state, rows, tally, window)
     shape = (len(ends), len(worlds), replicas)
-    return Simulated(_estimates(files.reshape(shape)), _estimates(vdev.reshape(shape)))
+    return Simulated(_estimates(tally.files.reshape(shape)), _estimates(tally.vdev.reshape(shape)))
 
 
 def _estimates(values: Floats) -> list[Estimate]:
@@ -173,9 +187,7 @@ def _shared_hazard(group: Group, worlds: Worlds, random: np.random.Generator) ->
     return hazard, weight
 
 
-def _first_failure(
-    state: _Replicas, horizon: float, window: bool, ends: Floats, files: Floats, vdev: Floats
-) -> None:
+def _first_failure(state: _Replicas, tally: _Tally, window: bool) -> None:
     """Let the first drive fail: now (in a window), or at some moment within the horizon."""
     rows = np.arange(len(state.now))
     if window:
@@ -184,20 +196,18 @@ def _first_failure(
     else:
         shape, scale = state.group.shape, state.scale(rows)
         old = (state.group.age / scale) ** shape
-        total = state.group.children * (((horizon + state.group.age) / scale) ** shape - old)
+        total = state.group.children * (((tally.ends[-1] + state.group.age) / scale) ** shape - old)
         reached = -np.expm1(-total)
         state.weight *= reached
         spent = -np.log1p(-state.random.random(len(rows)) * reached)
         age = scale * (spent / state.group.children + old) ** (1.0 / shape)
         # Rounding may put it a hair before now.
-        state.now = np.clip(age - state.group.age, 0.0, horizon)
+        state.now = np.clip(age - state.group.age, 0.0, tally.ends[-1])
     drive = state.random.integers(0, state.group.children, len(rows))
-    _fail(state, rows, drive, ends, files, vdev)
+    _fail(state, rows, drive, tally)
 
 
-def _step(
-    state: _Replicas, rows: Places, ends: Floats, files: Floats, vdev: Floats, window: bool, stop: Floats | None
-) -> None:
+def _step(state: _Replicas, rows: Places, tally: _Tally, window: bool) -> None:
     """Advance each running replica by one event."""
     repaired = state.done[rows].min(axis=1)
     healthy = np.isinf(repaired)
@@ -206,13 +216,13 @@ def _step(
         if window:
             state.running[well] = False
         else:
-            _next_of_healthy(state, well, ends, files, vdev)
+            _next_of_healthy(state, well, tally)
     hurt, until = rows[~healthy], repaired[~healthy]
     if len(hurt):
-        _next_of_hurt(state, hurt, until, ends, files, vdev, stop)
+        _next_of_hurt(state, hurt, until, tally)
 
 
-def _next_of_healthy(state: _Replicas, rows: Places, ends: Floats, files: Floats, vdev: Floats) -> None:
+def _next_of_healthy(state: _Replicas, rows: Places, tally: _Tally) -> None:
     """Let the next drive of a healthy vdev fail, at its natural time."""
     shape, scale = state.group.shape, state.scale(rows)[:, None]
     old = ((state.now[rows, None] - state.born[rows]) / scale) ** shape
@@ -220,15 +230,34 @@ def _next_of_healthy(state: _Replicas, rows: Places, ends: Floats, files: Floats
     moments = state.born[rows] + scale * spent ** (1.0 / shape)
     drive = moments.argmin(axis=1)
     moment = moments[np.arange(len(rows)), drive]
-    inside = moment <= ends[-1]
+    inside = moment <= tally.ends[-1]
     state.running[rows[~inside]] = False
     state.now[rows] = moment
-    _fail(state, rows[inside], drive[inside], ends, files, vdev)
+    _fail(state, rows[inside], drive[inside], tally)
 
 
-def _next_of_hurt(
-    state: _Replicas, rows: Places, until: Floats, ends: Floats, files: Floats, vdev: Floats, stop: Floats | None
-) -> None:
+def _next_of_hurt(state: _Replicas, rows: Places, until: Floats, tally: _Tally) -> None:
+    """Advance to the next failure or repair of vdevs with missing drives."""
+    critical = (~state.up[rows]).sum(axis=1) == state.group.tolerance
+    _expect_loss(state, rows[critical], until[critical], tally)
+    _force(state, rows[~critical], until[~critical], tally)
+
+
+def _expect_loss(state: _Replicas, rows: Places, until: Floats, tally: _Tally) -> None:
+    """Count the chance that the next failure, which is loss, comes before the repair; go on without it."""
+    for place, end in enumerate(tally.ends):
+        reached = np.maximum(np.minimum(until, end), state.now[rows])
+        value = state.weight[rows] * -np.expm1(-state.spent(rows, reached).sum(axis=1))
+        tally.vdev[place, rows] += value
+        tally.files[place, rows] += value * state.unhurt[rows]
+    state.weight[rows] *= np.exp(-state.spent(rows, until).sum(axis=1))
+    state.now[rows] = until
+    over = until > tally.ends[-1]
+    state.running[rows[over]] = False
+    _repair(state, rows[~over], tally.stop)
+
+
+def _force(state: _Replicas, rows: Places, until: Floats, tally: _Tally) -> None:
     """Force a failure before the next repair with some chance, and weigh the outcome."""
     random = state.random
     length = until - state.now[rows]
@@ -243,17 +272,18 @@ def _next_of_hurt(
     survived = np.exp(-state.spent(rows, moment).sum(axis=1))
     rates = state.pace(rows, moment)
     total = rates.sum(axis=1)
-    proposed = forced * pace * np.exp(-pace * (moment - state.now[rows])) / np.where(natural > 0, natural, 1.0)
+    passed = moment - state.now[rows]
+    proposed = forced * pace * np.exp(-pace * passed) / np.where(natural > 0, natural, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(fails, total * survived / proposed, survived / (1.0 - forced))
     state.weight[rows] *= ratio
     state.now[rows] = moment
     drive = (rates.cumsum(axis=1) < (random.random(len(rows)) * total)[:, None]).sum(axis=1)
-    over = moment > ends[-1]
+    over = moment > tally.ends[-1]
     state.running[rows[over]] = False
-    _repair(state, rows[~fails & ~over], stop)
+    _repair(state, rows[~fails & ~over], tally.stop)
     hit = fails & ~over
-    _fail(state, rows[hit], drive[hit], ends, files, vdev)
+    _fail(state, rows[hit], drive[hit], tally)
 
 
 def _bias(state: _Replicas, rows: Places) -> Floats:
@@ -280,29 +310,18 @@ def _repair(state: _Replicas, rows: Places, stop: Floats | None) -> None:
         state.running[rows] &= state.now[rows] < stop[rows]
 
 
-def _fail(
-    state: _Replicas, rows: Places, drive: Places, ends: Floats, files: Floats, vdev: Floats
-) -> None:
+def _fail(state: _Replicas, rows: Places, drive: Places, tally: _Tally) -> None:
     """Let a drive of each replica fail, and another where ZED faults one; count what that costs."""
     if not len(rows):
         return
     failed = (~state.up[rows]).sum(axis=1)
-    share = present(_rows(state, rows), _age(state, rows))
+    share = present(state.worlds.taken(rows), _age(state, rows))
     exposed = _exposed(state, rows)
     _take_out(state, rows, drive)
-    lost = failed + 1 > state.group.tolerance
-    _count(state, rows[lost], np.ones(int(lost.sum())), ends, files, vdev)
-    live = ~lost
-    _trip(state, rows[live], failed[live], share[live])
-    missing = (~state.up[rows[live]]).sum(axis=1)
-    at_last = missing == state.group.tolerance
-    last = rows[live][at_last]
-    open_share = share[live][at_last] * exposed[live][at_last]
-    _cost_files(state, last, on_any(open_share, state.group.children - state.group.tolerance), ends, files)
-
-
-def _rows(state: _Replicas, rows: Places) -> Worlds:
-    return state.worlds.taken(rows)
+    _trip(state, rows, failed, share)
+    at_last = (~state.up[rows]).sum(axis=1) == state.group.tolerance
+    last, open_share = rows[at_last], (share * exposed)[at_last]
+    _cost_files(state, last, on_any(open_share, state.group.children - state.group.tolerance), tally)
 
 
 def _age(state: _Replicas, rows: Places) -> Floats:
@@ -362,21 +381,12 @@ def _trip(state: _Replicas, rows: Places, failed: Places, share: Floats) -> None
         _take_out(state, hit, order.argmax(axis=1))
 
 
-def _count(state: _Replicas, rows: Places, share: Floats, ends: Floats, files: Floats, vdev: Floats) -> None:
-    """Count a suspended vdev, which costs what files are left, and end the replica."""
-    for place, end in enumerate(ends):
-        inside = rows[state.now[rows] <= end]
-        vdev[place, inside] += state.weight[inside]
-    _cost_files(state, rows, share, ends, files)
-    state.running[rows] = False
-
-
-def _cost_files(state: _Replicas, rows: Places, share: Floats, ends: Floats, files: Floats) -> None:
+def _cost_files(state: _Replicas, rows: Places, share: Floats, tally: _Tally) -> None:
     """Count files lost with a chance, in the histories that had lost none."""
     value = state.weight[rows] * state.unhurt[rows] * share
-    for place, end in enumerate(ends):
+    for place, end in enumerate(tally.ends):
         inside = state.now[rows] <= end
-        files[place, rows[inside]] += value[inside]
+        tally.files[place, rows[inside]] += value[inside]
     state.unhurt[rows] *= 1.0 - share
 
 
@@ -421,8 +431,8 @@ def _without_redundancy(state: _Replicas, rows: Places) -> Floats:
     """Return the chance that a failure now finds as many others missing or damaged as are tolerated."""
     failed = (~state.up[rows]).sum(axis=1)
     share = present(state.worlds.taken(rows), _age(state, rows))
-    others = on_any(share, 1)
     survivors = state.group.children - failed - 1
     with np.errstate(divide="ignore"):
-        damaged = -np.expm1(survivors * np.log1p(-others))
-    return np.where(failed >= state.group.tolerance, 1.0, np.where(failed == state.group.tolerance - 1, damaged, 0.0))
+        damaged = -np.expm1(survivors * np.log1p(-share))
+    short = state.group.tolerance - failed
+    return np.where(short <= 0, 1.0, np.where(short == 1, damaged, 0.0))

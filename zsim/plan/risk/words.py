@@ -70,10 +70,7 @@ def headline(answer: RiskAnswer) -> str:
     found = answer.window.vdev
     if found.is_exact:
         return f"Chance of losing the vdev during this repair: {between(found)}."
-    return (
-        f"Chance of losing the vdev during this repair: {between(found)}"
-        f" (on average {odds(found.p, 2)})."
-    )
+    return f"Chance of losing the vdev during this repair: {between(found)} (on average {odds(found.p, 2)})."
 
 
 def grid_of(answer: RiskAnswer) -> Grid:
