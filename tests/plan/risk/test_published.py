@@ -102,7 +102,7 @@ def test_ford_replicas(ratio: float) -> None:
 
 @pytest.mark.parametrize(("drives", "tolerance"), [(9, 3), (12, 4)])
 def test_ford_general_chain_keeps_its_digits(drives: int, tolerance: int) -> None:
-    """Ford's general formula; plain elimination in floating point loses all digits of RS(9,6) and RS(12,8)."""
+    """Ford's general formula; elimination in floating point loses all digits of RS(9,6) and RS(12,8)."""
     rho, lam = 1 / HOUR, 1e-9 / HOUR
     group = Group(children=drives, tolerance=tolerance, discipline="serial", repair=Repair(minimum=0.0))
     total = 0.0
