@@ -15,6 +15,8 @@ from zsim.errors import InputError, NotSimulatedYet
 from zsim.plan.risk import reliability
 from zsim.plan.risk.answer import Assumed, Grades, RiskAnswer
 from zsim.plan.risk.evaluate import (
+    WORLDS_SIMULATED,
+    WORLDS_SOLVED,
     Drawn,
     Loss,
     Report,
@@ -152,7 +154,7 @@ def is_endless(release: ReleaseProfile) -> bool:
 def _answer(resolved: ResolvedScenario, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -> RiskAnswer:
     method = inputs.chosen_method
     parts = groups(resolved, inputs)
-    drawn = draw(known, method, inputs.seed)
+    drawn = draw(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
     worlds = repeated_windows(parts[0][1], drawn.worlds) if is_endless(resolved.release) else drawn.worlds
     window = window_loss(parts[0][1], worlds, method, inputs.seed)
     year = loss_within(parts, worlds, 1.0, method, inputs.seed)
@@ -268,10 +270,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _provenance(resolved: ResolvedScenario, inputs: RiskInputs) -> dict[str, Any]:
-    record = provenance(resolved.scenario.stated(), inputs.seed)
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    return {**provenance(resolved.scenario.stated(), inputs.seed), **source_hashes(Path(__file__).parent)}
+
+
+def source_hashes(*rooms: Path) -> dict[str, str]:
+    """Return the hashes of the sources in some folders, and of the reliability models."""
     data = sorted((models_directory() / reliability.FOLDER).glob("*.toml"))
-    return {**record, "risk": _hash(files), "reliability": _hash(data)}
+    found = {room.name: _hash(sorted(room.glob("*.py"))) for room in rooms}
+    return {**found, "reliability": _hash(data)}
 
 
 def _hash(paths: list[Path]) -> str:

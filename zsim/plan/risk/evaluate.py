@@ -42,12 +42,11 @@ class Drawn:
     scores: dict[str, Floats]
 
 
-def draw(unknowns: Unknowns, method: Method, seed: int) -> Drawn:
+def draw(unknowns: Unknowns, count: int, seed: int) -> Drawn:
     """Draw worlds, stratified in every input (McKay, Beckman and Conover 1979); one if nothing is open."""
     from scipy.special import ndtri
 
     random = np.random.default_rng(seed)
-    count = WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED
     count = count if unknowns.open else 1
     scores = {name: ndtri((random.permutation(count) + 0.5) / count) for name in unknowns.open}
 
