@@ -39,6 +39,8 @@ _EXPORTS = {
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.errors",
     "compare": "zsim.plan.api",
+    "Fleet": "zsim.plan.fleet.spec",
+    "fleet": "zsim.plan.fleet.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases",
     "predict": "zsim.predict.api",

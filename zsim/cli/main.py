@@ -50,6 +50,9 @@ COMMANDS: dict[str, Entry] = {
     "risk": Entry(
         "risk", "How likely data is lost while a pool is repaired, and in years.", ("plan/risk/api.py",)
     ),
+    "fleet": Entry(
+        "fleet", "Many pools over years: losses, spares, crews, degraded hours.", ("plan/fleet/api.py",)
+    ),
     "import": Entry(
         "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
     ),

@@ -169,33 +169,28 @@ def _chances(answer: FleetAnswer) -> Grid:
 
 
 def _pools(answer: FleetAnswer) -> Grid:
-    head = (
-        "pools",
-        "layout",
-        "count",
-        "failures a year",
-        "repair",
-        "missing",
-        "2 or more out",
-        "vdev lost",
-        "share",
-    )
+    head = ("pools", "layout", "failures/y", "missing", "2 or more out", "vdevs lost", "share")
     ordered = sorted(answer.pools, key=lambda row: -row.share)
     return Grid(head, tuple(_pools_row(row) for row in ordered), frozenset(range(2, len(head))))
 
 
 def _pools_row(row: PoolsRow) -> tuple[str, ...]:
     return (
-        row.name,
+        f"{row.pools} {row.name}",
         row.layout,
-        str(row.pools),
         f"{row.failures_per_year:.3g}",
-        format_duration(row.hours_s),
         format_duration(row.missing_s),
         f"{format_duration(sum(row.degraded_s[1:]))}/y",
-        f"{odds(min(row.losses_per_year.vdev.p, 1.0))}/y",
+        rate_words(row.losses_per_year.vdev.p),
         percent(row.share),
     )
+
+
+def rate_words(rate: float) -> str:
+    """Return how often something is expected: ``1 in 30 years``, or ``2.5 a year``."""
+    if rate >= 1.0:
+        return f"{rounded(rate, 2):g} a year"
+    return f"1 in {rounded(1.0 / rate, 1):,.0f} years" if rate > 0 else ""
 
 
 def _stock(stock: Stock, what: str) -> tuple[str, ...]:

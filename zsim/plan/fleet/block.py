@@ -106,6 +106,8 @@ class _Events(NamedTuple):
     vdev: Integers
     time: Floats
     hazard: Floats
+    gone: Integers
+    """Drives that go at this moment; 0 for one that ZED faults, which its cause counts."""
 
 
 def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[int, ...]) -> Sums:
@@ -152,15 +154,15 @@ def _drawn(kinds: tuple[Kind, ...], site: Site, histories: int, random: np.rando
     for place, kind in enumerate(kinds):
         parts.append(_failures(kind, place, first, site.horizon, histories, random))
         first += kind.pools * kind.vdevs
-    joined = [np.concatenate([part[at] for part in parts]) for at in range(5)]
+    joined = [np.concatenate([part[at] for part in parts]) for at in range(6)]
     order = np.argsort(joined[0] * GAP * site.horizon + joined[3], kind="stable")
-    history, place_of, vdev, time, hazard = (each[order] for each in joined)
-    return _Events(history, place_of, vdev, time, hazard)
+    history, place_of, vdev, time, hazard, gone = (each[order] for each in joined)
+    return _Events(history, place_of, vdev, time, hazard, gone)
 
 
 def _failures(
     kind: Kind, place: int, first: int, horizon: float, histories: int, random: np.random.Generator
-) -> tuple[Integers, Integers, Integers, Floats, Floats]:
+) -> tuple[Integers, Integers, Integers, Floats, Floats, Integers]:
     group, vdevs = kind.group, kind.pools * kind.vdevs
     hazard = np.ones(histories * vdevs)
     if kind.variance > 1e-9:
@@ -170,7 +172,20 @@ def _failures(
     rows = np.repeat(np.arange(histories * vdevs, dtype=np.int64), counts)
     spent = old + random.random(len(rows)) * (new - old)
     time = _scale(kind) * spent ** (1.0 / group.shape) - group.age
-    return rows // vdevs, np.full(len(rows), place), first + rows % vdevs, time, hazard[rows]
+    trips = random.random(len(rows)) < _tripped(kind, time)
+    rows, time = np.concatenate([rows, rows[trips]]), np.concatenate([time, time[trips]])
+    gone = np.concatenate([1 + trips, np.zeros(int(trips.sum()), dtype=np.int64)])
+    return rows // vdevs, np.full(len(rows), place), first + rows % vdevs, time, hazard[rows], gone
+
+
+def _tripped(kind: Kind, time: Floats) -> float:
+    """Return the chance that a failure makes ZED fault another drive of the vdev."""
+    share = present(kind.world, kind.group.age + _middle(time))
+    return float(tripped(kind.group, kind.world, share, 0)[0])
+
+
+def _middle(time: Floats) -> float:
+    return float(time.mean()) if len(time) else 0.0
 
 
 def _scale(kind: Kind) -> float:
@@ -266,36 +281,42 @@ def _losses(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Fl
     for place, kind in enumerate(kinds):
         rows = np.flatnonzero(events.kind == place)
         if len(rows):
-            lost[rows] = _lost(kind, events.time[rows], events.hazard[rows], missing[rows], hours[rows])
+            lost[rows] = _lost(kind, _taken(events, rows), missing[rows], hours[rows])
     return lost
 
 
-def _lost(kind: Kind, time: Floats, hazard: Floats, missing: Floats, hours: Floats) -> Floats:
+def _taken(events: _Events, rows: NDArray[np.intp]) -> _Events:
+    return _Events(
+        history=events.history[rows],
+        kind=events.kind[rows],
+        vdev=events.vdev[rows],
+        time=events.time[rows],
+        hazard=events.hazard[rows],
+        gone=events.gone[rows],
+    )
+
+
+def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats:
     """Return the chances that a failure is followed by enough others while it is missing, shape (rows, 3).
 
     k of n drives failing within a time is a binomial tail, which is the incomplete beta function.
     """
-    group, world = kind.group, kind.world
-    failing = -np.expm1(-_rate(kind, time) * hazard * missing)
-    share = present(world, group.age + float(time.mean()))
-    more = float(tripped(group, world, share, 0)[0])
+    group = kind.group
+    failing = -np.expm1(-_rate(kind, events.time) * events.hazard * missing)
+    share = float(present(kind.world, group.age + _middle(events.time))[0])
     waiting = np.clip(1.0 - hours / missing, 0.0, 1.0)
-    vdev = (1.0 - more) * _others(group, 1, failing) + more * _others(group, 2, failing)
-    files = np.zeros_like(vdev)
-    for gone, chance in ((1, 1.0 - more), (2, more)):
-        if gone > group.tolerance:
-            continue
+    vdev, files = np.zeros(len(failing)), np.zeros(len(failing))
+    for gone in (1, 2):
+        rows = np.flatnonzero(events.gone == gone)
         left = group.tolerance - gone
-        at_last = _at_least(group, left, group.children - gone, failing)
-        exposure = float(share[0]) * exposed(group, waiting, left)
-        files += chance * at_last * on_any(exposure, group.children - group.tolerance)
+        if left < 0 or not len(rows):
+            continue
+        drives = group.children - gone
+        vdev[rows] = _at_least(group, left + 1, drives, failing[rows])
+        hit = on_any(share * exposed(group, waiting[rows], left), group.children - group.tolerance)
+        files[rows] = _at_least(group, left, drives, failing[rows]) * hit
     gone_share = pool_gone(group, waiting, kind.critical)
     return np.column_stack([vdev + (1.0 - vdev) * files, vdev, vdev * gone_share])
-
-
-def _others(group: Group, gone: int, failing: Floats) -> Floats:
-    """Return the chance that with so many drives gone enough others fail to lose the vdev."""
-    return _at_least(group, group.tolerance + 1 - gone, group.children - gone, failing)
 
 
 def _at_least(group: Group, count: int, drives: int, failing: Floats) -> Floats:

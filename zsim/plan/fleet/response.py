@@ -1,7 +1,7 @@
 """Hours of a repair by fill: a table made by the simulator, interpolated for every single repair.
 
-The simulator is asked at a few fills; between them the logarithm of the hours is linear.  One more fill, in the
-widest gap, tells how far that is from the simulator itself.
+The simulator is asked at a few fills; between them the logarithm of the hours is linear.  One more fill tells
+how far that is from the simulator itself.
 """
 
 from __future__ import annotations

@@ -138,6 +138,14 @@ class Fleet(BaseModel):
         """Return the fleet of a TOML file; see `from_dict` for what is raised."""
         return cls.from_dict(load_toml(Path(path), "fleet"))
 
+    def changed(self, **changes: Any) -> Self:
+        """Return the fleet with some fields set otherwise, checked anew."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        try:
+            return type(self)(**{**fields, **changes})
+        except ValidationError as error:
+            raise input_error(error, type(self).model_fields) from None
+
     def plain(self) -> dict[str, Any]:
         """Return what is stated as plain data for JSON."""
         from zsim.plan.risk.question import as_plain
