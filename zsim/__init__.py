@@ -43,6 +43,7 @@ _EXPORTS = {
     "fleet": "zsim.plan.fleet.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases",
+    "plan_layouts": "zsim.plan.design.search",
     "predict": "zsim.predict.api",
     "resolve": "zsim.scenario.resolve",
     "risk": "zsim.plan.risk.api",
