@@ -36,6 +36,7 @@ _EXPORTS = {
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.errors",
     "Prediction": "zsim.predict.prediction",
+    "Quantiles": "zsim.predict.prediction",
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.errors",
     "compare": "zsim.plan.api",

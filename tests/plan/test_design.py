@@ -114,10 +114,16 @@ def test_the_front_holds_what_nothing_beats() -> None:
     assert search.pareto(rows) == ["c", "d"]
 
 
+def test_kinds_and_how_many_are_confirmed(simulated: list[str]) -> None:
+    found = search.plan_layouts(drives=24, drive_size="4TB", kinds=["raidz"], confirm=1)
+    assert all("raidz" in row["layout"] for row in found.rows)
+    assert sum(row["simulated"] for row in found.rows) == 1
+
+
 def test_usable_space_or_a_budget_instead_of_drives(simulated: list[str]) -> None:
-    space = search.plan_layouts(usable=100 * TEBI, drive_size="20TB")
+    space = search.plan_layouts(usable=100 * TEBI, drive_size="20TB", kinds=["mirror", "draid"])
     assert all(row["usable_bytes"] >= 100 * TEBI for row in space.rows)
-    money = search.plan_layouts(budget=8500, price=350, drive_size="20TB")
+    money = search.plan_layouts(budget=8500, price=350, drive_size="20TB", kinds=["mirror"])
     assert all(row["drives"] <= 24 and row["price"] <= 8500 for row in money.rows)
     with pytest.raises(InputError, match="price"):
         search.plan_layouts(budget=8500)
@@ -188,6 +194,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("--drives 12 --usable 3T", "--usable"),
         ("--drives 12 --require p90", "--require"),
         ("--drives 12 --sort colour", "--sort"),
+        ("--drives 12 --kinds raidz,disk", "--kinds"),
         ("--drives 12 --find cheapest", "--find"),
         ("--drives 12 --layout raidz2x6", "layout"),
         ("--find width --require 'p90 < 3h'", "layout"),

@@ -15,6 +15,7 @@ from zsim.errors import InputError
 if TYPE_CHECKING:
     from zsim.plan.design.answer import Design
 
+POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confirm")
 FIND = ("layouts", "width", "fill", "worth")
 
 
@@ -28,6 +29,12 @@ FIND = ("layouts", "width", "fill", "worth")
     "--require", metavar="WISH", multiple=True, help='A wish, such as "p90 < 24h". May be repeated.'
 )
 @click.option("--sort", metavar="NAME", default="usable", help="usable, p90, vdev, random or drives.")
+@click.option(
+    "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What is tried: mirror, raidz, draid."
+)
+@click.option(
+    "--confirm", metavar="N", help="Layouts predicted in full at most, the best first; 8 by default."
+)
 @click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth.")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core.")
 @risk_options
@@ -48,7 +55,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
     """  # noqa: D301 - click's mark for lines that stay as they are
     check_outputs(output, plot, None)
-    question = {name: given.pop(name) for name in ("drives", "usable", "budget", "price", "spares", "jobs")}
+    question = {name: given.pop(name) for name in POOL}
     find, require, sort = given.pop("find"), given.pop("require"), given.pop("sort")
     if find not in FIND:
         raise InputError("--find", find, f"it is one of {', '.join(FIND)}", "write --find layouts")
@@ -97,7 +104,7 @@ def _pool(question: dict[str, Any]) -> dict[str, Any]:
     from zsim.units import parse_bytes
 
     exclusive({f"--{name}": question[name] for name in ("drives", "usable", "budget")})
-    usable = question["usable"]
+    usable, confirm = question["usable"], whole_number(question["confirm"], "--confirm", 0)
     return {
         "drives": whole_number(question["drives"], "--drives", 2),
         "usable": None if usable is None else parse_bytes(usable, "--usable"),
@@ -105,4 +112,6 @@ def _pool(question: dict[str, Any]) -> dict[str, Any]:
         "price": number(question["price"], "price"),
         "spares": whole_number(question["spares"], "--spares", 0) or 0,
         "jobs": whole_number(question["jobs"], "--jobs", 1),
+        "kinds": tuple(each.strip() for each in question["kinds"].split(",")),
+        **({} if confirm is None else {"confirm": confirm}),
     }

@@ -28,7 +28,7 @@ from zsim.scenario.layout import Layout, VdevSpec
 from zsim.units import DAY, format_duration
 
 CONFIRMED = 8
-"""Rows that are simulated in full at most, the best first."""
+KINDS = ("mirror", "raidz", "draid")
 NEAR = 1.6
 """A row that fails a wish by less than this factor on screening hours is worth a full prediction."""
 SORTS = {"usable": -1, "p90": 1, "vdev": 1, "random": -1, "drives": 1}
@@ -46,6 +46,8 @@ def plan_layouts(
     spares: int = 0,
     require: Sequence[str] = (),
     sort: str = "usable",
+    kinds: Sequence[str] = KINDS,
+    confirm: int = CONFIRMED,
     inputs: RiskInputs | None = None,
     jobs: int | None = None,
     on_progress: Report | None = None,
@@ -66,6 +68,9 @@ def plan_layouts(
     require : sequence of str
         Wishes, such as ``"p90 < 24h"``; see `zsim.plan.design.requirements.QUANTITIES`.
     sort : {"usable", "p90", "vdev", "random", "drives"}
+    kinds : sequence of {"mirror", "raidz", "draid"}
+    confirm : int
+        Rows that are predicted in full at most, the best first.
     inputs : RiskInputs, optional
     jobs : int, optional
         Processes; one a core by default.
@@ -87,16 +92,24 @@ def plan_layouts(
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
     context = Context(common, inputs or RiskInputs(), jobs)
     report = on_progress or (lambda share, words: None)
-    candidates = _candidates(context, drives, usable, budget, price, spares)
+    every = _candidates(context, drives, usable, budget, price, spares)
+    candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
     rows = {str(each.layout): base_row(context, each, price) for each in candidates}
     # What fails without a simulation needs none.
     open_ = [each for each in candidates if not _fails_before(rows[str(each.layout)], wishes)]
     screened = _screened(context, open_, rows, lambda share, words: report(0.5 * share, words))
-    chosen = _best(screened, wishes, sort)[:CONFIRMED]
+    chosen = _best(screened, wishes, sort)[:confirm]
     found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
     final = [found.get(row["layout"], row) for row in screened]
     dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
     return _design(context, "layouts", [*final, *dropped], wishes, sort)
+
+
+def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError("--kinds", kind, f"it is one of {', '.join(KINDS)}", "write mirror,raidz")
+    return kinds
 
 
 def _candidates(
