@@ -47,9 +47,7 @@ COMMANDS: dict[str, Entry] = {
     "sweep": Entry(
         "sweep", "Resilver time by width, parity, fill and fragmentation.", ("plan/api.py", "predict/api.py")
     ),
-    "plan": Entry(
-        "plan", "Which layouts meet your wishes, how wide, how full.", ("plan/design/search.py",)
-    ),
+    "plan": Entry("plan", "Which layouts meet your wishes, how wide, how full.", ("plan/design/search.py",)),
     "risk": Entry(
         "risk", "How likely data is lost while a pool is repaired, and in years.", ("plan/risk/api.py",)
     ),

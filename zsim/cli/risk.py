@@ -25,7 +25,11 @@ OPTIONS = (
     ("--mttf", "HOURS", "Instead of --afr: mean time to failure of a drive, as in papers."),
     ("--mttr", "HOURS", "Instead of --hours: mean time to repair, exponential and one after the other."),
     ("--correlation", "FACTOR", "How many times likelier a failure is after one in the vdev: 1, 3, 6, 10."),
-    ("--correlation-law", "NAME", "frailty (drives of a vdev are alike), same, or successive (each again)."),
+    (
+        "--correlation-law",
+        "NAME",
+        "frailty (drives of a vdev are alike), same, or successive (each again, as in papers).",
+    ),
     ("--latent-incidence", "SHARE", "Drives that get latent errors in a month, such as 0.27%."),
     ("--scrub", "DURATION", "Interval between scrubs, such as 30d; or never."),
     ("--detect", "DURATION", "From the failure until the repair begins: 12h, or hours as a number."),

@@ -294,6 +294,10 @@ def _drive_experiments(files: frozenset[str], _: frozenset[str]) -> list[str]:
     return ["."] if "experiments.toml" in files else []
 
 
+def _published(files: frozenset[str], _: frozenset[str]) -> list[str]:
+    return ["."] if "published.toml" in files else []
+
+
 def _zfs_run(files: frozenset[str], _: frozenset[str]) -> list[str]:
     remnants = {"bps.csv.zst", "result.json", "trace.csv.zst", "progress.csv"}
     whole = "bps.csv.zst" in files or ("config.json" in files and remnants & files)
@@ -307,6 +311,7 @@ FORMATS: tuple[Format, ...] = (
     Format("drive-experiments", "zsim.validate.drive_experiments", "experiments.toml", _drive_experiments),
     Format("zfs-run", "zsim.validate.zfs_runs", "a folder with config.json and bps.csv.zst", _zfs_run),
     Format("observed", "zsim.validate.observed", "*.jsonl", _rows),
+    Format("reliability", "zsim.validate.reliability.published", "published.toml", _published),
 )
 
 

@@ -14,7 +14,7 @@ from zsim.plan.design.candidates import Candidate
 from zsim.plan.design.rates import rates
 from zsim.plan.risk.answer import rounded
 from zsim.plan.risk.api import groups
-from zsim.plan.risk.evaluate import draw, loss_within, summed_up, window_loss
+from zsim.plan.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
 from zsim.plan.risk.question import RiskInputs, unknowns
 from zsim.plan.risk.reliability import Spread
 from zsim.plan.running import answers
@@ -26,7 +26,7 @@ from zsim.scenario.resolve import ResolvedScenario, resolve
 Row = dict[str, Any]
 Report = Callable[[float, str], None]
 
-WORLDS = 32
+WORLDS_SCREENED = 32
 DIGITS = 4
 """Of hours from screening: two layouts that differ by rounding alone are equals."""
 POINTS = 3
@@ -108,12 +108,14 @@ def base_row(context: Context, candidate: Candidate, price: float | None) -> Row
     return row if price is None else {**row, "price": price * candidate.drives}
 
 
-def with_chances(context: Context, row: Row, hours: Hours, simulated: bool) -> Row:
-    """Return a row with the hours of its repair and the chances that follow from them."""
+def with_chances(
+    context: Context, row: Row, hours: Hours, simulated: bool, worlds_tried: int = WORLDS_SOLVED
+) -> Row:
+    """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them."""
     resolved = context.resolved(row["layout"])
     inputs = with_spares(context.inputs, resolved, row.get("spares", 0))
     spread = Spread(hours.p50, hours.p10, hours.p90)
-    worlds = draw(unknowns(inputs, spread, resolved.scenario.drive), WORLDS, inputs.seed).worlds
+    worlds = draw(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed).worlds
     parts = groups(resolved, inputs)
     year = loss_within(parts, worlds, 1.0, "chain", inputs.seed)
     window = window_loss(parts[0][1], worlds, "chain", inputs.seed)

@@ -10,6 +10,7 @@ from zsim.errors import InputError
 from zsim.plan.design.answer import Design, Step
 from zsim.plan.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
 from zsim.plan.design.facts import (
+    WORLDS_SCREENED,
     Context,
     Hours,
     Report,
@@ -153,7 +154,7 @@ def _screened(
     }
     hours_by = interpolated(candidates, known)
     return [
-        with_chances(context, rows[name], hours_by[name], simulated=context.are_hours_stated)
+        with_chances(context, rows[name], hours_by[name], context.are_hours_stated, WORLDS_SCREENED)
         for name in (str(each.layout) for each in candidates)
         if name in hours_by
     ]

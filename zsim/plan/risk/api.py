@@ -126,7 +126,7 @@ def groups(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[tuple[int, G
             vdev,
             discipline=inputs.discipline or _discipline(resolved.release, inputs),
             repair=law,
-            correlation_law=inputs.correlation_law,
+            correlation_law=inputs.chosen_law,
             shape=inputs.shape,
             age=inputs.age or 0.0,
             stress=inputs.stress,
@@ -218,7 +218,8 @@ def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
     removal = known.removal if math.isfinite(known.removal) else "never"
     return {
         **spreads, "removal": removal, "tripping": known.tripping, "worlds": len(drawn.worlds),
-        "discipline": group.discipline, "drives": group.children, "tolerance": group.tolerance,
+        "discipline": group.discipline, "correlation_law": group.correlation_law,
+        "drives": group.children, "tolerance": group.tolerance,
     }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class RiskInputs:
     correlation : float
         How many times likelier a failure is after one in the same vdev.
     correlation_law : {"frailty", "same", "successive"}
-        See `zsim.plan.risk.group.Group`.
+        See `zsim.plan.risk.group.Group`; by default frailty, with `mttr` successive as in the papers.
     latent : bool
         Whether latent errors are counted.
     latent_incidence : float
@@ -70,7 +70,7 @@ class RiskInputs:
     mttf: float | None = None
     mttr: float | None = None
     correlation: float | None = None
-    correlation_law: CorrelationLaw = "frailty"
+    correlation_law: CorrelationLaw | None = None
     latent: bool = True
     latent_incidence: float | None = None
     scrub: float | None = None
@@ -97,6 +97,11 @@ class RiskInputs:
         if self.shape != 1.0 and self.method == "chain":
             allowed = "chains have no memory, so lifetimes of shape 1 only"
             raise InputError("shape", self.shape, allowed, "use the method simulation")
+
+    @property
+    def chosen_law(self) -> CorrelationLaw:
+        """The law of correlation stated, or the one that fits."""
+        return self.correlation_law or ("frailty" if self.mttr is None else "successive")
 
     @property
     def chosen_method(self) -> Method:
