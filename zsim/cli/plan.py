@@ -15,7 +15,7 @@ from zsim.errors import InputError
 if TYPE_CHECKING:
     from zsim.plan.design.answer import Design
 
-POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confirm")
+POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confirm", "store")
 FIND = ("layouts", "width", "fill", "worth")
 
 
@@ -37,6 +37,7 @@ FIND = ("layouts", "width", "fill", "worth")
 )
 @click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth.")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core.")
+@click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated; asked again, it is there.")
 @risk_options
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
@@ -113,5 +114,6 @@ def _pool(question: dict[str, Any]) -> dict[str, Any]:
         "spares": whole_number(question["spares"], "--spares", 0) or 0,
         "jobs": whole_number(question["jobs"], "--jobs", 1),
         "kinds": tuple(each.strip() for each in question["kinds"].split(",")),
+        "store": question["store"],
         **({} if confirm is None else {"confirm": confirm}),
     }

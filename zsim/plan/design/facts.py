@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from zsim.plan.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up,
 from zsim.plan.risk.question import RiskInputs, unknowns
 from zsim.plan.risk.reliability import Spread
 from zsim.plan.running import answers
+from zsim.plan.store.keys import key_of, sources
+from zsim.plan.store.sqlite import Store
 from zsim.plan.usable import usable_bytes
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
@@ -53,11 +56,14 @@ class Context:
     inputs : RiskInputs
     jobs : int or None
         Processes; one a core by default.
+    store : str, Path or None
+        Where the answers of the simulator are kept, and found again.
     """
 
     common: dict[str, Any]
     inputs: RiskInputs
     jobs: int | None = None
+    store: str | Path | None = None
 
     @property
     def are_hours_stated(self) -> bool:
@@ -82,17 +88,36 @@ def measured(context: Context, scenarios: Sequence[Scenario], report: Report) ->
     if fixed is not None:
         return [Hours(fixed, fixed, fixed)] * len(scenarios)
     stated = [each.stated() for each in scenarios]
-    different = list({str(each): each for each in stated}.values())
-    found: dict[str, Hours | InputError] = {}
-    for done, (place, row) in enumerate(answers(different, context.jobs)):
-        key = str(different[place])
-        if row.get("p50_s") is None:
-            found[key] = InputError("layout", stated[place].get("layout"), str(row.get("refused")), "")
-        else:
-            p50 = float(row["p50_s"])
-            found[key] = Hours(float(row["p10_s"] or p50), p50, float(row["p90_s"] or p50))
-        report((done + 1) / len(different), str(different[place]["layout"]))
-    return [found[str(each)] for each in stated]
+    if context.store is None:
+        rows = _answered({key_of(each, ""): each for each in stated}, context.jobs, report)
+        return [_hours(rows[key_of(each, "")], each) for each in stated]
+    made_by = sources()
+    with Store(context.store) as store:
+        asked = {key_of(each, made_by): each for each in stated}
+        todo = {key: asked[key] for key in store.missing(list(asked))}
+        _answered(todo, context.jobs, report, lambda key, row: store.add(key, made_by, asked[key], row))
+        rows = store.known(list(asked))
+    return [_hours(rows[key_of(each, made_by)], each) for each in stated]
+
+
+def _answered(
+    asked: dict[str, Row], jobs: int | None, report: Report, keep: Callable[[str, Row], None] | None = None
+) -> dict[str, Row]:
+    """Return the answers of scenarios by key, each kept as soon as it is there."""
+    keys, found = list(asked), {}
+    for done, (place, row) in enumerate(answers([asked[key] for key in keys], jobs)):
+        found[keys[place]] = row
+        if keep is not None:
+            keep(keys[place], row)
+        report((done + 1) / len(keys), str(asked[keys[place]]["layout"]))
+    return found
+
+
+def _hours(row: Row, stated: Row) -> Hours | InputError:
+    if row.get("p50_s") is None:
+        return InputError("layout", stated.get("layout"), str(row.get("refused")), "")
+    p50 = float(row["p50_s"])
+    return Hours(float(row["p10_s"] or p50), p50, float(row["p90_s"] or p50))
 
 
 def base_row(context: Context, candidate: Candidate, price: float | None) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from zsim.errors import InputError
@@ -51,6 +52,7 @@ def plan_layouts(
     confirm: int = CONFIRMED,
     inputs: RiskInputs | None = None,
     jobs: int | None = None,
+    store: str | Path | None = None,
     on_progress: Report | None = None,
     **common: Any,
 ) -> Design:
@@ -75,6 +77,8 @@ def plan_layouts(
     inputs : RiskInputs, optional
     jobs : int, optional
         Processes; one a core by default.
+    store : str or Path, optional
+        SQLite file of answers: what was simulated once is not simulated again.
     on_progress : callable, optional
     **common
         Fields of the scenario.
@@ -91,7 +95,7 @@ def plan_layouts(
     wishes = [Requirement.parse(each) for each in require]
     if sort not in SORTS:
         raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
-    context = Context(common, inputs or RiskInputs(), jobs)
+    context = Context(common, inputs or RiskInputs(), jobs, store)
     report = on_progress or (lambda share, words: None)
     every = _candidates(context, drives, usable, budget, price, spares)
     candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
