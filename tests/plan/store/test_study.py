@@ -100,7 +100,7 @@ def test_what_was_finished_before_an_interrupt_stays(
 
 def test_impossible_combinations_say_why(asked: list[Any], tmp_path: Path) -> None:
     table = study(tmp_path / "a.sqlite", {"width": [2, 6], "parity": [2]})
-    assert "raidz2 needs" in list(table)[0]["refused"]
+    assert "raidz2 needs" in next(iter(table))["refused"]
     assert len(asked) == 1
 
 
