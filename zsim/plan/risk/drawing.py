@@ -18,6 +18,8 @@ def figure(answer: RiskAnswer) -> Picture:
     else:
         left = drawn.add_subplot()
     _ranges(left, answer)
+    handles, labels = left.get_legend_handles_labels()
+    drawn.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     drawn.suptitle(answer.subject, fontsize=9, color=INK)
     return drawn
 
@@ -40,7 +42,6 @@ def _ranges(axes: Any, answer: RiskAnswer) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("chance")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=7)
 
 
 def _movers(axes: Any, answer: RiskAnswer) -> None:
@@ -50,5 +51,5 @@ def _movers(axes: Any, answer: RiskAnswer) -> None:
     axes.set_xscale("log")
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.invert_yaxis()
-    axes.set_xlabel("moves the chance of a year by a factor")
+    axes.set_xlabel("factor on the chance of a year")
     axes.spines[["top", "right"]].set_visible(False)
