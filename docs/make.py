@@ -25,14 +25,14 @@ import click
 import zsim
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
-from zsim.predict.drawing import render
-from zsim.predict.prediction import Prediction
-from zsim.predict.words import Grid
+from zsim.prediction.answer.drawing import render
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.wording import Grid
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
-from zsim.validate import overview, report, words
-from zsim.validate.api import Validation, validate
-from zsim.validate.drawing import figure as validate_figure
+from zsim.validation.api import Validation, validate
+from zsim.validation.report import document, overview, wording
+from zsim.validation.report.drawing import figure as validate_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -88,26 +88,26 @@ def accuracy() -> str:
     """Return what zsim was held against and how it came out, and the published cases one by one."""
     claims, summary = validation().claims, validation().summary
     told = [claim for claim in claims if claim.kind in ("seed", "published")]
-    sentences = "\n".join(f"* {line}" for line in words.score_sentences(summary))
+    sentences = "\n".join(f"* {line}" for line in wording.score_sentences(summary))
     return (
-        f"\n{words.headline(summary)} What fails stands first in the report.\n\n"
+        f"\n{wording.headline(summary)} What fails stands first in the report.\n\n"
         f"{markdown(overview.glance_grid(claims))}\nOf the field reports, which state some things and leave "
         f"the rest to the interval:\n\n{sentences}\n\n{markdown(_field_classes(summary))}\n"
         "The published studies and reports, one by one:\n\n"
-        f"{markdown(words.without(overview.cases_grid(told), 'info'))}\n"
+        f"{markdown(wording.without(overview.cases_grid(told), 'info'))}\n"
     )
 
 
 def _field_classes(summary: dict[str, Any]) -> Grid:
     """Return the scores of the field reports by class."""
-    grid = words.classes_grid(summary)
+    grid = wording.classes_grid(summary)
     return Grid(grid.head, tuple(row for row in grid.rows if row[0].startswith(overview.FIELD)), grid.numeric)
 
 
 def validation_page() -> str:
     """Return the report of all claims."""
     outcome = validation()
-    text = report.as_markdown(outcome.claims, outcome.summary)
+    text = document.as_markdown(outcome.claims, outcome.summary)
     return f"{text}\n![Predicted over observed](validation.svg)\n"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim.errors import InputError, NotSimulatedYet, ZsimError
+from zsim.base.errors import InputError, NotSimulatedYet, ZsimError
 
 
 def test_a_sentence_names_field_value_reason_and_remedy() -> None:

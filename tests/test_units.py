@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim import units
-from zsim.errors import InputError
+from zsim.base import units
+from zsim.base.errors import InputError
 
 sizes = st.integers(0, units.MAX_BYTES)
 

@@ -1,11 +1,11 @@
 """How the field reports like an assumption, and whether they could decide it.
 
 Run ``python validation/fit_assumptions.py ROWS.jsonl --bank BANK.jsonl`` over observed rows (one JSON object
-a line, see docs/how-to/contribute-a-case.md).  The first run simulates `zsim.validate.bank.DRAWN` worlds of
+a line, see docs/how-to/contribute-a-case.md).  The first run simulates `zsim.validation.field_reports.bank.DRAWN` worlds of
 each row and keeps them in the bank (six seconds a row); later ones weigh them anew and take seconds.
 
 For each value of each assumption a line shows median error, mean loss and coverage of both halves of the
-experiments (`zsim.validate.scores.half_of`); ``decided`` marks the value with the smaller loss on the first
+experiments (`zsim.validation.report.scores.half_of`); ``decided`` marks the value with the smaller loss on the first
 half, the second confirms it or not.  Then every experiment is left out once, the value with the smaller loss
 on all others is taken for it, and what comes of that is the honest figure.  The loss is the pinball loss of
 the logarithms of p10, p50 and p90 (Koenker and Bassett, Econometrica 46, 1978): it asks for a right middle
@@ -27,18 +27,18 @@ from unittest import mock
 
 import numpy as np
 
-from zsim.errors import ZsimError
-from zsim.predict import ensemble, worlds
-from zsim.predict.api import resolved_of
+from zsim.base.errors import ZsimError
+from zsim.prediction.api import resolved_of
+from zsim.prediction.inputs import ensemble, worlds
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario
-from zsim.validate import bank as banks_of
-from zsim.validate.bank import Bank
-from zsim.validate.frame import TIME, Case, Options
-from zsim.validate.observed import discover, row_of
-from zsim.validate.observed_rules import reading_of
-from zsim.validate.predicting import predict_fields
-from zsim.validate.scores import HALVES, half_named, weighted_median
+from zsim.validation.field_reports import bank as banks_of
+from zsim.validation.field_reports.bank import Bank
+from zsim.validation.field_reports.rows import discover, row_of
+from zsim.validation.field_reports.rules import reading_of
+from zsim.validation.frame import TIME, Case, Options
+from zsim.validation.predicting import predict_fields
+from zsim.validation.report.scores import HALVES, half_named, weighted_median
 
 PLACES = (0.1, 0.5, 0.9)
 CHART_STEP = 12

@@ -8,7 +8,7 @@
                                                                   links, time               ETA, risk
 
 Each box is one room (a package): `zsim.scenario`, `zsim.pool`, `zsim.scan`, `zsim.vdevs` and `zsim.drives`,
-`zsim.engine`, `zsim.predict`, `zsim.plan` and `zsim.report`; a room imports only from rooms to its left.
+`zsim.engine`, `zsim.prediction`, `zsim.planning` and `zsim.report`; a room imports only from rooms to its left.
 
 >>> import zsim
 >>> scenario = zsim.Scenario(layout="raidz2x6", fill=0.62)
@@ -25,32 +25,32 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zsim.errors import InputError as InputError
-    from zsim.errors import NotSimulatedYet as NotSimulatedYet
-    from zsim.errors import ZsimError as ZsimError
+    from zsim.base.errors import InputError as InputError
+    from zsim.base.errors import NotSimulatedYet as NotSimulatedYet
+    from zsim.base.errors import ZsimError as ZsimError
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
 
 _EXPORTS = {
-    "InputError": "zsim.errors",
+    "InputError": "zsim.base.errors",
     "Layout": "zsim.scenario.layout",
-    "NotSimulatedYet": "zsim.errors",
-    "Prediction": "zsim.predict.prediction",
-    "Quantiles": "zsim.predict.prediction",
+    "NotSimulatedYet": "zsim.base.errors",
+    "Prediction": "zsim.prediction.answer.prediction",
+    "Quantiles": "zsim.prediction.answer.prediction",
     "Scenario": "zsim.scenario.model",
-    "ZsimError": "zsim.errors",
-    "compare": "zsim.plan.api",
-    "Fleet": "zsim.plan.fleet.spec",
-    "fleet": "zsim.plan.fleet.api",
+    "ZsimError": "zsim.base.errors",
+    "compare": "zsim.planning.api",
+    "Fleet": "zsim.planning.fleet.spec",
+    "fleet": "zsim.planning.fleet.api",
     "load_drive": "zsim.drives.catalogue",
-    "load_release": "zsim.scenario.releases",
-    "plan_layouts": "zsim.plan.design.search",
-    "predict": "zsim.predict.api",
+    "load_release": "zsim.scenario.releases.profile",
+    "plan_layouts": "zsim.planning.design.search",
+    "predict": "zsim.prediction.api",
     "resolve": "zsim.scenario.resolve",
-    "risk": "zsim.plan.risk.api",
-    "RiskInputs": "zsim.plan.risk.question",
-    "sweep": "zsim.plan.api",
-    "validate": "zsim.validate.api",
+    "risk": "zsim.planning.risk.api",
+    "RiskInputs": "zsim.planning.risk.question",
+    "sweep": "zsim.planning.api",
+    "validate": "zsim.validation.api",
 }
 """Public name to the module that defines it; a module that is not there yet defines nothing."""
 
@@ -58,7 +58,7 @@ _CALLABLE_ROOMS = frozenset({"predict", "validate"})
 
 
 class _Room(ModuleType):
-    """A room that is also the function of its name: ``zsim.predict(...)`` and ``zsim.predict.prediction``."""
+    """A room that is also the function of its name: ``zsim.predict(...)`` and ``zsim.prediction.answer.prediction``."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__wrapped__(*args, **kwargs)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from zsim.drives.generations import LATEST, first_year, outer_rate
+from zsim.drives.models.generations import LATEST, first_year, outer_rate
 
 HERE = Path(__file__).parent
 

@@ -72,12 +72,12 @@ def counted(function: str) -> Measurement:
 def engine(plane: str = "CompiledPlane", blocks: int = 150_000, **stated: object) -> None:
     """Print how many child I/Os a second of processor time one run makes, control plane included."""
     from zsim.drives.catalogue import load_drive
-    from zsim.engine.compiled import CompiledPlane
-    from zsim.engine.reference import ReferencePlane
-    from zsim.engine.run import Run, RunSetup
-    from zsim.predict.ensemble import Member
-    from zsim.predict.hardware import plane_model
-    from zsim.predict.population import miniature
+    from zsim.engine.compiled.plane import CompiledPlane
+    from zsim.engine.reference.plane import ReferencePlane
+    from zsim.operation.run import Run, RunSetup
+    from zsim.prediction.inputs.ensemble import Member
+    from zsim.prediction.inputs.hardware import plane_model
+    from zsim.prediction.inputs.population import miniature
     from zsim.scenario.model import Scenario
     from zsim.scenario.resolve import resolve
 
@@ -131,8 +131,8 @@ def simpy_reference() -> None:
 def population() -> None:
     """Print how many blocks a second are laid out."""
     from zsim.drives.catalogue import load_drive
-    from zsim.predict.ensemble import Member
-    from zsim.predict.population import miniature
+    from zsim.prediction.inputs.ensemble import Member
+    from zsim.prediction.inputs.population import miniature
     from zsim.scenario.model import Scenario
     from zsim.scenario.resolve import resolve
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zsim.predict.prediction import (
+from zsim.prediction.answer.prediction import (
     Advice,
     Alternative,
     Assumption,

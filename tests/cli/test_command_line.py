@@ -9,8 +9,8 @@ import sys
 import click
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli import main as entry
-from zsim.errors import InputError
 
 HEAVY = {
     "numpy",

@@ -16,7 +16,7 @@ from zsim.cli import compare as compare_module
 from zsim.cli import main as entry
 from zsim.cli import predict as predict_module
 from zsim.cli import sweep as sweep_module
-from zsim.predict.prediction import Prediction
+from zsim.prediction.answer.prediction import Prediction
 from zsim.scenario.model import Scenario
 
 COMMANDS = {"compare": compare_module.command, "sweep": sweep_module.command}
@@ -31,9 +31,9 @@ def asked(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> list[Scena
         seen.append(scenario)
         return prediction
 
-    module = types.ModuleType("zsim.predict.api")
+    module = types.ModuleType("zsim.prediction.api")
     module.predict = predict  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "zsim.predict.api", module)
+    monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
     monkeypatch.setattr(predict_module, "NOTICE_AFTER_S", 1000.0)
     return seen
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from zsim.cli.main import main
-from zsim.pool.histories import history_names
+from zsim.pool.recipes.histories import history_names
 
 POOL = ("pool", "show", "--layout", "raidz2x6", "--drive-size", "1TB", "--fill", "0.5")
 

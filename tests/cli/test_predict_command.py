@@ -17,7 +17,7 @@ from zsim.cli import predict as predict_module
 from zsim.cli import rerun as rerun_module
 from zsim.cli import scenario as scenario_module
 from zsim.cli.main import main
-from zsim.predict.prediction import Prediction, PredictionInterrupted
+from zsim.prediction.answer.prediction import Prediction, PredictionInterrupted
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 
@@ -25,7 +25,7 @@ BASE = ["--layout", "raidz2x6", "--fill", "0.62"]
 
 
 class FakeEngine:
-    """Stands for `zsim.predict.api`: remembers what it was asked."""
+    """Stands for `zsim.prediction.api`: remembers what it was asked."""
 
     def __init__(self, answer: Prediction) -> None:
         self.answer = answer
@@ -42,9 +42,9 @@ class FakeEngine:
 def engine(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """An engine that answers at once."""
     fake = FakeEngine(prediction)
-    module = types.ModuleType("zsim.predict.api")
+    module = types.ModuleType("zsim.prediction.api")
     module.predict = fake.predict  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "zsim.predict.api", module)
+    monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
     monkeypatch.setattr(predict_module, "NOTICE_AFTER_S", 1000.0)
     return fake
 
@@ -371,7 +371,7 @@ def test_the_group_and_the_command_agree(engine: FakeEngine, capsys: pytest.Capt
     from zsim.cli.main import COMMANDS, is_registered
 
     if not is_registered(COMMANDS["predict"]):
-        pytest.skip("zsim.predict.api does not exist yet")
+        pytest.skip("zsim.prediction.api does not exist yet")
     assert main(["predict", *BASE]) == 0
     assert "17 h" in capsys.readouterr().out
 

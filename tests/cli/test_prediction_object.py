@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from zsim.errors import InputError
-from zsim.predict import words
-from zsim.predict.drawing import FORMATS, time_unit
-from zsim.predict.prediction import Bottleneck, Prediction, Quantiles, share_of_total
+from zsim.base.errors import InputError
+from zsim.prediction.answer import wording
+from zsim.prediction.answer.drawing import FORMATS, time_unit
+from zsim.prediction.answer.prediction import Bottleneck, Prediction, Quantiles, share_of_total
 from zsim.report.page import prediction_page, save_prediction_page
 from zsim.report.tables import grid_of, markdown, to_csv
 
@@ -98,7 +98,7 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
         "drive-managed SMR",
     ):
         assert wanted in text, wanted
-    assert max(map(len, text.splitlines())) <= words.TEXT_WIDTH
+    assert max(map(len, text.splitlines())) <= wording.TEXT_WIDTH
 
 
 def test_words_say_when_there_is_no_interval() -> None:
@@ -188,7 +188,7 @@ def test_the_page_stands_alone(prediction: Prediction, tmp_path: Path) -> None:
 def test_drawing_leaves_pyplot_alone() -> None:
     """No window, no global state: pyplot is not even imported."""
     program = (
-        "import sys; from zsim.predict.prediction import *\n"
+        "import sys; from zsim.prediction.answer.prediction import *\n"
         "p = Prediction(resilver_s=Quantiles(p50=1.0), resilvered_bytes=0, read_bytes=0, io_count=0,"
         " bottleneck=Bottleneck(resource='x', utilisation=0))\n"
         "assert 'matplotlib' not in sys.modules; p.plot(); assert 'matplotlib.pyplot' not in sys.modules"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zsim.base.model_data import validation_directory
 from zsim.drives.catalogue import load_drive
 from zsim.drives.derived import (
     mean_seek,
@@ -17,10 +18,10 @@ from zsim.drives.derived import (
     seek_profile,
     sequential_rate,
 )
-from zsim.drives.mechanics import drive_table
-from zsim.drives.parameters import DriveParameters
-from zsim.drives.readahead import NOT_AHEAD, buffered_read, keep_segment, reads_on, segment_with
-from zsim.drives.smr import (
+from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.mechanics import drive_table
+from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, reads_on, segment_with
+from zsim.drives.physics.smr import (
     CACHED_BYTES,
     CACHED_WRITES,
     CLEANED,
@@ -29,9 +30,8 @@ from zsim.drives.smr import (
     smr_idle,
     smr_parts,
 )
-from zsim.engine.alone import iops_by_depth, random_iops, random_rate, run_alone, run_drives
 from zsim.engine.model import LeafModel
-from zsim.scenario.catalogue import validation_directory
+from zsim.engine.single_drive import iops_by_depth, random_iops, random_rate, run_alone, run_drives
 
 RATE, LINK, TURN, SEGMENT = 100e6, 300e6, 0.008, 1_000_000
 

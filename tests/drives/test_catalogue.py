@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
+from zsim.base import model_data
+from zsim.base.errors import InputError
 from zsim.drives.catalogue import UNITS, drive_from_table, list_drives, load_drive
-from zsim.drives.model import seek_curve, zone_rates
-from zsim.drives.parameters import MAX_SEGMENTS
-from zsim.errors import InputError
-from zsim.scenario import catalogue
+from zsim.drives.models.model import seek_curve, zone_rates
+from zsim.drives.models.parameters import MAX_SEGMENTS
 
 WANTED = (
     "hd103uj", "hd754jj", "hds721010cla332", "hds722020ala330", "wd30efrx", "wd30ezrx", "st5000dm000",
@@ -19,13 +19,13 @@ WANTED = (
 
 
 def table(name="generic-7200rpm-cmr"):
-    return catalogue.load("drives", name)
+    return model_data.load("drives", name)
 
 
 def changed(key, value, name="generic-7200rpm-cmr"):
     data = table(name)
     data["parameters"][key]["value"] = value
-    return drive_from_table(data, catalogue.find("drives", name))
+    return drive_from_table(data, model_data.find("drives", name))
 
 
 def test_there_are_forty_drives_and_those_asked_for():
@@ -36,7 +36,7 @@ def test_there_are_forty_drives_and_those_asked_for():
 @pytest.mark.parametrize("name", list_drives())
 def test_every_number_of_a_drive_has_unit_kind_and_a_resolved_source(name):
     data = table(name)
-    assert catalogue.unsourced_numbers(data) == []
+    assert model_data.unsourced_numbers(data) == []
     drive = load_drive(name)
     for quantity in (*drive.quantities.values(), *drive.observed.values(), *drive.drive_to_drive.values()):
         assert " " in quantity.source, f"{quantity.source} is a key without its text"
@@ -57,12 +57,12 @@ def test_every_drive_gives_parameters_that_are_physically_possible(name):
 
 
 def test_no_number_comes_from_memory():
-    survey = (catalogue.models_directory() / "drives" / "survey.json").read_text()
+    survey = (model_data.models_directory() / "drives" / "survey.json").read_text()
     assert "recalled" not in survey
 
 
 def test_the_committed_files_are_what_the_generator_writes():
-    path = catalogue.models_directory() / "drives" / "generate.py"
+    path = model_data.models_directory() / "drives" / "generate.py"
     spec = importlib.util.spec_from_file_location("generate_drives", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["generate_drives"] = module
@@ -144,21 +144,21 @@ def test_a_missing_number_is_refused_by_name():
     data = table()
     del data["parameters"]["seek_full"]
     with pytest.raises(InputError, match="seek_full is missing"):
-        drive_from_table(data, catalogue.find("drives", "generic-7200rpm-cmr"))
+        drive_from_table(data, model_data.find("drives", "generic-7200rpm-cmr"))
 
 
 def test_an_unknown_number_suggests_the_one_that_was_meant():
     data = table()
     data["parameters"]["seek_averge"] = data["parameters"]["seek_average"]
     with pytest.raises(InputError, match="seek_average"):
-        drive_from_table(data, catalogue.find("drives", "generic-7200rpm-cmr"))
+        drive_from_table(data, model_data.find("drives", "generic-7200rpm-cmr"))
 
 
 def test_a_wrong_unit_is_refused():
     data = table()
     data["parameters"]["seek_full"]["unit"] = "s"
     with pytest.raises(InputError, match="ms"):
-        drive_from_table(data, catalogue.find("drives", "generic-7200rpm-cmr"))
+        drive_from_table(data, model_data.find("drives", "generic-7200rpm-cmr"))
 
 
 def test_a_generic_drive_scales_and_a_particular_one_does_not():

@@ -11,14 +11,14 @@ import pytest
 
 from zsim.cli.main import main
 from zsim.drives.catalogue import load_drive
-from zsim.drives.mechanics import extras_of
-from zsim.drives.parameters import DriveParameters
-from zsim.engine.alone import run_alone
-from zsim.engine.compiled import CompiledPlane
-from zsim.engine.memory import EXIT_GROUP, EXIT_STALLED, SYNC_READ, SYNC_WRITE
+from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.mechanics import extras_of
+from zsim.engine.compiled.memory import EXIT_GROUP, EXIT_STALLED, SYNC_READ, SYNC_WRITE
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import LeafModel, PlaneModel, QueueRules, ScanRules, VdevModel
-from zsim.engine.reference import ReferencePlane
-from zsim.predict.shingled import in_miniature
+from zsim.engine.reference.plane import ReferencePlane
+from zsim.engine.single_drive import run_alone
+from zsim.prediction.inputs.shingled import in_miniature
 from zsim.scan.program import ScanItems
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from zsim.drives.mechanics import extras_of
-from zsim.engine.compiled import CompiledPlane
+from zsim.drives.physics.mechanics import extras_of
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
-from zsim.engine.run import Run, RunSetup
-from zsim.predict.ensemble import Member
-from zsim.predict.hardware import plane_model
-from zsim.predict.population import miniature
+from zsim.operation.run import Run, RunSetup
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 

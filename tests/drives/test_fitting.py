@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
-from zsim.drives.files import drive_text, save_drive
-from zsim.errors import InputError
-from zsim.observe.drive_fit import Sample, fit_drive, predict
+from zsim.drives.models.files import drive_text, save_drive
+from zsim.observe.drives.fit import Measurement, fit_drive, predict
 
 BASE = load_drive("generic-7200rpm-cmr")
 TRUTH = {"outer_rate": 1.2, "inner_ratio": 0.9, "seek": 1.3, "overhead": 1.0}
@@ -14,12 +14,16 @@ TRUTH = {"outer_rate": 1.2, "inner_ratio": 0.9, "seek": 1.3, "overhead": 1.0}
 
 def measured(kinds, noise=0.01):
     random = np.random.default_rng(5)
-    wanted = [Sample("sequential", 1.0, x, 0.001) for x in np.linspace(0, 0.99, 12)] if "s" in kinds else []
+    wanted = (
+        [Measurement("sequential", 1.0, x, 0.001) for x in np.linspace(0, 0.99, 12)] if "s" in kinds else []
+    )
     if "r" in kinds:
-        wanted += [Sample("random", 1.0, 0.0, span, 4096, depth) for span in (0.1, 1.0) for depth in (1, 8)]
+        wanted += [
+            Measurement("random", 1.0, 0.0, span, 4096, depth) for span in (0.1, 1.0) for depth in (1, 8)
+        ]
     parameters = BASE.parameters(**TRUTH)
     return [
-        Sample(
+        Measurement(
             w.kind, predict(parameters, w) * float(random.normal(1, noise)), w.start, w.span, w.size, w.depth
         )
         for w in wanted
@@ -46,7 +50,7 @@ def test_samples_that_say_nothing_about_seeks_leave_them_alone():
 
 
 def test_one_sample_identifies_one_factor():
-    fit = fit_drive(BASE, [Sample("sequential", 150e6, 0.0, 0.001)])
+    fit = fit_drive(BASE, [Measurement("sequential", 150e6, 0.0, 0.001)])
     assert [factor.name for factor in fit.factors if factor.identified] == ["outer_rate"]
     assert fit.predicted[0] == pytest.approx(150e6, rel=0.02)
 
@@ -62,8 +66,8 @@ def test_a_fitted_drive_is_read_back_as_it_was_written(tmp_path):
 
 @pytest.mark.parametrize(
     "sample",
-    [Sample("sequential", 0.0), Sample("sequential", float("nan")), Sample("random", 80.0, depth=0),
-     Sample("sequential", 1e8, start=1.5)],
+    [Measurement("sequential", 0.0), Measurement("sequential", float("nan")), Measurement("random", 80.0, depth=0),
+     Measurement("sequential", 1e8, start=1.5)],
 )  # fmt: skip
 def test_an_impossible_sample_is_refused(sample):
     with pytest.raises(InputError, match="sample"):

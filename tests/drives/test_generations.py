@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from zsim.base import model_data
 from zsim.drives.catalogue import load_drive
-from zsim.drives.generations import first_year, outer_rate, platters_in_use
-from zsim.scenario import catalogue
+from zsim.drives.models.generations import first_year, outer_rate, platters_in_use
 
 TB = 10**12
 
 
 def test_every_number_has_a_source() -> None:
-    data = catalogue.load_toml(catalogue.models_directory() / "platters" / "hard-disks.toml")
-    assert catalogue.unsourced_numbers(data, free=("year",)) == []
+    data = model_data.load_toml(model_data.models_directory() / "platters" / "hard-disks.toml")
+    assert model_data.unsourced_numbers(data, free=("year",)) == []
     for table in ("platter", "most_platters"):
         years = [each["year"] for each in data[table]]
         assert years == sorted(years)

@@ -2,11 +2,11 @@
 
 import pytest
 
+from zsim.base import model_data
+from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
-from zsim.drives.links import enclosure_from_table, list_enclosures, load_enclosure
-from zsim.errors import InputError
-from zsim.scenario import catalogue
-from zsim.validate.drive_runs import random_behind, random_contrast, streams_behind
+from zsim.drives.models.links import enclosure_from_table, list_enclosures, load_enclosure
+from zsim.validation.formats.drive_runs import random_behind, random_contrast, streams_behind
 
 WANTED = {
     "hp-microserver", "sas-expander", "jbod-60", "sata-card-x1", "usb-dock", "port-multiplier-cbs",
@@ -16,8 +16,8 @@ WANTED = {
 
 @pytest.mark.parametrize("name", list_enclosures())
 def test_every_number_of_an_enclosure_is_sourced_and_the_tree_is_whole(name):
-    data = catalogue.load("enclosures", name)
-    assert catalogue.unsourced_numbers(data) == []
+    data = model_data.load("enclosures", name)
+    assert model_data.unsourced_numbers(data) == []
     enclosure = load_enclosure(name)
     flat = enclosure.flatten()
     assert flat[0].parent == -1
@@ -41,9 +41,9 @@ def test_bays_fill_in_order_and_no_more_drives_than_bays():
 
 
 def changed(change):
-    data = catalogue.load("enclosures", "hp-microserver")
+    data = model_data.load("enclosures", "hp-microserver")
     change(data)
-    return enclosure_from_table(data, catalogue.find("enclosures", "hp-microserver"))
+    return enclosure_from_table(data, model_data.find("enclosures", "hp-microserver"))
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from zsim.base.errors import InputError
+from zsim.base.model_data import validation_directory
 from zsim.drives.catalogue import load_drive
-from zsim.drives.parametric import fit_parametric
-from zsim.drives.track_files import load_track_drive, track_drive
-from zsim.drives.tracks import locate, seek_seconds, serve, serve_each
-from zsim.engine.alone import run_alone
-from zsim.errors import InputError
-from zsim.scenario.catalogue import validation_directory
-from zsim.validate import disksim
-from zsim.validate.frame import Options
+from zsim.drives.disksim.parametric import fit_parametric
+from zsim.drives.disksim.track_files import load_track_drive, track_drive
+from zsim.drives.disksim.tracks import locate, seek_seconds, serve, serve_each
+from zsim.engine.single_drive import run_alone
+from zsim.validation.formats import disksim
+from zsim.validation.frame import Options
 
 FOLDER = validation_directory() / "disksim-vectors"
 DRIVES = ("atlas10k", "barracuda", "cheetah4LP", "ibm18es")

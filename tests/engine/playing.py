@@ -10,9 +10,9 @@ import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from zsim.engine.control import ScanControl, Steps
-from zsim.engine.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
-from zsim.engine.txg import SyncWrites
+from zsim.engine.compiled.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
+from zsim.operation.control import ScanControl, Steps
+from zsim.operation.txg import SyncWrites
 
 from .strategies import Scenario
 

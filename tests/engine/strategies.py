@@ -12,8 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from zsim.drives.parameters import DriveParameters
-from zsim.engine.memory import (
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.compiled.memory import (
     ASYNC_READ,
     ASYNC_WRITE,
     OP_ISSUE,
@@ -34,8 +34,8 @@ from zsim.engine.model import (
     ScanRules,
     VdevModel,
 )
-from zsim.engine.txg import TxgRules
 from zsim.engine.window import Window
+from zsim.operation.txg import TxgRules
 from zsim.scan.program import Program, ScanItems
 from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
 from zsim.vdevs.raidz import raidz_asize

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zsim.drives.mechanics import (
+from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.mechanics import (
     LANES,
     bearing_of,
     drive_table,
@@ -17,7 +18,6 @@ from zsim.drives.mechanics import (
     zone_of,
     zone_table,
 )
-from zsim.drives.parameters import DriveParameters
 
 from .strategies import DRIVE
 

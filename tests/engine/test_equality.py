@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from zsim.engine.compiled import CompiledPlane
-from zsim.engine.reference import ReferencePlane
+from zsim.engine.compiled.plane import CompiledPlane
+from zsim.engine.reference.plane import ReferencePlane
 
 from .playing import Sliced, build, differences, play
 from .strategies import Scenario, scenarios

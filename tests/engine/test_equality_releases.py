@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zsim.engine.compiled import CompiledPlane
-from zsim.engine.reference import ReferencePlane
-from zsim.engine.rules import queue_rules, scan_rules
-from zsim.engine.run import Run, RunResult, RunSetup
-from zsim.engine.txg import TxgRules
+from zsim.engine.compiled.plane import CompiledPlane
+from zsim.engine.reference.plane import ReferencePlane
+from zsim.operation.rules import queue_rules, scan_rules
+from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
-from zsim.scenario.releases import load_release, release_names
+from zsim.scenario.releases.profile import load_release, release_names
 
 from .playing import MANY_RECORDS
 from .strategies import KIB, TXG, Allocator, choice, models

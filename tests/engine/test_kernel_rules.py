@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import zsim
-from zsim.jit import OPTIONS
+from zsim.base.jit import OPTIONS
 
 PACKAGE = Path(zsim.__file__).parent
 DOOR = PACKAGE / "jit.py"
@@ -112,9 +112,12 @@ def used_globals(kernel: ast.FunctionDef) -> set[str]:
 
 
 def test_there_are_kernels() -> None:
-    assert {"engine/kernel.py", "engine/queue.py", "drives/mechanics.py", "vdevs/raidz.py"} <= set(
-        WITH_KERNELS
-    )
+    assert {
+        "engine/compiled/kernel.py",
+        "engine/compiled/queue.py",
+        "drives/physics/mechanics.py",
+        "vdevs/raidz.py",
+    } <= set(WITH_KERNELS)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -128,7 +131,7 @@ def test_numba_is_reached_through_the_one_door(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_KERNELS)
 def test_every_kernel_is_compiled_with_the_one_set_of_options(name: str) -> None:
-    assert imported_names(MODULES[name]).get("njit") == ("zsim.jit", "njit")
+    assert imported_names(MODULES[name]).get("njit") == ("zsim.base.jit", "njit")
     for kernel in kernels(MODULES[name]):
         decorators = [ast.unparse(each) for each in kernel.decorator_list]
         assert decorators in (["njit"], []), f"{kernel.name}: {decorators}"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import zsim
-from zsim.engine.ledger import PhaseLedger
-from zsim.engine.memory import LEAF_DTYPE
+from zsim.engine.compiled.memory import LEAF_DTYPE
+from zsim.operation.ledger import PhaseLedger
 
 
 def test_bookings_add_up() -> None:

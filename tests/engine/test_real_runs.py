@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zsim.engine.cursors import allocator_ranks, best_places, imported_cursors, vdev_asize
-from zsim.engine.run import Run, RunResult, RunSetup
-from zsim.engine.txg import SyncWrites, TxgRules
-from zsim.scenario.catalogue import validation_directory
-from zsim.validate.zfs_config import Bench, setup_of
-from zsim.validate.zfs_runs import given_population
+from zsim.base.model_data import validation_directory
+from zsim.operation.cursors import allocator_ranks, best_places, imported_cursors, vdev_asize
+from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.operation.txg import SyncWrites, TxgRules
+from zsim.validation.formats.zfs_config import EmulatedRun, setup_of
+from zsim.validation.formats.zfs_runs import given_population
 
 SORTED, LEGACY = "zfs-sorted", "zfs-legacy"
 BASE = f"{SORTED}/mirror2-a12-f50-aged"
@@ -23,11 +23,11 @@ NEW_LEAF_OF_MIRROR = 2
 ALL_RECORDS = 1 << 16
 
 
-def bench_of(name: str) -> Bench:
+def bench_of(name: str) -> EmulatedRun:
     """Return configuration and result of a run."""
     path = validation_directory() / name
     config, result = (json.loads((path / file).read_text()) for file in ("config.json", "result.json"))
-    return Bench(config, result)
+    return EmulatedRun(config, result)
 
 
 @cache

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from simpy import Environment
 
 import zsim
-from zsim.drives.parameters import DriveParameters
-from zsim.engine import memory
-from zsim.engine.compiled import CompiledPlane
-from zsim.engine.control import ScanControl
-from zsim.engine.memory import (
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.compiled import memory
+from zsim.engine.compiled.memory import (
     ASYNC_READ,
     ASYNC_WRITE,
     EXIT_BUDGET,
@@ -32,6 +30,7 @@ from zsim.engine.memory import (
     SCRUB,
     SYNC_READ,
 )
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
     TO_SPARE,
     ClientModel,
@@ -42,11 +41,12 @@ from zsim.engine.model import (
     ScanRules,
     VdevModel,
 )
-from zsim.engine.reference import ReferencePlane
-from zsim.engine.reference_clock import Alarm, Clock, Steps, on_ring
-from zsim.engine.reference_state import LeafState, Shared
-from zsim.engine.txg import SyncWrites, TxgRules
+from zsim.engine.reference.clock import Alarm, Clock, Steps, on_ring
+from zsim.engine.reference.plane import ReferencePlane
+from zsim.engine.reference.state import LeafState, Shared
 from zsim.engine.window import Window
+from zsim.operation.control import ScanControl
+from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
 from zsim.vdevs.permutations import draid_permutations

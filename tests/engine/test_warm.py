@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from zsim.engine import kernel, warm
-from zsim.engine.compiled import CompiledPlane
+from zsim.engine.compiled import kernel, warm
+from zsim.engine.compiled.plane import CompiledPlane
 
 from .playing import build, play
 from .strategies import Scenario, scenarios

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from zsim.errors import InputError
-from zsim.observe.drive_samples import dd_samples, fio_samples
+from zsim.base.errors import InputError
+from zsim.observe.drives.samples import dd_samples, fio_samples
 
 TB = 10**12
 

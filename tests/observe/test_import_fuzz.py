@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zsim.errors import InputError
-from zsim.observe import importing
-from zsim.observe.pool_files import read_pasted
-from zsim.observe.zdb_pointers import read_pointers
+from zsim.base.errors import InputError
+from zsim.observe.pool_import import importing
+from zsim.observe.pool_import.files import read_pasted
+from zsim.observe.zdb.pointers import read_pointers
 from zsim.scenario.model import Scenario
 
 FIXTURES = Path(__file__).parent / "fixtures"

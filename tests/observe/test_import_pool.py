@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.errors import InputError
-from zsim.observe.import_layout import smallest_drive
-from zsim.observe.importing import beside, import_pool
+from zsim.observe.pool_import.importing import beside, import_pool
+from zsim.observe.pool_import.layout import smallest_drive
 from zsim.observe.texts import nice_bytes
-from zsim.scenario.capacity import vdev_asize
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.capacity import vdev_asize
 from zsim.scenario.resolve import resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"

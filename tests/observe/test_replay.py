@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
-from zsim.drives.parameters import DriveParameters
-from zsim.errors import InputError
-from zsim.observe.replay import distribution, replay
+from zsim.drives.models.parameters import DriveParameters
+from zsim.observe.traces.replay import distribution, replay
 from zsim.observe.traces.trace import Request, trace_of
 
 SIMPLE = DriveParameters(

@@ -8,7 +8,7 @@ import pytest
 import zstandard
 from hypothesis import given
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.observe.traces import blkparse, disksim_ascii, fio_iolog, msr_cambridge
 from zsim.observe.traces.reading import READERS, read_trace
 from zsim.observe.traces.trace import SECTOR, Request, trace_of

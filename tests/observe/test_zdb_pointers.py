@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zsim.errors import InputError
-from zsim.observe import zdb_pointers
-from zsim.observe.zdb_pointers import FILE, METADATA, VOLUME, PointerTable, read_pointers, recognises
+from zsim.base.errors import InputError
+from zsim.observe.zdb import pointers
+from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerTable, read_pointers, recognises
 
 FIXTURE = Path(__file__).parent / "fixtures" / "pointers.txt"
 
@@ -35,7 +35,7 @@ def test_sums_of_a_list():
 @pytest.mark.parametrize("chunk", [300, 1000, 4096])
 def test_the_size_of_the_pieces_does_not_matter(chunk, monkeypatch):
     whole = read(FIXTURE.read_bytes())
-    monkeypatch.setattr(zdb_pointers, "CHUNK", chunk)
+    monkeypatch.setattr(pointers, "CHUNK", chunk)
     pieces = read(FIXTURE.read_bytes())
     for name in whole.__dataclass_fields__:
         if name != "other_text":
@@ -80,7 +80,7 @@ def test_absurd_numbers_make_a_line_bad(old, new):
 
 
 def test_a_line_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(zdb_pointers, "CHUNK", 4096)
+    monkeypatch.setattr(pointers, "CHUNK", 4096)
     with pytest.raises(InputError, match="lines of at most"):
         read(b"objset 1 object 1 level 0 offset 0x0 " + b"x" * 200_000)
 
@@ -116,18 +116,18 @@ def test_a_table_that_fails_leaves_nothing(tmp_path):
 
 
 def test_without_pyarrow_the_remedy_is_named(monkeypatch):
-    real = zdb_pointers.importlib.import_module
+    real = pointers.importlib.import_module
 
     def missing(name):
         if name.startswith("pyarrow"):
             raise ImportError(name)
         return real(name)
 
-    zdb_pointers.require_pyarrow.cache_clear()
-    monkeypatch.setattr(zdb_pointers.importlib, "import_module", missing)
+    pointers.require_pyarrow.cache_clear()
+    monkeypatch.setattr(pointers.importlib, "import_module", missing)
     with (
         pytest.raises(InputError, match=r"install zsim\[data\], or give --no-blocks"),
         PointerTable("t.parquet") as table,
     ):
         read(FIXTURE.read_bytes(), table=table)
-    zdb_pointers.require_pyarrow.cache_clear()
+    pointers.require_pyarrow.cache_clear()

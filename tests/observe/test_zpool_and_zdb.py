@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zsim.errors import InputError
-from zsim.observe import zdb_blocks, zdb_config, zdb_metaslabs, zpool_list
-from zsim.observe.host_facts import HostFacts, read_host
+from zsim.base.errors import InputError
+from zsim.observe.pool_import.host_facts import HostFacts, read_host
+from zsim.observe.zdb import blocks, configuration, metaslabs
+from zsim.observe.zpool import listing
 
 FIXTURES = Path(__file__).parent / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"
@@ -19,7 +20,7 @@ def text_of(name):
 
 
 def test_exact_list_with_vdevs():
-    pool = zpool_list.read_list(text_of("raidz2-2.2/list.txt"))[0]
+    pool = listing.read_list(text_of("raidz2-2.2/list.txt"))[0]
     assert (pool.name, pool.exact) == ("tank", True)
     assert (pool.space.size, pool.space.alloc) == (23992891637760, 14843406974976)
     assert (pool.space.frag, pool.space.cap) == (0.11, 0.61)
@@ -32,13 +33,13 @@ def test_exact_list_with_vdevs():
 def test_exact_list_has_its_other_classes_without_tabs():
     dashes = "special      -      -      -        -         -      -      -      -         -"
     text = text_of("raidz2-2.2/list.txt") + dashes + "\n\tmirror-1\t100\t50\t50\t-\t-\t0\t50\t-\tONLINE\n"
-    pool = zpool_list.read_list(text)[0]
+    pool = listing.read_list(text)[0]
     assert len(pool.vdevs) == 1
     assert pool.sections == ("special",)
 
 
 def test_list_for_people_of_version_28():
-    pool = zpool_list.read_list(text_of("list-freebsd-9.1.txt"))[0]
+    pool = listing.read_list(text_of("list-freebsd-9.1.txt"))[0]
     assert (pool.name, pool.exact, pool.vdevs) == ("export", False, ())
     assert pool.space.cap == 0.62
     assert "frag" not in pool.columns
@@ -60,7 +61,7 @@ special                  -      -      -        -         -      -      -      -
     nvme0                -      -      -        -         -      -      -      -    ONLINE
     nvme1                -      -      -        -         -      -      -      -    ONLINE
 """
-    pool = zpool_list.read_list(text)[0]
+    pool = listing.read_list(text)[0]
     assert [(vdev.kind, vdev.drives) for vdev, _ in pool.vdevs] == [("mirror", 2), ("raidz", 3)]
     assert pool.sections == ("special",)
     assert pool.vdevs[0][1].frag == 0.09
@@ -76,13 +77,13 @@ special                  -      -      -        -         -      -      -      -
     ],
 )
 def test_columns_by_release(row, columns):
-    pool = zpool_list.read_list(row)[0]
+    pool = listing.read_list(row)[0]
     assert columns <= pool.columns
     assert (pool.space.cap, pool.space.frag) == (0.5, 0.07 if "frag" in columns else None)
 
 
 def test_config_of_a_pool_with_a_replacement():
-    config = zdb_config.read_config(text_of("raidz2-2.2/config.txt"))[0]
+    config = configuration.read_config(text_of("raidz2-2.2/config.txt"))[0]
     assert (config.name, config.version, config.complete, config.expanded) == ("tank", 5000, True, False)
     vdev = config.vdevs[0]
     assert (vdev.kind, vdev.parity, vdev.ashift, vdev.drives) == ("raidz", 2, 12, 6)
@@ -119,23 +120,23 @@ def test_config_knows_classes_and_draid():
         children[3]:
             type: 'hole'
 """
-    config = zdb_config.read_config(text)[0]
+    config = configuration.read_config(text)[0]
     assert (config.vdevs[0].data, config.vdevs[0].spares) == (4, 1)
     assert [child.kind for child in config.vdevs[0].children] == ["disk", "distributed-spare"]
     assert config.others == ("special", "log", "hole")
     assert config.complete
-    assert not zdb_config.read_config(text[: text.index("children[2]")])[0].complete
+    assert not configuration.read_config(text[: text.index("children[2]")])[0].complete
 
 
 @pytest.mark.parametrize("line", ["ashift: 12", "nparity: 2"])
 def test_config_with_absurd_numbers_names_the_field(line):
     text = text_of("raidz2-2.2/config.txt").replace(line, line.split()[0] + " " + "9" * 40)
     with pytest.raises(InputError, match=f"config.txt: {line.split(':')[0]}"):
-        zdb_config.read_config(text, "config.txt")
+        configuration.read_config(text, "config.txt")
 
 
 def test_metaslabs():
-    slabs = zdb_metaslabs.read_metaslabs(text_of("raidz2-2.2/metaslabs.txt"))
+    slabs = metaslabs.read_metaslabs(text_of("raidz2-2.2/metaslabs.txt"))
     assert len(slabs) == 24
     assert slabs.size == 24 << 34
     assert slabs.fragmentation[:3].tolist() == [9, 0, 14]
@@ -156,7 +157,7 @@ def test_metaslabs_without_histogram_and_of_several_vdevs():
         metaslab      1   offset    100000000   spacemap     79   free    4.00G
         On-disk histogram:              fragmentation 18446744073709551615
 """
-    slabs = zdb_metaslabs.read_metaslabs(text)
+    slabs = metaslabs.read_metaslabs(text)
     assert slabs.vdev.tolist() == [0, 0, 1, 1]
     assert slabs.mean_fragmentation is None
     assert slabs.size == 16 * G
@@ -165,11 +166,11 @@ def test_metaslabs_without_histogram_and_of_several_vdevs():
 def test_a_damaged_metaslab_is_named_with_its_line():
     text = text_of("raidz2-2.2/metaslabs.txt").replace("free    8.00G", "free    lots", 1)
     with pytest.raises(InputError, match=r"m\.txt, line \d+"):
-        zdb_metaslabs.read_metaslabs(text, "m.txt")
+        metaslabs.read_metaslabs(text, "m.txt")
 
 
 def test_block_statistics_with_histograms():
-    found = zdb_blocks.read_statistics(text_of("raidz2-2.2/blocks.txt"))
+    found = blocks.read_statistics(text_of("raidz2-2.2/blocks.txt"))
     data = found.data_rows()[0]
     assert (data.type, data.level, data.blocks) == ("ZFS plain file", 0, 66_400_000)
     assert data.psizes[-1] == (128 * K, 65_000_000)
@@ -192,7 +193,7 @@ psize (in 512-byte sectors): number of blocks
 \t\t\t  2:      1 *
 \t\t\t257:      4 ****
 """
-    found = zdb_blocks.read_statistics(text)
+    found = blocks.read_statistics(text)
     assert [row.blocks for row in found.rows] == [2, 20, 1, 5]
     assert found.data_rows()[0].psizes == ((1024, 1), (257 * 512, 4))
 
@@ -222,8 +223,8 @@ def test_memory_and_processors():
 
 
 def test_no_reader_takes_another_ones_output():
-    readers = {"list": zpool_list, "config": zdb_config, "metaslabs": zdb_metaslabs, "blocks": zdb_blocks}
+    readers = {"list": listing, "config": configuration, "metaslabs": metaslabs, "blocks": blocks}
     for name, reader in readers.items():
         for other in (*readers, "status"):
             assert reader.recognises(text_of(f"raidz2-2.2/{other}.txt")) == (name == other), (name, other)
-    assert np.iinfo(np.int64).max > zdb_metaslabs.MAX_METASLABS
+    assert np.iinfo(np.int64).max > metaslabs.MAX_METASLABS

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.observe.texts import decoded, moment, nice_bytes
-from zsim.observe.zpool_status import read_scan, read_status, recognises
-from zsim.observe.zpool_status_json import read_status_json
+from zsim.observe.zpool.status import read_scan, read_status, recognises
+from zsim.observe.zpool.status_json import read_status_json
 
 FIXTURES = Path(__file__).parent / "fixtures"
 G, T = 1 << 30, 1 << 40

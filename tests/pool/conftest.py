@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.bps import read_block_list, recipe_from_config
-from zsim.pool.recipe import PoolRecipe
+from zsim.pool.measured.bps import read_block_list, recipe_from_config
+from zsim.pool.recipes.recipe import PoolRecipe
 
 LISTS = Path(__file__).parent / "lists"
 NAMES = sorted(path.stem for path in LISTS.glob("*.json"))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from zsim.pool.block_list import load_blocks, sample_blocks
-from zsim.pool.histories import history_names
-from zsim.pool.recipe import pool_of
-from zsim.predict.ensemble import Member
-from zsim.predict.population import miniature
+from zsim.pool.measured.block_list import load_blocks, sample_blocks
+from zsim.pool.recipes.histories import history_names
+from zsim.pool.recipes.recipe import pool_of
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pool.conftest import LISTS, NAMES
-from zsim.errors import InputError
-from zsim.pool.bps import read_block_list, recipe_from_config
+from zsim.base.errors import InputError
+from zsim.pool.measured.bps import read_block_list, recipe_from_config
 
 HEADER = "objset,object,level,blkid,birth_txg,phys_birth,type,lsize,psize,dvas_vdev:off_sec:asize_sec"
 VISITED = f"{HEADER},visit_idx,visit_ms,needs_io"

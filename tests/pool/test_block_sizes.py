@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim.errors import InputError
-from zsim.pool.sizes import read_block_sizes
+from zsim.base.errors import InputError
+from zsim.pool.recipes.sizes import read_block_sizes
 
 
 def write(path: Path, text: str) -> Path:

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zsim.errors import InputError
-from zsim.pool.ageing import aged_pool
+from zsim.base import model_data
+from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation, pool_fragmentation, slab_fragmentation
-from zsim.pool.histories import DEFAULT_HISTORY, history_names, load_history
-from zsim.pool.recipe import TopLevel, pool_of
+from zsim.pool.miniature.ageing import aged_pool
+from zsim.pool.recipes.histories import DEFAULT_HISTORY, history_names, load_history
+from zsim.pool.recipes.recipe import TopLevel, pool_of
 from zsim.pool.statistics import describe
-from zsim.scenario import catalogue
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.releases import ReleaseProfile, load_release
+from zsim.scenario.releases.profile import ReleaseProfile, load_release
 
 TB = 10**12
 MIB = 1 << 20
@@ -26,7 +26,7 @@ def release() -> ReleaseProfile:
 
 @pytest.mark.parametrize("name", history_names())
 def test_every_number_of_a_history_has_unit_and_source(name: str) -> None:
-    assert catalogue.unsourced_numbers(catalogue.load("histories", name)) == []
+    assert model_data.unsourced_numbers(model_data.load("histories", name)) == []
     assert load_history(name).name == name
 
 
@@ -130,7 +130,7 @@ def test_untouched_metaslabs_count_as_zero_and_newer_releases_weigh_by_free_spac
 
 
 def test_a_file_of_one_s_own_is_read_and_its_mistakes_are_named(tmp_path: Path) -> None:
-    text = catalogue.find("histories", "home-nas").read_text(encoding="utf-8")
+    text = model_data.find("histories", "home-nas").read_text(encoding="utf-8")
     path = tmp_path / "mine.toml"
     path.write_text(text.replace('name = "home-nas"', 'name = "mine"'), encoding="utf-8")
     assert load_history(str(path)).name == "mine"

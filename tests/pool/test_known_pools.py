@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.cli.main import main
-from zsim.errors import InputError
-from zsim.pool import block_list
 from zsim.pool.api import populate, window_vdevs
-from zsim.pool.block_list import load_blocks, sample_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.pool.bps import read_block_list
-from zsim.pool.free_space import matched_places, read_free_space
 from zsim.pool.known import informed, known_blocks
-from zsim.pool.recipe import TopLevel, pool_of
-from zsim.pool.sizes import read_block_sizes
+from zsim.pool.measured import block_list
+from zsim.pool.measured.block_list import load_blocks, sample_blocks
+from zsim.pool.measured.bps import read_block_list
+from zsim.pool.measured.free_space import matched_places, read_free_space
+from zsim.pool.recipes.recipe import TopLevel, pool_of
+from zsim.pool.recipes.sizes import read_block_sizes
 from zsim.pool.statistics import describe, extents, mean_position
-from zsim.predict.ensemble import Member
-from zsim.predict.population import miniature
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 
@@ -95,7 +95,7 @@ def test_a_list_goes_from_zdb_through_import_to_the_simulation(
 
 
 def test_the_prediction_names_the_file_and_its_hash_and_varies_no_history() -> None:
-    from zsim.predict.api import predict
+    from zsim.prediction.api import predict
 
     scenario = Scenario(layout="mirror2", drive_size=2 << 30, block_list=str(MIRROR), load=())
     answer = predict(scenario)
@@ -178,7 +178,7 @@ def test_copies_move_into_the_windows_and_nothing_overlaps() -> None:
 
 
 def test_the_whole_list_is_simulated_where_it_is_small_and_windows_stand_for_it_where_it_is_not() -> None:
-    from zsim.predict.member import run_member
+    from zsim.prediction.runs.member import run_member
 
     scenario = Scenario(
         layout="raidz2x6", drive_size=1 << 30, block_list=str(RAIDZ), write_cache=False, load=()

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zsim.pool.ageing import AgedPool, aged_pool
-from zsim.pool.histories import history_names, load_history
-from zsim.pool.miniature import MAX_SLABS, build_miniature
-from zsim.pool.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, TopLevel, pool_of
+from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.shape import MAX_SLABS, build_miniature
+from zsim.pool.recipes.histories import history_names, load_history
+from zsim.pool.recipes.recipe import FileSizes, Fill, Overwrite, PoolRecipe, Remove, TopLevel, pool_of
 from zsim.pool.statistics import PopulationStatistics, describe
-from zsim.scenario.releases import load_release
+from zsim.scenario.releases.profile import load_release
 
 MIB = 1 << 20
 TB = 10**12

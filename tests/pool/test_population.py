@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.population import HistoryError, build_population
-from zsim.pool.recipe import (
+from zsim.pool.recipes.recipe import (
     FileSizes,
     Fill,
     KeepSnapshots,
@@ -23,10 +22,11 @@ from zsim.pool.recipe import (
     TopLevel,
     pool_of,
 )
+from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
+from zsim.pool.simulator.population import HistoryError, build_population
 from zsim.pool.statistics import extents, mean_position, slab_fill
-from zsim.pool.styles import AllocatorStyle, allocator_style
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.releases import load_release
+from zsim.scenario.releases.profile import load_release
 from zsim.vdevs.draid import draid_asize
 from zsim.vdevs.mirror import mirror_asize
 from zsim.vdevs.raidz import raidz_asize

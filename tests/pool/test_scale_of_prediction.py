@@ -7,11 +7,12 @@ import math
 import pytest
 
 from zsim.drives.catalogue import load_drive
-from zsim.pool.histories import history_names
-from zsim.predict import middle, work
-from zsim.predict.ensemble import Member
-from zsim.predict.member import run_member
-from zsim.predict.population import miniature
+from zsim.pool.recipes.histories import history_names
+from zsim.prediction import work
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs import middle
+from zsim.prediction.runs.member import run_member
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 

@@ -7,11 +7,11 @@ import pytest
 
 from tests.pool.test_scale_of_prediction import resolved_for
 from zsim.pool.blocks import BlockTable
-from zsim.pool.population import draw_pieces
-from zsim.pool.recipe import pool_of
-from zsim.pool.spreading import spread
-from zsim.predict.ensemble import Member
-from zsim.predict.population import miniature, pool_miniature
+from zsim.pool.miniature.spreading import spread
+from zsim.pool.recipes.recipe import pool_of
+from zsim.pool.simulator.population import draw_pieces
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import miniature, pool_miniature
 from zsim.scenario.resolve import ResolvedScenario
 
 

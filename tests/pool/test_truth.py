@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pool.conftest import RealPool
-from zsim.pool.population import build_population
+from zsim.pool.simulator.population import build_population
 from zsim.pool.statistics import PopulationStatistics, describe
 
 SEEDS = (1, 2, 3, 4)

@@ -9,8 +9,8 @@ import pytest
 
 MODULES = (
     "zsim",
-    "zsim.errors",
-    "zsim.units",
+    "zsim.base.errors",
+    "zsim.base.units",
     "zsim.scenario.layout",
     "zsim.scenario.model",
     "zsim.scenario.parts",

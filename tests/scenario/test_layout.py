@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
 
 

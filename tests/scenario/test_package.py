@@ -10,9 +10,9 @@ import sys
 import pytest
 
 import zsim
-from zsim.errors import InputError
-from zsim.provenance import kernel_text_hash, provenance, version
-from zsim.scenario import catalogue
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.base.provenance import kernel_text_hash, provenance, version
 
 HEAVY = ("numba", "scipy.stats", "pandas", "matplotlib", "numpy", "pydantic", "scipy", "simpy", "rich")
 
@@ -33,12 +33,12 @@ def test_a_scenario_needs_pydantic_but_no_compiled_code() -> None:
 
 
 def test_provenance_needs_no_compiled_code() -> None:
-    assert _loaded_after("from zsim.provenance import provenance; provenance()") == set()
+    assert _loaded_after("from zsim.base.provenance import provenance; provenance()") == set()
 
 
 def test_provenance_hashes_the_rooms_that_are_compiled() -> None:
-    from zsim import jit
-    from zsim import provenance as module
+    from zsim.base import jit
+    from zsim.base import provenance as module
 
     assert module.KERNEL_ROOMS == jit.KERNEL_ROOMS
 
@@ -60,12 +60,12 @@ def test_names_that_are_not_there_are_no_attributes() -> None:
 
 
 def test_a_room_with_the_name_of_a_function_is_both() -> None:
-    import zsim.validate.words
-    from zsim.validate.api import validate
+    import zsim.validation.report.wording
+    from zsim.validation.api import validate
 
     assert callable(zsim.validate)
     assert zsim.validate.__wrapped__ is validate  # type: ignore[attr-defined]
-    assert zsim.validate.words.__name__ == "zsim.validate.words"
+    assert zsim.validation.report.wording.__name__ == "zsim.validation.report.wording"
 
 
 def test_the_docstring_shows_the_pipeline() -> None:
@@ -79,7 +79,7 @@ def test_provenance_says_what_a_result_depends_on() -> None:
     assert record["scenario"] == {"layout": "mirror2", "fill": 0.5}
     assert record["seed"] == 3
     assert record["libraries"]["numba"] == version("numba")
-    assert record["models"]["releases/openzfs-2.3"] == catalogue.model_hash("releases", "openzfs-2.3")
+    assert record["models"]["releases/openzfs-2.3"] == model_data.model_hash("releases", "openzfs-2.3")
     assert record["kernels"] == kernel_text_hash()
     assert len(record["kernels"]) == 16
     assert version("no-such-distribution") is None

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from zsim.errors import InputError
-from zsim.scenario import catalogue
-from zsim.scenario.capacity import leaf_asize, pool_size, vdev_asize, vdev_capacity
+from zsim.base import model_data
+from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout
-from zsim.scenario.releases import ReleaseProfile, load_release, release_names
+from zsim.scenario.releases.capacity import leaf_asize, pool_size, vdev_asize, vdev_capacity
+from zsim.scenario.releases.profile import ReleaseProfile, load_release, release_names
 
 RUNNING: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "data" / "openzfs_running_values.json").read_text()
@@ -31,17 +31,17 @@ def test_every_series_is_there() -> None:
 
 @pytest.mark.parametrize("name", SERIES)
 def test_every_number_has_unit_and_source_and_every_choice_a_source(name: str) -> None:
-    data = catalogue.load("releases", name)
-    assert catalogue.unsourced_numbers(data) == []
+    data = model_data.load("releases", name)
+    assert model_data.unsourced_numbers(data) == []
     for part in (data, *data.get("patch", [])):
         for key, table in part.get("behaviour", {}).items():
             assert set(table) == {"choice", "source", "kind"}, key
-            assert table["kind"] in catalogue.SOURCE_KINDS
+            assert table["kind"] in model_data.SOURCE_KINDS
 
 
 @pytest.mark.parametrize("name", SERIES)
 def test_every_patch_changes_something_and_patches_ascend(name: str) -> None:
-    data = catalogue.load("releases", name)
+    data = model_data.load("releases", name)
     first = "0.6.5.0" if name == "zol-0.6.5" else data["first"]  # plain 0.6.5 means the last of that series
     levels = [first, *(patch["from"] for patch in data.get("patch", []))]
     profiles = [load_release(f"{data['family']}-{level}") for level in levels]
@@ -52,7 +52,7 @@ def test_every_patch_changes_something_and_patches_ascend(name: str) -> None:
 
 
 def _behaviour(profile: ReleaseProfile) -> dict[str, Any]:
-    from zsim.scenario.releases import BEHAVIOURS
+    from zsim.scenario.releases.profile import BEHAVIOURS
 
     return {name: getattr(profile, name) for name in BEHAVIOURS}
 
@@ -269,7 +269,7 @@ def test_tunables_can_be_set_by_name_sysctl_and_unit() -> None:
 
 
 def test_every_sysctl_of_freebsd_leads_to_its_tunable() -> None:
-    data = catalogue.load("releases", "freebsd-9.1")["tunables"]
+    data = model_data.load("releases", "freebsd-9.1")["tunables"]
     profile = load_release("freebsd-9.1")
     named = {name: entry["sysctl"] for name, entry in data.items() if "sysctl" in entry}
     assert len(named) >= 25
@@ -305,7 +305,7 @@ def test_a_tunable_the_release_lacks_is_refused_with_what_replaced_it(
 
 
 def test_what_replaced_a_tunable_always_exists_in_the_release() -> None:
-    from zsim.scenario.renamed import _REPLACED, what_replaced
+    from zsim.scenario.releases.renamed import _REPLACED, what_replaced
 
     for series in SERIES:
         profile = load_release(series)
@@ -343,11 +343,11 @@ def test_a_profile_cannot_be_changed_and_survives_pickling() -> None:
 def test_a_damaged_profile_is_refused_by_file_and_field(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = catalogue.find("releases", "openzfs-2.3").read_text()
+    source = model_data.find("releases", "openzfs-2.3").read_text()
     folder = tmp_path / "models" / "releases"
     folder.mkdir(parents=True)
     (folder / "mine-1.0.toml").write_text(source.replace('choice = "sorted"', 'choice = "random"'))
-    monkeypatch.setattr(catalogue, "models_directory", lambda: tmp_path / "models")
+    monkeypatch.setattr(model_data, "models_directory", lambda: tmp_path / "models")
     load_release.cache_clear()
     with pytest.raises(InputError, match=r"mine-1\.0\.toml: behaviour\.scan\.choice 'random'"):
         load_release("mine-1.0")

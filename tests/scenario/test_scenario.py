@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.scenario.files import apply_overrides
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Hours, Load, Port, format_moment, parse_drives, parse_moment

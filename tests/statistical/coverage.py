@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from zsim.base.errors import ZsimError
 from zsim.drives.catalogue import load_drive
-from zsim.errors import ZsimError
-from zsim.pool.population import HistoryError
-from zsim.predict.ensemble import Member
-from zsim.predict.exact import TILE_BLOCKS, ExactRun
-from zsim.predict.middle import middle_world
-from zsim.predict.population import miniature
-from zsim.predict.windows import Plan
+from zsim.pool.simulator.population import HistoryError
+from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.middle import middle_world
+from zsim.prediction.runs.windows import Plan
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 

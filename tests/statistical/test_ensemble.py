@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import zsim
-from zsim.predict.ensemble import NAMES, Unknown, draw_members
-from zsim.predict.level import anchors, level
-from zsim.predict.response import response
-from zsim.predict.worlds import Choice
+from zsim.prediction.inputs.ensemble import NAMES, Unknown, draw_members
+from zsim.prediction.inputs.worlds import Choice
+from zsim.prediction.statistics.level import anchors, level
+from zsim.prediction.statistics.response import response
 
 SEEDS = 40
 USES = tuple(Choice(place, share) for place, share in enumerate((0.08, 0.25, 0.13, 0.15, 0.2, 0.1, 0.09)))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from zsim.base.errors import NotSimulatedYet
 from zsim.drives.catalogue import load_drive
-from zsim.errors import NotSimulatedYet
-from zsim.predict.exact import ExactRun
-from zsim.predict.member import MemberResult
+from zsim.prediction.exact.run import ExactRun
+from zsim.prediction.runs.member import MemberResult
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
@@ -53,13 +53,13 @@ def test_the_same_tiles_are_the_same_bits(release: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_time_may_be_sliced_in_any_way(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zsim.engine import compiled
+    from zsim.engine.compiled import plane
 
     one = resolved(release=release)
     _, whole = exact(one, 8_000)
-    advance = compiled.CompiledPlane.advance
+    advance = plane.CompiledPlane.advance
     monkeypatch.setattr(
-        compiled.CompiledPlane, "advance", lambda self, until, budget=0: advance(self, until, 997)
+        plane.CompiledPlane, "advance", lambda self, until, budget=0: advance(self, until, 997)
     )
     _, sliced = exact(one, 8_000)
     assert sliced.time_s == whole.time_s

@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from zsim.drives.parameters import DriveParameters
-from zsim.engine.compiled import CompiledPlane
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import ClientModel, LeafModel, PlaneModel, QueueRules, VdevModel
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import scan_items

@@ -11,17 +11,17 @@ import pytest
 from tests.statistical import coverage
 from tests.statistical.coverage import PLAN, summary, trial, trials
 from zsim.drives.catalogue import load_drive
-from zsim.engine import compiled
-from zsim.plan.compare import compare
-from zsim.predict.api import predict
-from zsim.predict.ensemble import Member
-from zsim.predict.exact import ExactRun
-from zsim.predict.middle import TILES, MiddleWorld, middle_world
-from zsim.predict.prediction import PredictionInterrupted
-from zsim.predict.sampled import SampledRun
-from zsim.predict.sampling import student, whole_from_windows, window_starts
-from zsim.predict.whatif import Bench
-from zsim.predict.work import Work
+from zsim.engine.compiled import plane
+from zsim.planning.compare import compare
+from zsim.prediction.answer.prediction import PredictionInterrupted
+from zsim.prediction.api import predict
+from zsim.prediction.exact.run import ExactRun
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.runs.middle import TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.sampled import SampledRun
+from zsim.prediction.runs.what_if import Baseline
+from zsim.prediction.statistics.sampling import student, whole_from_windows, window_starts
+from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
 from zsim.scenario.resolve import resolve
 
@@ -105,11 +105,11 @@ def test_more_precision_costs_more_and_narrows_the_interval() -> None:
 @pytest.mark.parametrize("number", [10, 16])
 def test_time_may_be_sliced_in_any_way(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = sampled(number)
-    advance = compiled.CompiledPlane.advance
+    advance = plane.CompiledPlane.advance
     monkeypatch.setattr(
-        compiled.CompiledPlane,
+        plane.CompiledPlane,
         "advance",
-        lambda self, until, budget=compiled.BUDGET: advance(self, until, min(budget, 97)),
+        lambda self, until, budget=plane.BUDGET: advance(self, until, min(budget, 97)),
     )
     again = sampled(number)
     assert again.time_s == whole.time_s
@@ -128,7 +128,7 @@ def test_an_interrupted_prediction_has_an_interval(
         if run.plan.whole < sys.maxsize:
             raise KeyboardInterrupt
 
-    def stopped(work: Work, place: int, blocks: int) -> Bench:
+    def stopped(work: Work, place: int, blocks: int) -> Baseline:
         if place != work._shown:
             raise KeyboardInterrupt
         return larger(work, place, blocks)

@@ -5,7 +5,7 @@ that command runs, so that ``zsim --help`` stays quick.  The contract of a modul
 
 * it exposes ``command``, a :class:`click.Command` or :class:`click.Group`;
 * at its top it imports nothing heavier than click and `zsim.cli.common`;
-* it raises `zsim.errors.InputError` for bad input and prints nothing itself in that case;
+* it raises `zsim.base.errors.InputError` for bad input and prints nothing itself in that case;
 * results go to stdout, progress and notices to stderr; with ``--json`` stdout holds nothing but the JSON.
 
 A module that is not there is not registered, so its command does not exist.

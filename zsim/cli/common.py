@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console

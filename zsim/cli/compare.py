@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, known_so_far, print_json, progress, show
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation
-from zsim.errors import InputError
 
 
 @click.command("compare")
@@ -31,9 +31,9 @@ def command(
 
     The other flags hold for all of them.  Usable space counts full records, parity and padding taken off.
     """
+    from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number
-    from zsim.plan.api import compare
-    from zsim.units import parse_bytes
+    from zsim.planning.api import compare
 
     exclusive({"--drives": drives, "--usable": usable})
     number = whole_number(drives, "--drives", 1)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import notice, print_json, show
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.drives.model import DriveModel
-    from zsim.drives.parameters import DriveParameters
-    from zsim.observe.drive_fit import Fit
+    from zsim.drives.models.model import DriveModel
+    from zsim.drives.models.parameters import DriveParameters
+    from zsim.observe.drives.fit import Fit
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 
@@ -82,8 +82,8 @@ def run_drives_list(as_json: bool) -> None:
     if as_json:
         print_json({"drives": [_listed(drive) for drive in drives]})
         return
-    from zsim.predict.words import Grid, rich_table
-    from zsim.units import format_drive_size, format_rate
+    from zsim.base.units import format_drive_size, format_rate
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     rows = tuple(
         (
@@ -120,7 +120,7 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     rows = tuple(
         (
@@ -144,8 +144,8 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
 
 def run_drives_plot(name: str, output: str | None) -> None:
     """Draw one drive into a file."""
+    from zsim.base.files import check_ending, check_writable
     from zsim.drives.catalogue import load_drive
-    from zsim.files import check_ending, check_writable
 
     drive = load_drive(name)
     path = output or f"{drive.name}.svg"
@@ -166,10 +166,10 @@ def run_drives_fit(
     as_json: bool,
 ) -> None:
     """Fit a drive, print the factors, and write the model when asked to."""
-    from zsim.drives.files import save_drive
-    from zsim.files import check_ending, check_writable
-    from zsim.observe.drive_fit import fit_drive
-    from zsim.observe.drive_samples import dd_samples, fio_samples
+    from zsim.base.files import check_ending, check_writable
+    from zsim.drives.models.files import save_drive
+    from zsim.observe.drives.fit import fit_drive
+    from zsim.observe.drives.samples import dd_samples, fio_samples
 
     if output is not None:
         check_ending(output, (".toml",))
@@ -209,7 +209,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     rows = tuple(
         (
@@ -232,7 +232,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
 def derived_figures(drive: DriveModel) -> dict[str, Any]:
     """Return random reads per second by queue depth, rates by place and the time to read the whole drive."""
     from zsim.drives.derived import rate_profile, seconds_to_read_all
-    from zsim.engine.alone import iops_by_depth
+    from zsim.engine.single_drive import iops_by_depth
 
     parameters = drive.parameters()
     x, rates = rate_profile(parameters, 10)
@@ -249,7 +249,7 @@ def derived_figures(drive: DriveModel) -> dict[str, Any]:
 
 def _writes(parameters: DriveParameters) -> dict[str, float]:
     """Return what becomes of writes once the cache of a shingled or a solid-state drive is full."""
-    from zsim.engine.alone import shingled_writes
+    from zsim.engine.single_drive import shingled_writes
 
     if parameters.smr_band_bytes > 0:
         before, room, after = shingled_writes(parameters)
@@ -268,7 +268,7 @@ def _writes(parameters: DriveParameters) -> dict[str, float]:
 
 def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
     """Return the derived figures in words."""
-    from zsim.units import format_duration, format_rate
+    from zsim.base.units import format_duration, format_rate
 
     lines = []
     for size, name in (("4096", "4K"), ("131072", "128K")):
@@ -285,7 +285,7 @@ def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
 
 def _write_lines(writes: dict[str, float]) -> list[str]:
     """Return in words what becomes of writes once a cache is full."""
-    from zsim.units import format_duration, format_rate
+    from zsim.base.units import format_duration, format_rate
 
     if "room_for" in writes:
         before, after = writes["random_4k_per_s"], writes["random_4k_per_s_after"]
@@ -308,7 +308,7 @@ def _observed_parts(drive: DriveModel, derived: dict[str, Any]) -> list[Any]:
         return []
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     modelled = _modelled(drive, derived)
     rows = tuple(
@@ -344,8 +344,8 @@ def _modelled(drive: DriveModel, derived: dict[str, Any]) -> dict[str, str]:
 
 
 def _sized(name: str, drive_size: str | None) -> DriveModel:
+    from zsim.base.units import parse_drive_size
     from zsim.drives.catalogue import load_drive
-    from zsim.units import parse_drive_size
 
     drive = load_drive(name)
     return drive if drive_size is None else drive.with_capacity(parse_drive_size(drive_size, "--drive-size"))

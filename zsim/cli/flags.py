@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import key_value
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, print_json, progress, show, whole_number
 from zsim.cli.predict import announced_compilation, check_outputs
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,8 +41,8 @@ def command(
 
     The file has tables [[pool]], each with a name, a count and a scenario.
     """
-    from zsim.plan.fleet.api import fleet
-    from zsim.plan.fleet.spec import Fleet
+    from zsim.planning.fleet.api import fleet
+    from zsim.planning.fleet.spec import Fleet
 
     check_outputs(output, plot, None)
     exclusive({"--jobs": jobs, "--dask": dask})

@@ -9,7 +9,7 @@ import click
 from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
-    from zsim.observe.importing import ImportedPool
+    from zsim.observe.pool_import.importing import ImportedPool
 
 
 @click.command("import")
@@ -40,8 +40,8 @@ def command(
     """
     from pathlib import Path
 
-    from zsim.files import check_ending, check_writable
-    from zsim.observe.importing import beside, import_pool
+    from zsim.base.files import check_ending, check_writable
+    from zsim.observe.pool_import.importing import beside, import_pool
 
     if output is not None:
         check_ending(output, (".toml",))
@@ -62,7 +62,7 @@ def command(
 
 def show_import(imported: ImportedPool) -> None:
     """Print an import for a person: files, what was found, what is assumed, what could not be used."""
-    from zsim.observe.importing import found_text, scan_words
+    from zsim.observe.pool_import.importing import found_text, scan_words
     from zsim.report.tables import Grid, with_title
 
     files = tuple((name, ", ".join(formats) or "not known") for name, formats in imported.contents.items())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import click
 
 import zsim
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 GARBAGE_THRESHOLD = 50_000
 M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
@@ -39,20 +39,24 @@ class Entry(NamedTuple):
 
 COMMANDS: dict[str, Entry] = {
     "predict": Entry(
-        "predict", "Predict how long a resilver takes, why, and how sure that is.", ("predict/api.py",)
+        "predict", "Predict how long a resilver takes, why, and how sure that is.", ("prediction/api.py",)
     ),
     "compare": Entry(
-        "compare", "Compare layouts or scenario files side by side.", ("plan/api.py", "predict/api.py")
+        "compare", "Compare layouts or scenario files side by side.", ("planning/api.py", "prediction/api.py")
     ),
     "sweep": Entry(
-        "sweep", "Resilver time by width, parity, fill and fragmentation.", ("plan/api.py", "predict/api.py")
+        "sweep",
+        "Resilver time by width, parity, fill and fragmentation.",
+        ("planning/api.py", "prediction/api.py"),
     ),
-    "plan": Entry("plan", "Which layouts meet your wishes, how wide, how full.", ("plan/design/search.py",)),
+    "plan": Entry(
+        "plan", "Which layouts meet your wishes, how wide, how full.", ("planning/design/search.py",)
+    ),
     "risk": Entry(
-        "risk", "How likely data is lost while a pool is repaired, and in years.", ("plan/risk/api.py",)
+        "risk", "How likely data is lost while a pool is repaired, and in years.", ("planning/risk/api.py",)
     ),
     "fleet": Entry(
-        "fleet", "Many pools over years: losses, spares, crews, degraded hours.", ("plan/fleet/api.py",)
+        "fleet", "Many pools over years: losses, spares, crews, degraded hours.", ("planning/fleet/api.py",)
     ),
     "import": Entry(
         "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
@@ -60,7 +64,7 @@ COMMANDS: dict[str, Entry] = {
     "eta": Entry(
         "eta",
         "Finish time of a running resilver, from a pasted zpool status.",
-        ("plan/api.py", "predict/api.py"),
+        ("planning/api.py", "prediction/api.py"),
     ),
     "scenario": Entry(
         "scenario", "Show a scenario with its defaults, or its JSON Schema.", ("scenario/model.py",)
@@ -69,8 +73,8 @@ COMMANDS: dict[str, Entry] = {
     "pool": Entry("pool", "Show the block population that a scenario gives."),
     "replay": Entry("replay", "Run a block trace through a drive model."),
     "validate": Entry("validate", "Hold predictions against measurements, with stated tolerances."),
-    "rerun": Entry("rerun", "Derive a stored result again and say what has changed.", ("predict/api.py",)),
-    "warmup": Entry("warmup", "Compile the kernels now instead of in the first run.", ("predict/api.py",)),
+    "rerun": Entry("rerun", "Derive a stored result again and say what has changed.", ("prediction/api.py",)),
+    "warmup": Entry("warmup", "Compile the kernels now instead of in the first run.", ("prediction/api.py",)),
 }
 
 

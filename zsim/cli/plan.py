@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, print_json, progress, show, whole_number
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation, check_outputs
 from zsim.cli.risk import inputs_from, number, risk_options
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.plan.design.answer import Design
+    from zsim.planning.design.answer import Design
 
 POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confirm", "store")
 FIND = ("layouts", "width", "fill", "worth")
@@ -80,7 +80,7 @@ def _answer(
     find: str, question: dict[str, Any], asked: dict[str, Any], common: dict[str, Any], sort: str
 ) -> Design:
     """Return the answer to the question that is asked."""
-    from zsim.plan.design import search
+    from zsim.planning.design import search
 
     if find == "layouts":
         if "layout" in common:
@@ -102,7 +102,7 @@ def _answer(
 
 
 def _pool(question: dict[str, Any]) -> dict[str, Any]:
-    from zsim.units import parse_bytes
+    from zsim.base.units import parse_bytes
 
     exclusive({f"--{name}": question[name] for name in ("drives", "usable", "budget")})
     usable, confirm = question["usable"], whole_number(question["confirm"], "--confirm", 0)

@@ -10,7 +10,7 @@ from zsim.cli.common import notice, print_json, show
 from zsim.cli.flags import resolved, scenario_from, scenario_options
 
 if TYPE_CHECKING:
-    from zsim.pool.ageing import AgedPool
+    from zsim.pool.miniature.ageing import AgedPool
     from zsim.scenario.resolve import ResolvedScenario
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
@@ -34,8 +34,8 @@ def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
 
     The picture: address against birth, run lengths, holes, sizes, and how full each metaslab is.
     """
+    from zsim.base.files import check_ending, check_writable
     from zsim.cli.predict import announced_compilation
-    from zsim.files import check_ending, check_writable
 
     if plot is not None:
         check_ending(plot, PLOT_ENDINGS)
@@ -58,13 +58,13 @@ def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def histories_command(as_json: bool) -> None:
     """List the histories of the catalogue: what --history takes."""
-    from zsim.pool.histories import history_names, load_history
+    from zsim.pool.recipes.histories import history_names, load_history
 
     histories = [load_history(name) for name in history_names()]
     if as_json:
         print_json({"histories": [{"name": each.name, "title": each.title} for each in histories]})
         return
-    from zsim.predict.words import Grid, rich_table
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
 
@@ -107,7 +107,7 @@ def show_pool(pool: AgedPool, scenario: ResolvedScenario) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     data = figures(pool, scenario)
     rows = tuple(summary_rows(data))
@@ -128,7 +128,7 @@ def show_pool(pool: AgedPool, scenario: ResolvedScenario) -> None:
 
 def summary_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the table of figures."""
-    from zsim.units import format_bytes
+    from zsim.base.units import format_bytes
 
     metadata = 1 - data["data_blocks"] / data["blocks"]
     return [
@@ -149,7 +149,7 @@ def summary_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 def hole_rows(holes: list[int]) -> list[tuple[str, str, str]]:
     """Return the histogram of the holes, largest bar `BAR` characters wide."""
-    from zsim.units import format_bytes
+    from zsim.base.units import format_bytes
 
     last = max((k for k, count in enumerate(holes) if count), default=0)
     top = max(*holes, 1)

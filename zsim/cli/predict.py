@@ -13,7 +13,7 @@ from zsim.cli.common import notice, print_json, progress, show
 from zsim.cli.flags import resolved, scenario_from, scenario_options
 
 if TYPE_CHECKING:
-    from zsim.predict.prediction import Prediction
+    from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 
 
@@ -68,7 +68,7 @@ def check_outputs(
     output: str | None, plot: str | None, report: str | None, series: str | None = None
 ) -> None:
     """Refuse file names that cannot be written before anything is computed."""
-    from zsim.files import check_ending, check_writable
+    from zsim.base.files import check_ending, check_writable
 
     for path, endings in (
         (output, (".json",)),
@@ -83,7 +83,7 @@ def check_outputs(
 
 def compute(scenario: Scenario) -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
-    from zsim.predict.api import predict
+    from zsim.prediction.api import predict
 
     resolved(scenario)
     with announced_compilation(), progress("simulating") as on_progress:
@@ -92,7 +92,7 @@ def compute(scenario: Scenario) -> Prediction:
 
 def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
     """Predict; on Ctrl-C print what is known so far (not with --json, which is whole or not there)."""
-    from zsim.predict.prediction import PredictionInterrupted
+    from zsim.prediction.answer.prediction import PredictionInterrupted
 
     try:
         return compute(scenario)
@@ -106,7 +106,7 @@ def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
 @contextlib.contextmanager
 def announced_compilation(kernel: str = "kernel.advance") -> Iterator[None]:
     """Say on stderr that the kernels are being compiled, if they are: not before bad input had its chance."""
-    from zsim.jit import kernels_are_cached
+    from zsim.base.jit import kernels_are_cached
 
     if kernels_are_cached(kernel):
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 POINTS = 5
 """Values of a range without a step, where its ends are no whole numbers."""

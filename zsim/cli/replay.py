@@ -9,7 +9,7 @@ import click
 from zsim.cli.common import notice, print_json, show, whole_number
 
 if TYPE_CHECKING:
-    from zsim.observe.replay import Replay
+    from zsim.observe.traces.replay import Replay
 
 # Writes whose mean service differs by this factor between stretches of a trace are shown stretch by stretch.
 NOTABLE = 2.0
@@ -68,12 +68,12 @@ def run_replay(
     """Replay a trace and print what became of it."""
     from dataclasses import replace
 
+    from zsim.base.files import check_writable
+    from zsim.base.units import parse_drive_size
     from zsim.cli.predict import announced_compilation
     from zsim.drives.catalogue import load_drive
-    from zsim.files import check_writable
-    from zsim.observe.replay import check_output, replay
     from zsim.observe.traces.reading import read_trace
-    from zsim.units import parse_drive_size
+    from zsim.observe.traces.replay import check_output, replay
 
     outstanding = whole_number(depth, "--depth", 1)
     model = load_drive(drive)
@@ -103,8 +103,8 @@ def show_replay(done: Replay, drive: str) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
-    from zsim.units import format_duration, format_rate
+    from zsim.base.units import format_duration, format_rate
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     figures = done.summary()
     names = ("mean", "p50", "p90", "p99", "p99.9", "max")
@@ -127,8 +127,8 @@ def _as_it_went(figures: dict[str, Any]) -> list[Any]:
     """Return how the writes slowed down as more was written; nothing where they did not."""
     from rich.text import Text
 
-    from zsim.predict.words import Grid, rich_table
-    from zsim.units import format_duration, format_rate
+    from zsim.base.units import format_duration, format_rate
+    from zsim.prediction.answer.wording import Grid, rich_table
 
     stretches = figures["writes_by_amount"]
     services = [stretch["service_s"] for stretch in stretches]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import print_json, show
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.predict.prediction import Prediction
+    from zsim.prediction.answer.prediction import Prediction
 
 DIFFERENT = 1
 
@@ -25,7 +25,7 @@ def command(result: str, as_json: bool) -> int:
     Exit code 0 if the numbers are the same bit for bit, 1 if not.
     """
     from zsim.cli.predict import compute
-    from zsim.predict.prediction import Prediction
+    from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 
     old = Prediction.load(result)
@@ -88,8 +88,8 @@ def verdict(changed: list[dict[str, Any]]) -> str:
 
 def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, Any]]) -> None:
     """Print the comparison in words."""
+    from zsim.base.units import format_duration
     from zsim.report.tables import grid_of, rich_table
-    from zsim.units import format_duration
 
     then, now = format_duration(old.resilver_s.p50), format_duration(new.resilver_s.p50)
     if moved:

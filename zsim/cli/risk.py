@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import print_json, progress, show
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.predict import announced_compilation, check_outputs
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.plan.risk.question import RiskInputs
+    from zsim.planning.risk.question import RiskInputs
 
 HOUR, YEAR = 3600.0, 365.25 * 86400.0
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -67,7 +67,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     Files lost, a vdev suspended and the pool gone are told apart, each as a range.  The repair's duration is
     that of 'zsim predict', unless --hours fixes it.
     """
-    from zsim.plan.risk.api import risk
+    from zsim.planning.risk.api import risk
 
     check_outputs(output, plot, None)
     inputs = inputs_from(given)
@@ -92,8 +92,8 @@ def inputs_from(given: dict[str, Any]) -> RiskInputs:
     InputError
         Naming the flag that cannot be used.
     """
-    from zsim.plan.risk.question import RiskInputs
-    from zsim.units import parse_fraction
+    from zsim.base.units import parse_fraction
+    from zsim.planning.risk.question import RiskInputs
 
     flags = {
         option[2:].replace("-", "_"): given.pop(option[2:].replace("-", "_")) for option, _, _ in OPTIONS
@@ -124,7 +124,7 @@ def hours(text: str | None, name: str) -> float | None:
     InputError
         When it is neither.
     """
-    from zsim.units import parse_duration
+    from zsim.base.units import parse_duration
 
     if text is None:
         return None
@@ -157,7 +157,7 @@ def number(text: str | None, name: str) -> float | None:
 
 def rate_or_model(text: str) -> float | str:
     """Return the share of drives that fail in a year, or the name of a drive model."""
-    from zsim.units import parse_fraction
+    from zsim.base.units import parse_fraction
 
     if text[:1].isdigit() or text[:1] in ".-":
         return parse_fraction(text, "--afr")

@@ -29,7 +29,7 @@ def schema() -> None:
 @click.option("-o", "--output", metavar="FILE.toml", help="Write what is stated as a scenario file.")
 def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
     """Print what is stated as TOML, and what would be assumed for the rest."""
-    from zsim.files import check_ending
+    from zsim.base.files import check_ending
 
     if output is not None:
         check_ending(output, (".toml",))

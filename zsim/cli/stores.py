@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import Report, print_json
-from zsim.errors import InputError
 
 if TYPE_CHECKING:
-    from zsim.plan.table import Table
+    from zsim.planning.table import Table
 
 
 def act(words: tuple[str, ...], as_json: bool) -> None:
@@ -55,10 +55,10 @@ def check_shared(store: str | None, shard: str | None, dask: str | None) -> None
 def studied(
     store: str, axes: dict[str, Any], shard: str | None, dask: str | None, jobs: int | None, report: Report
 ) -> Table:
-    """Sweep with a SQLite store; see `zsim.plan.store.study.study`."""
+    """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
     from zsim.cli.fleet import executor_of
-    from zsim.plan.store.keys import Shard
-    from zsim.plan.store.study import study
+    from zsim.planning.store.keys import Shard
+    from zsim.planning.store.study import study
 
     part = None if shard is None else Shard.parse(shard)
     with executor_of(None, dask) as executor:
@@ -67,8 +67,8 @@ def studied(
 
 def status(files: list[str]) -> dict[str, object]:
     """Return what a store holds."""
-    from zsim.plan.store.keys import sources
-    from zsim.plan.store.sqlite import Store
+    from zsim.planning.store.keys import sources
+    from zsim.planning.store.sqlite import Store
 
     with Store(files[0], must_exist=True) as store:
         found = store.status()
@@ -82,7 +82,7 @@ def status(files: list[str]) -> dict[str, object]:
 
 def merge(files: list[str]) -> dict[str, object]:
     """Take over the answers of stores into the first, which is made if it is not there."""
-    from zsim.plan.store.sqlite import Store
+    from zsim.planning.store.sqlite import Store
 
     into, *others = files
     for each in others:
@@ -97,7 +97,7 @@ def merge(files: list[str]) -> dict[str, object]:
 
 def export_table(files: list[str]) -> dict[str, object]:
     """Write a store as a table."""
-    from zsim.plan.store.sqlite import Store, export
+    from zsim.planning.store.sqlite import Store, export
 
     with Store(files[0], must_exist=True) as store:
         return {"rows": export(store, files[1])}

@@ -49,7 +49,7 @@ def command(
     """
     from zsim.cli.common import whole_number
     from zsim.cli.stores import act, check_shared, studied
-    from zsim.plan.api import sweep
+    from zsim.planning.api import sweep
 
     if action:
         act(action, as_json)
@@ -98,7 +98,7 @@ def whole(text: str, name: str) -> int:
 
 def check_outputs(output: str | None, plot: str | None, store: str | None) -> None:
     """Refuse file names that cannot be written before anything is computed."""
-    from zsim.files import check_ending, check_writable
+    from zsim.base.files import check_ending, check_writable
 
     endings = (
         (output, (".csv", ".json", ".parquet")),
@@ -115,7 +115,7 @@ def write(table: Any, output: str | None, plot: str | None) -> None:
     """Write the table and its picture, if asked for."""
     import json
 
-    from zsim.files import replace_file
+    from zsim.base.files import replace_file
     from zsim.report.tables import to_csv
 
     if output is not None and output.endswith(".parquet"):

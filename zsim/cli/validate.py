@@ -10,7 +10,7 @@ import click
 from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
-    from zsim.validate.frame import Case
+    from zsim.validation.frame import Case
 
 FAILED = 1
 
@@ -60,8 +60,8 @@ def command(
     NAME is the name of a case or a pattern such as 'raidz2*'.  Exit code 0 if nothing fails, 1 if a claim
     fails, 2 for bad input.
     """
-    from zsim.validate.api import cases_of, validate
-    from zsim.validate.report import check_ending
+    from zsim.validation.api import cases_of, validate
+    from zsim.validation.report.document import check_ending
 
     if report_path is not None:
         check_ending(report_path)
@@ -89,8 +89,8 @@ def command(
 
 def show_list(cases: Sequence[Case], as_json: bool) -> None:
     """Print the cases: name, kind, and what is claimed of them."""
-    from zsim.predict.words import Grid, rich_table
-    from zsim.validate.words import quantity, tolerance_text
+    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.validation.report.wording import quantity, tolerance_text
 
     if as_json:
         print_json(

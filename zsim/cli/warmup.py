@@ -24,8 +24,8 @@ def command() -> None:
 
     They are kept in ~/.cache/zsim (ZSIM_CACHE_DIR or XDG_CACHE_HOME put them elsewhere) until zsim changes.
     """
-    from zsim.jit import cache_directory
-    from zsim.predict.api import predict
+    from zsim.base.jit import cache_directory
+    from zsim.prediction.api import predict
     from zsim.scenario.model import Scenario
 
     started = time.perf_counter()

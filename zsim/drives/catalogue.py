@@ -1,7 +1,7 @@
 """The drive models of ``models/drives``: found by name, read and checked.
 
 A drive file has one table a number (``value``, ``unit``, ``kind``, ``source``, and ``uncertainty`` where it
-is an estimate); what becomes of them is `zsim.drives.model`.
+is an estimate); what becomes of them is `zsim.drives.models.model`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zsim.drives.model import DriveModel, DriveQuantity
-from zsim.drives.parameters import MAX_ZONES
-from zsim.errors import InputError
-from zsim.scenario import catalogue
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.drives.models.model import DriveModel, DriveQuantity
+from zsim.drives.models.parameters import MAX_ZONES
 
 UNITS: dict[str, tuple[str, float]] = {
     "capacity": ("B", 1), "rotation": ("rpm", 1), "outer_rate": ("MB/s", 1e6), "inner_rate": ("MB/s", 1e6),
@@ -68,7 +68,7 @@ SMR = ("persistent_cache", "cached_writes", "band", "idle_before_cleaning")
 
 def list_drives() -> tuple[str, ...]:
     """Return the names of the drives in the catalogue, sorted."""
-    return catalogue.names("drives")
+    return model_data.names("drives")
 
 
 def load_drive(name: str) -> DriveModel:
@@ -91,21 +91,21 @@ def load_drive(name: str) -> DriveModel:
 @functools.lru_cache(maxsize=64)
 def _load(name: str) -> DriveModel:
     if name.endswith(".json"):
-        from zsim.drives.parametric import drive_from_tracks  # noqa: PLC0415 - needs scipy and compiled code
+        from zsim.drives.disksim.parametric import drive_from_tracks  # noqa: PLC0415 - needs scipy and compiled code
 
         return drive_from_tracks(Path(name).expanduser())
     path = _find(name)
-    return drive_from_table(catalogue.load_toml(path, "drive"), path)
+    return drive_from_table(model_data.load_toml(path, "drive"), path)
 
 
 def _find(name: str) -> Path:
     try:
-        return catalogue.find("drives", name)
+        return model_data.find("drives", name)
     except InputError:
         stem = _stem_of_alias(name)
         if stem is None:
             raise
-        return catalogue.find("drives", stem)
+        return model_data.find("drives", stem)
 
 
 def _stem_of_alias(name: str) -> str | None:
@@ -127,7 +127,7 @@ def _aliases() -> dict[str, str]:
     """Return every folded name and alias of the catalogue."""
     known = {}
     for stem in list_drives():
-        data = catalogue.load("drives", stem)
+        data = model_data.load("drives", stem)
         for each in (stem, *data.get("aliases", ())):
             known[_folded(str(each))] = stem
     return known
@@ -145,18 +145,18 @@ def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
     InputError
         Naming file and field.
     """
-    kind = catalogue.text_of(data, "kind", path, ("mechanical", "flash"))
-    recording = catalogue.text_of(data, "recording", path, ("cmr", "smr", "flash"))
-    policy = catalogue.text_of(data, "queue_policy", path, ("fcfs", "c-look", "sptf"))
+    kind = model_data.text_of(data, "kind", path, ("mechanical", "flash"))
+    recording = model_data.text_of(data, "recording", path, ("cmr", "smr", "flash"))
+    policy = model_data.text_of(data, "queue_policy", path, ("fcfs", "c-look", "sptf"))
     quantities = _quantities(data, "parameters", path)
     _check_presence(quantities, kind, recording, path)
     _check_limits(quantities, path)
     _check_order(quantities, path)
     drive = DriveModel(
         name=path.stem,
-        vendor=catalogue.text_of(data, "vendor", path),
-        model=catalogue.text_of(data, "model", path),
-        drive_class=catalogue.text_of(data, "class", path),
+        vendor=model_data.text_of(data, "vendor", path),
+        model=model_data.text_of(data, "model", path),
+        drive_class=model_data.text_of(data, "class", path),
         note=str(data.get("note", "")),
         aliases=tuple(data.get("aliases", ())),
         kind=kind,  # type: ignore[arg-type]
@@ -177,10 +177,10 @@ def _quantities(data: Mapping[str, Any], table: str, path: Path) -> dict[str, Dr
 def _quantity(data: Mapping[str, Any], table: str, key: str, path: Path) -> DriveQuantity:
     if table != "spread" and key not in UNITS:
         raise InputError(
-            f"{path.name}: {table}", key, "a drive has no such number", catalogue.suggest(key, UNITS)
+            f"{path.name}: {table}", key, "a drive has no such number", model_data.suggest(key, UNITS)
         )
     unit, scale = ("1", 1.0) if table == "spread" else UNITS[key]
-    number = catalogue.quantity_of(data, f"{table}.{key}", path, unit)
+    number = model_data.quantity_of(data, f"{table}.{key}", path, unit)
     entry = data[table][key]
     uncertainty = entry.get("uncertainty", 0.0)
     if not isinstance(number.value, int | float) or not math.isfinite(number.value) or number.value < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.parameters import DriveParameters
+from zsim.drives.models.parameters import DriveParameters
 
 MAX_OFFSET = 2**62
 """Offsets beyond this would overflow when they are compared with twice a capacity [bytes]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zsim.drives.parameters import DriveParameters
+from zsim.drives.models.parameters import DriveParameters
 
 LABEL_BYTES = 4 * 1024 * 1024
 NOT_REPAIRED, TO_SPARE = -1, -2

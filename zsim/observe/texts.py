@@ -13,8 +13,8 @@ from typing import IO, cast
 
 import zstandard
 
-from zsim.errors import InputError, shown
-from zsim.units import MAX_BYTES, parse_duration
+from zsim.base.errors import InputError, shown
+from zsim.base.units import MAX_BYTES, parse_duration
 
 MAX_TEXT = 256 << 20
 """Bytes of a file that is read as a whole; the list of block pointers is streamed instead."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zsim.pool.ageing import AgedPool, aged_pool
-from zsim.pool.block_list import KnownBlocks, sample_blocks
-from zsim.pool.free_space import placed_by, read_free_space
-from zsim.pool.histories import DEFAULT_HISTORY, History, load_history
 from zsim.pool.known import informed, known_blocks, with_known_sizes
-from zsim.pool.miniature import Miniature
-from zsim.pool.recipe import PoolRecipe, RecordClass, TopLevel, pool_of
-from zsim.pool.styles import AllocatorStyle
+from zsim.pool.measured.block_list import KnownBlocks, sample_blocks
+from zsim.pool.measured.free_space import placed_by, read_free_space
+from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.shape import Miniature
+from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
+from zsim.pool.recipes.recipe import PoolRecipe, RecordClass, TopLevel, pool_of
+from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.scenario.resolve import ResolvedScenario
 
 DEFAULT_BLOCKS = 60_000
@@ -24,7 +24,7 @@ def history_of(resolved: ResolvedScenario, records: tuple[RecordClass, ...] | No
     ----------
     resolved : ResolvedScenario
     records : tuple of RecordClass, optional
-        A mix of records instead, see `zsim.pool.sizes.read_block_sizes`.
+        A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
     """
     history = load_history(resolved.history or DEFAULT_HISTORY)
     if records is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipe import TopLevel
+from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.statistics import free_segments
-from zsim.scenario.releases import ReleaseProfile
+from zsim.scenario.releases.profile import ReleaseProfile
 
 BUCKETS = 48
 FIRST_BUCKET = 9

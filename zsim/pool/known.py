@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from zsim.errors import InputError
-from zsim.pool.block_list import FIELD as LIST_FIELD
-from zsim.pool.block_list import KnownBlocks, Order, load_blocks
-from zsim.pool.free_space import FIELD as SPACE_FIELD
-from zsim.pool.free_space import read_free_space
-from zsim.pool.histories import History
-from zsim.pool.recipe import pool_of
-from zsim.pool.sizes import read_block_sizes
+from zsim.base.errors import InputError
+from zsim.base.units import format_bytes
+from zsim.pool.measured.block_list import FIELD as LIST_FIELD
+from zsim.pool.measured.block_list import KnownBlocks, Order, load_blocks
+from zsim.pool.measured.free_space import FIELD as SPACE_FIELD
+from zsim.pool.measured.free_space import read_free_space
+from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.recipe import pool_of
+from zsim.pool.recipes.sizes import read_block_sizes
 from zsim.scenario.resolve import ResolvedScenario
-from zsim.units import format_bytes
 
 SAID_BY_LIST = {"fill", "frag", "history", "recordsize", "files"}
 DIFFERENT = 0.1

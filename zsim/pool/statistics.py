@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipe import TopLevel
+from zsim.pool.recipes.recipe import TopLevel
 
 KIB = 1 << 10
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zsim.errors import InputError
-from zsim.files import replace_file
-from zsim.provenance import SCHEMA_VERSION
+from zsim.base.errors import InputError
+from zsim.base.files import replace_file
+from zsim.base.provenance import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from zsim.predict.prediction import Prediction
+    from zsim.prediction.answer.prediction import Prediction
 
 Columns = dict[str, list[Any]]
 VERSION_KEY = b"zsim.schema_version"
@@ -78,7 +78,7 @@ def _parquet(columns: Columns) -> bytes:
 
 
 def _csv(columns: Columns) -> bytes:
-    from zsim.predict.words import Grid
+    from zsim.prediction.answer.wording import Grid
     from zsim.report.tables import to_csv
 
     rows = zip(*columns.values(), strict=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zsim.base.units import format_drive_size
 from zsim.drives.derived import rate_profile, seek_profile
-from zsim.drives.model import DriveModel
-from zsim.drives.parameters import DriveParameters
-from zsim.engine.alone import iops_by_depth
-from zsim.predict.drawing import ACCENT, INK, PALE, Picture, save
-from zsim.units import format_drive_size
+from zsim.drives.models.model import DriveModel
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.single_drive import iops_by_depth
+from zsim.prediction.answer.drawing import ACCENT, INK, PALE, Picture, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.files import replace_file
-from zsim.predict.drawing import render
-from zsim.predict.prediction import Prediction
-from zsim.predict.words import as_html, headline
+from zsim.base.files import replace_file
+from zsim.prediction.answer.drawing import render
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.wording import as_html, headline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zsim.pool.ageing import AgedPool
+from zsim.pool.miniature.ageing import AgedPool
 from zsim.pool.statistics import free_segments, run_lengths, slab_fill
-from zsim.predict.drawing import ACCENT, INK, PALE, Picture, save
+from zsim.prediction.answer.drawing import ACCENT, INK, PALE, Picture, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from zsim.pool.blocks import BlockTable
-    from zsim.pool.recipe import TopLevel
+    from zsim.pool.recipes.recipe import TopLevel
 
 __all__ = ["pool_figure", "save"]
 

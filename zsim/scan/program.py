@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.jit import njit
+from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.vdevs.draid import draid_needs_child
 from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_needs_child
 
-# Codes of zsim.engine.memory; the scan room lies left of the engine and may not import it.
+# Codes of zsim.engine.compiled.memory; the scan room lies left of the engine and may not import it.
 OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2
 RANK_META_DNODE, RANK_OBJSET = 500, 1000
 NO_ITEM = -1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario

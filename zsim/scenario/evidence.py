@@ -1,7 +1,7 @@
 """Evidence: what the same pool has already shown, as a scenario carries it.
 
 Each observation is what a command printed, in SI and without interpretation.  What it says of the pool that
-is simulated is decided in `zsim.predict`; where it is read from pasted output is `zsim.observe`.
+is simulated is decided in `zsim.prediction`; where it is read from pasted output is `zsim.observe`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,5 @@ class Benchmark(_Observation):
     depth: int | None = Field(None, ge=1, description="operations under way at a time")
 
 
-Observation = Annotated[
-    FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")
-]
+Observation = Annotated[FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")]
 """Anything the pool has shown."""

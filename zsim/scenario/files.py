@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from zsim.errors import InputError
-from zsim.files import replace_file
-from zsim.scenario.catalogue import load_toml
-from zsim.units import format_bytes_exactly, format_drive_size_exactly
+from zsim.base.errors import InputError
+from zsim.base.files import replace_file
+from zsim.base.model_data import load_toml
+from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 
 _WRITTEN: dict[str, Callable[[int], str]] = {
     "alloc": format_bytes_exactly,

@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 
 VdevKind = Literal["raidz", "mirror", "draid"]
 

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from zsim.errors import InputError
-from zsim.scenario.catalogue import suggest
+from zsim.base.errors import InputError
+from zsim.base.model_data import suggest
 
 _TABLE = "it is a table of names and values"
 _ALLOWED = {

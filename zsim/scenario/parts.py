@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.scenario.types import Bytes, Seconds
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from zsim.errors import InputError
-from zsim.scenario import catalogue
-from zsim.scenario.capacity import pool_size
-from zsim.scenario.catalogue import DEFAULT_DRIVE
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.base.model_data import DEFAULT_DRIVE
+from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
-from zsim.scenario.releases import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
-from zsim.units import format_both, format_bytes, format_fraction
+from zsim.scenario.releases.capacity import pool_size
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -196,9 +196,9 @@ def catalogue_capacity(name: str) -> int:
     InputError
         When there is no such drive, with the nearest name.
     """
-    path = catalogue.find("drives", name, "drive")
-    data = catalogue.load_toml(path)
-    return int(catalogue.quantity_of(data, "parameters.capacity", path, "B").value)
+    path = model_data.find("drives", name, "drive")
+    data = model_data.load_toml(path)
+    return int(model_data.quantity_of(data, "parameters.capacity", path, "B").value)
 
 
 def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:

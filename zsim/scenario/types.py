@@ -1,4 +1,4 @@
-"""The units of `zsim.units` and the layout grammar as field types of pydantic models.
+"""The units of `zsim.base.units` and the layout grammar as field types of pydantic models.
 
 Each accepts text with a unit or a plain number in SI, and refuses anything else with an `InputError` that
 names the field.  Numbers stay numbers when a model is written as JSON; see `zsim.scenario.files` for TOML.
@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema
 
-from zsim import units
-from zsim.errors import InputError
+from zsim.base import units
+from zsim.base.errors import InputError
 from zsim.scenario.layout import FORMS, Layout
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.jit import njit
+from zsim.base.jit import njit
 
 ROW_HEIGHT = 16 << 20
 RESERVE = 32 << 20

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.jit import njit
+from zsim.base.jit import njit
 
 OFFSET_SHIFT = 21
 SWITCH_SECONDS = 0.010

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from zsim.scenario.catalogue import load_toml, models_directory
+from zsim.base.model_data import load_toml, models_directory
 from zsim.vdevs.draid import Permutations
 
 FIRST_SEED = 0xD7A1D5EED

@@ -9,7 +9,7 @@ keeps it for blocks born before the first expansion only, and is not mapped here
 
 from __future__ import annotations
 
-from zsim.jit import njit
+from zsim.base.jit import njit
 
 _SWAP_BIT = 20
 

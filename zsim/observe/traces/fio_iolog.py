@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.observe.traces.trace import Request, Trace, bad_line, lines_of, trace_of
 
 HEADER = "fio version {} iolog"

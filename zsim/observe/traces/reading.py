@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from zsim.errors import InputError
+from zsim.base.errors import InputError
 from zsim.observe.traces import blkparse, disksim_ascii, fio_iolog, msr_cambridge
 from zsim.observe.traces.trace import Trace, lines_of
 

@@ -15,8 +15,8 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from zsim.base.errors import InputError
 from zsim.drives.derived import MAX_OFFSET
-from zsim.errors import InputError
 
 SECTOR = 512
 """Bytes of the block in which Linux and DiskSim count."""

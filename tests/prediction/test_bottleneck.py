@@ -1,0 +1,99 @@
+"""The bottleneck is the resource without which most time is saved, and the breakdown is of its drives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import zsim
+from zsim.drives.catalogue import load_drive
+from zsim.prediction.answer.summary import bottleneck, busiest, limiting
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import MemberResult
+from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS
+from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.runs.what_if import Baseline, without_each
+from zsim.scenario.resolve import resolve
+
+
+def _answer(**stated: Any) -> zsim.Prediction:
+    known = {"fill": 0.3, "history": "write-once-archive", "write_cache": True, "load": []}
+    return zsim.predict(zsim.Scenario.from_dict({**known, **stated}))
+
+
+@pytest.mark.parametrize(
+    ("stated", "resource"),
+    [
+        ({"layout": "raidz1x4", "enclosure": "port-multiplier-cbs"}, "the shared link"),
+        ({"layout": "mirror2", "new_drive": "st8000as0002", "drive_size": "8TB"}, "the new drive"),
+        ({"layout": "raidz1x4", "operation": "scrub"}, "the old drives"),
+        (
+            {"layout": "raidz1x3", "drive": "generic-5400rpm-cmr", "new_drive": "870-evo-4tb"},
+            "the old drives",
+        ),
+    ],
+)
+def test_what_holds_it_up_is_named(stated: dict[str, Any], resource: str) -> None:
+    answer = _answer(**stated)
+    assert answer.bottleneck.resource.startswith(resource)
+    assert answer.bottleneck.without_it_s is not None
+    assert answer.bottleneck.without_it_s < 0.9 * answer.resilver_s.p50
+    assert sum(answer.breakdown.values()) == pytest.approx(answer.resilver_s.p50)
+
+
+def test_two_drives_in_step_have_no_single_bottleneck() -> None:
+    # Both drives alike: in a possible world one of the two may be the slower.
+    bench = _bench(layout="mirror2", release="zol-0.7.13", fill=0.3, history="write-once-archive")
+    without = without_each(bench, 100.0)
+    named = bottleneck(bench.result, without, limiting(bench.result, without, 100.0))
+    assert named.resource.startswith("no single one")
+    assert "infinitely fast, would leave" in named.why
+
+
+@pytest.mark.parametrize("write_cache", [True, False])
+@pytest.mark.parametrize("history", ["home-nas", "vm-host", "write-once-archive"])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"release": "openzfs-0.7"},
+        {"drive": "870-evo-4tb", "new_drive": "generic-7200rpm-cmr", "drive_size": "4TB"},
+        {"layout": "raidz1x4", "enclosure": "port-multiplier-cbs"},
+    ],
+)
+def test_without_one_resource_the_others_still_need_their_time(
+    stated: dict[str, Any], history: str, write_cache: bool
+) -> None:
+    """Nothing is faster than what the busiest of the rest has to do, however large the write caches are."""
+    bench = _bench(fill=0.4, history=history, write_cache=write_cache, **stated)
+    for gone, time in without_each(bench, 1.0).items():
+        left = max(_moving_data(bench.result, kind) for kind in ("source", "target") if kind != gone)
+        assert gone == "link" or time > 0.97 * left, f"without {gone} {time:.2f} of the others' {left:.2f}"
+
+
+def _bench(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Baseline:
+    asked = resolve(
+        zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}),
+        lambda name: load_drive(name).capacity_bytes,
+    )
+    model = plane_model(asked, Member().factors, asked.seed)
+    pool = miniature(asked, Member(), blocks=blocks)
+    return Baseline(asked, Member(), pool, run_pool(asked, Member(), pool, model))
+
+
+def _moving_data(result: MemberResult, kind: str) -> float:
+    """Return how much of the time the busiest drive of a kind moves data: what no better order takes away."""
+    _, _, number = busiest(result, kind)
+    servers = result.model.leaves[number].drive.parallel_commands
+    return float(result.run.leaves["transfer"][number]) / result.run.end / servers
+
+
+def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
+    stated = {"fill": 0.62, "write_cache": True, "history": "home-nas"}
+    small, large = (
+        without_each(_bench(blocks, **stated), 1.0) for blocks in (SMALL_TILE_BLOCKS, 2 * SMALL_TILE_BLOCKS)
+    )
+    assert small == pytest.approx(large, abs=0.1)

@@ -1,0 +1,87 @@
+"""Foreground load: what it costs the resilver, what the clients wait, and hours of the week."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zsim.drives.catalogue import load_drive
+from zsim.prediction.inputs.clients import client_groups, latencies, loads_at, next_change, spans, writer
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import run_member, setup_of
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import ResolvedScenario, resolve
+
+HOUR = 3600.0
+
+
+def resolved(**fields: Any) -> ResolvedScenario:
+    known = {
+        "layout": "raidz1x4",
+        "fill": 0.4,
+        "drive_size": "1TB",
+        "history": "media-server",
+        "recordsize": "128K",
+        "load": [],
+    }
+    return resolve(Scenario.from_dict(known | fields), lambda name: load_drive(name).capacity_bytes)
+
+
+def time_of(asked: ResolvedScenario) -> float:
+    return run_member(asked, Member(), blocks=6000).time_s
+
+
+def test_loads_become_clients_and_a_writer() -> None:
+    asked = resolved(
+        load=["random-read,rate=50,size=1M", "sync-write,rate=20,size=16K", "async-write,rate=5,size=128K"]
+    )
+    reads, writes = client_groups(asked, 1)
+    assert (reads.kind, reads.blocks) == ("random-read", 8)
+    assert reads.count / (reads.think_s + 0.02) == pytest.approx(50)
+    assert (writes.kind, writes.blocks) == ("sync-write", 1)
+    assert writer(asked).rate == 20 * 16384 + 5 * 131072
+
+
+@pytest.mark.parametrize("kind", ["random-read", "sequential-read", "sync-write", "async-write"])
+def test_every_kind_of_load_slows_the_resilver(kind: str) -> None:
+    loaded = time_of(resolved(load=[f"{kind},rate=60,size=256K"], write_cache=False))
+    assert loaded > 1.02 * time_of(resolved(write_cache=False))
+
+
+def test_clients_wait_longer_while_the_pool_resilvers() -> None:
+    asked = resolved(load=["random-read,rate=20"])
+    pool = miniature(asked, Member(), blocks=15_000)
+    model = plane_model(asked, Member().factors, 1)
+    result = run_member(asked, Member(), pool=pool, model=model)
+    (seen,) = latencies(setup_of(asked, pool, model, asked.release), result.run)
+    assert seen.during_s > 1.2 * max(seen.before_s, seen.after_s)
+    # A read of a whole pool leaves the parity alone: one drive of seeks at least, three in parallel.
+    assert 0.004 < seen.after_s < 0.05
+    assert seen.rate == pytest.approx(20, rel=0.25)
+
+
+def test_hours_are_counted_from_the_moment_it_begins() -> None:
+    asked = resolved(load=["random-read,rate=20,hours=mon-fri 08:00-18:00"], begins="fri 17:00")
+    assert loads_at(asked, 0.0)
+    assert not loads_at(asked, HOUR)
+    assert next_change(asked, 0.0) == HOUR
+    assert next_change(asked, HOUR) == 7 * HOUR
+
+
+def test_a_load_at_some_hours_costs_as_much_as_it_is_on() -> None:
+    """One pace in business hours, another outside: 1 h of 10 h, then the rest of 4 h."""
+    asked = resolved(load=["random-read,rate=20,hours=mon-fri 08:00-18:00"], begins="fri 17:00")
+    parts = spans(asked, lambda loads: 10 * HOUR if loads else 4 * HOUR)
+    assert sum(seconds for _, _, seconds in parts) == pytest.approx(HOUR + 0.9 * 4 * HOUR)
+    assert sum(share for _, share, _ in parts) == pytest.approx(1.0)
+
+
+def test_business_hours_lie_between_idle_and_always() -> None:
+    load = "random-read,rate=60"
+    always = time_of(resolved(load=[load]))
+    idle = time_of(resolved())
+    evening = time_of(resolved(load=[f"{load},hours=mon-fri 08:00-18:00"], begins="fri 17:30"))
+    assert idle < evening < always

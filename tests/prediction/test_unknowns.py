@@ -1,0 +1,52 @@
+"""What nobody states: numbers with a source, and sector sizes of old pools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zsim.base import model_data
+from zsim.drives.models.generations import LATEST
+from zsim.prediction.api import resolved_of
+from zsim.prediction.inputs import ensemble, worlds
+from zsim.prediction.inputs.ensemble import member_at, unknowns
+from zsim.prediction.runs.member import world_of
+from zsim.scenario.model import Scenario
+
+OLD = {"layout": "raidz2x6", "release": "freebsd-9.1", "alloc": "6T", "drive_size": "2TB", "load": []}
+
+
+def names(**changes: Any) -> list[str]:
+    return [each.name for each in unknowns(resolved_of(Scenario.from_dict(OLD | changes)))]
+
+
+def test_every_number_has_a_source() -> None:
+    assert model_data.unsourced_numbers(model_data.load_toml(worlds.MODEL)) == []
+    assert worlds.assumption("share.write_cache_on") == worlds.CACHE_ON
+    assert worlds.assumption("spread.churn") == ensemble.CHURN_SPREAD
+
+
+@pytest.mark.parametrize("table", [worlds.LOADS, worlds.DRIVE_CLASSES])
+def test_shares_sum_to_one(table: tuple[tuple[object, float], ...]) -> None:
+    assert sum(share for _, share in table) == pytest.approx(1.0)
+
+
+def test_the_sector_size_is_unknown_where_zfs_takes_the_logical_one() -> None:
+    drive = {"drive": "generic-5400rpm-cmr"}
+    assert "ashift" in names(**drive)
+    assert "ashift" not in names(**drive, ashift=12)
+    assert "ashift" not in names(**drive, release="openzfs-2.2")
+    assert "ashift" not in names(**drive, drive_size="500GB", alloc="1T")
+    assert "ashift" not in names(**drive, drive_size="1TB", new_drive_size="4TB", alloc="3T")
+
+
+def test_a_member_has_one_of_both_sector_sizes() -> None:
+    resolved = resolved_of(Scenario.from_dict(OLD | {"drive": "generic-5400rpm-cmr"}))
+    (unknown,) = [each for each in unknowns(resolved) if each.name == "ashift"]
+    sizes = [world_of(resolved, member_at((unknown,), (score,))).ashift for score in (-1.0, 1.0)]
+    assert sizes == [12, 9]
+
+
+def test_freebsd_10_is_of_its_time() -> None:
+    assert worlds.year_of("freebsd-9.2") < worlds.year_of("freebsd-10.3") < LATEST

@@ -1,0 +1,1 @@
+"""base: the ground floor: units, errors, files, compiled kernels, provenance."""

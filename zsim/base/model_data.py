@@ -1,0 +1,292 @@
+"""The data of ``models/`` and ``validation/``: where it is, what is in it, errors that name file and field.
+
+A checkout holds both beside the package; an installed wheel carries them in ``zsim/_data``.
+Every number of a model is a table with `value`, `unit`, `source` and `kind`::
+
+    [tunables.zfs_vdev_scrub_max_active]
+    value = 3
+    unit = "I/Os"
+    source = "OpenZFS 2.3.6 vdev_queue.c"
+    kind = "source-code"
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import hashlib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from zsim.base.errors import InputError
+
+ModelKind = Literal["drives", "enclosures", "releases", "histories"]
+MODEL_KINDS: tuple[str, ...] = get_args(ModelKind)
+SINGULAR = {"drives": "drive", "enclosures": "enclosure", "releases": "release", "histories": "history"}
+
+DEFAULT_DRIVE = "generic-7200rpm-cmr"
+"""The drive assumed when none is named."""
+
+SourceKind = Literal["datasheet", "measured", "fitted", "assumed", "derived", "source-code"]
+SOURCE_KINDS: tuple[str, ...] = get_args(SourceKind)
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number of a model, with what makes it believable.
+
+    Attributes
+    ----------
+    value : float or int
+        In `unit`.
+    unit : str
+        For example ``MB/s``; ``1`` for a pure number.
+    source : str
+        Where it was read.
+    kind : str
+        One of `SOURCE_KINDS`.
+    """
+
+    value: float
+    unit: str
+    source: str
+    kind: str
+
+
+@functools.cache
+def data_directory(name: Literal["models", "validation"]) -> Path:
+    """Return the directory of the project's data.
+
+    Parameters
+    ----------
+    name : {"models", "validation"}
+
+    Returns
+    -------
+    Path
+        In the wheel's ``_data`` or else beside the package.
+
+    Raises
+    ------
+    InputError
+        When neither exists, that is, when the installation is damaged.
+    """
+    for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise InputError(f"the directory {name!r}", None, "it belongs to the package zsim", "install zsim again")
+
+
+def models_directory() -> Path:
+    """Return the directory of the models (drives, enclosures, releases, histories)."""
+    return data_directory("models")
+
+
+def validation_directory() -> Path:
+    """Return the directory of the validation cases that come with zsim."""
+    return data_directory("validation")
+
+
+def names(kind: ModelKind) -> tuple[str, ...]:
+    """Return the names of all models of one kind, sorted."""
+    return tuple(sorted(path.stem for path in (models_directory() / kind).glob("*.toml")))
+
+
+def find(kind: ModelKind, name: str, field: str | None = None) -> Path:
+    """Return the file of a model.
+
+    Parameters
+    ----------
+    kind : {"drives", "enclosures", "releases", "histories"}
+    name : str
+        A name of the catalogue (letter case does not matter), or the path of a file ending in ``.toml``.
+    field : str, optional
+        Name for the message; by default `kind` in the singular.
+
+    Raises
+    ------
+    InputError
+        With the nearest name, when there is no such model.
+    """
+    if name.endswith(".toml"):
+        path = Path(name).expanduser()
+        if path.is_file():
+            return path
+        raise InputError(
+            field or SINGULAR[kind], name, "there is no such file", "give the path of a TOML file"
+        )
+    known = {each.lower(): each for each in names(kind)}
+    exact = known.get(name.strip().lower())
+    if exact is None:
+        reason = f"the catalogue has no such {SINGULAR[kind]}"
+        raise InputError(field or SINGULAR[kind], name, reason, suggest(name, known.values()))
+    return models_directory() / kind / f"{exact}.toml"
+
+
+def load(kind: ModelKind, name: str, field: str | None = None) -> dict[str, Any]:
+    """Return the content of a model; see `find` for the arguments and `load_toml` for the errors."""
+    return load_toml(find(kind, name, field))
+
+
+def load_toml(path: Path, field: str = "file") -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the line when its syntax is wrong.
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        reason = (error.strerror or "it cannot be read").lower()
+        raise InputError(field, str(path), reason, "give the path of a TOML file") from error
+    except UnicodeDecodeError as error:
+        raise InputError(field, str(path), "it is not UTF-8 text", "give the path of a TOML file") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(field, str(path), f"it is not TOML: {error}", "put that line right") from error
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def model_hash(kind: ModelKind, name: str) -> str:
+    """Return the SHA-256 of a model's file in hexadecimal digits."""
+    return sha256_of(find(kind, name))
+
+
+def suggest(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Return a remedy that names what is nearest to `name`, or else everything known."""
+    everything = sorted(known)
+    folded = {each.lower(): each for each in everything}
+    near = difflib.get_close_matches(name.lower(), folded, n=most, cutoff=0.55)
+    if near:
+        return f"try {' or '.join(folded[each] for each in near)}"
+    if not everything:
+        return "none is known"
+    more = f" and {len(everything) - 20} more" if len(everything) > 20 else ""
+    return f"known are {', '.join(everything[:20])}{more}"
+
+
+def table_of(data: Mapping[str, Any], dotted: str, path: Path) -> Mapping[str, Any]:
+    """Return the table at ``a.b.c`` of a model file.
+
+    Raises
+    ------
+    InputError
+        When it is missing or not a table.
+    """
+    found = _descend(data, dotted, path)
+    if not isinstance(found, Mapping):
+        raise _file_error(path, dotted, found, "a table is needed here", "")
+    return found
+
+
+def text_of(data: Mapping[str, Any], dotted: str, path: Path, choices: Iterable[str] | None = None) -> str:
+    """Return the text at ``a.b.c`` of a model file, optionally one of `choices`.
+
+    Raises
+    ------
+    InputError
+        When it is missing, not text, or none of the choices.
+    """
+    found = _descend(data, dotted, path)
+    if not isinstance(found, str):
+        raise _file_error(path, dotted, found, "text is needed here", "")
+    if choices is not None and found not in (allowed := tuple(choices)):
+        raise _file_error(path, dotted, found, f"it is one of {', '.join(allowed)}", suggest(found, allowed))
+    return found
+
+
+def quantity_of(data: Mapping[str, Any], dotted: str, path: Path, unit: str | None = None) -> Quantity:
+    """Return the number with unit and source at ``a.b.c`` of a model file.
+
+    Parameters
+    ----------
+    data : Mapping
+        Content of the file.
+    dotted : str
+        Where the number is.
+    path : Path
+        For the message.
+    unit : str, optional
+        The unit it must have.
+
+    Raises
+    ------
+    InputError
+        When something of it is missing or wrong, naming file and field.
+    """
+    entry = _descend(data, dotted, path)
+    problem = next(_problems(dotted, entry), None)
+    if problem is not None:
+        reason = "every number has value, unit, source and kind"
+        raise InputError(f"{path.name}: {problem}", None, reason, "add it")
+    if unit is not None and entry["unit"] != unit:
+        reason = f"the unit is {unit} here"
+        raise _file_error(path, f"{dotted}.unit", entry["unit"], reason, "convert the number")
+    return Quantity(entry["value"], entry["unit"], entry["source"], entry["kind"])
+
+
+def unsourced_numbers(data: Mapping[str, Any], free: Iterable[str] = ()) -> list[str]:
+    """Return the numbers of a model that lack unit or source, as dotted names.
+
+    Parameters
+    ----------
+    data : Mapping
+        Content of a model file.
+    free : iterable of str
+        Keys that may be bare numbers (years, versions).
+    """
+    return list(_unsourced("", data, frozenset(free)))
+
+
+def _unsourced(dotted: str, node: object, free: frozenset[str]) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if "value" in node:
+            yield from _problems(dotted, node)
+            return
+        for key, value in node.items():
+            if key not in free:
+                yield from _unsourced(f"{dotted}.{key}" if dotted else key, value, free)
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _unsourced(f"{dotted}[{index}]", value, free)
+    elif isinstance(node, int | float) and not isinstance(node, bool):
+        yield dotted
+
+
+def _problems(dotted: str, entry: object) -> Iterator[str]:
+    """Yield the dotted names of what a number's table lacks."""
+    if not isinstance(entry, Mapping):
+        yield f"{dotted}.unit"
+        return
+    value = entry.get("value")
+    values = value if isinstance(value, list) else [value]
+    if not values or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in values):
+        yield f"{dotted}.value"
+    for key in ("unit", "source"):
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            yield f"{dotted}.{key}"
+    if entry.get("kind") not in SOURCE_KINDS:
+        yield f"{dotted}.kind"
+
+
+def _descend(data: Mapping[str, Any], dotted: str, path: Path) -> Any:
+    node: Any = data
+    for key in dotted.split("."):
+        if not isinstance(node, Mapping) or key not in node:
+            raise InputError(f"{path.name}: {dotted}", None, "every model of this kind has it", "add it")
+        node = node[key]
+    return node
+
+
+def _file_error(path: Path, dotted: str, value: object, allowed: str, remedy: str) -> InputError:
+    return InputError(f"{path.name}: {dotted}", value, allowed, remedy)

@@ -1,0 +1,103 @@
+"""Where a result comes from: enough to compute it again, or to see why another machine's differs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.base import model_data
+from zsim.base.model_data import ModelKind
+
+SCHEMA_VERSION = 1
+"""Version of the form in which predictions are written."""
+
+PACKAGE = Path(__file__).parent
+LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
+KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+OTHER_ROOMS = ("scenario", "predict")
+"""Rooms without compiled code on which an answer depends; so do the ground floor's files."""
+
+
+def provenance(
+    scenario: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    models: Iterable[tuple[ModelKind, str]] = (),
+    files: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return what a result depends on besides its input data.
+
+    Parameters
+    ----------
+    scenario : Mapping, optional
+        What was stated, as `Scenario.stated` gives it.
+    seed : int, optional
+        Seed of everything random.
+    models : iterable of (kind, name)
+        Models used, for example ``("drives", "hd103uj")``.
+    files : mapping of str to str, optional
+        Files about the pool, by the field of the scenario that names them.
+
+    Returns
+    -------
+    dict
+        Plain data for JSON: versions, platform, seed, SHA-256 of the model files and of the files about the
+        pool, hashes of the source text, version of this form, the scenario.
+
+    Raises
+    ------
+    InputError
+        When a model does not exist.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "zsim": version("zsim"),
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in LIBRARIES},
+        "platform": {"system": platform.system(), "machine": platform.machine()},
+        "seed": seed,
+        "models": {f"{kind}/{name}": model_data.model_hash(kind, name) for kind, name in models},
+        "files": {name: {"path": path, "sha256": file_hash(path)} for name, path in (files or {}).items()},
+        "kernels": kernel_text_hash(),
+        "code": code_text_hash(),
+        "scenario": None if scenario is None else dict(scenario),
+    }
+
+
+def file_hash(path: str | Path) -> str:
+    """Return the SHA-256 of a file of any length in hexadecimal digits."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def version(distribution: str) -> str | None:
+    """Return the version of an installed distribution without importing it; None when it is not installed."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def kernel_text_hash() -> str:
+    """Return the hash of the source text of every room that holds compiled code, first 16 digits."""
+    return _text_hash(_files(KERNEL_ROOMS))
+
+
+def code_text_hash() -> str:
+    """Return the hash of the source text of everything else that makes an answer, first 16 digits."""
+    return _text_hash([*sorted(PACKAGE.glob("*.py")), *_files(OTHER_ROOMS)])
+
+
+def _files(rooms: Iterable[str]) -> list[Path]:
+    return [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+
+
+def _text_hash(paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(f"{path.parent.name}/{path.name}".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""disksim: drives with full track geometry, as DiskSim describes them."""

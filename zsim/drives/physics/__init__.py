@@ -1,0 +1,1 @@
+"""physics: how long a command takes: scalar equations that both engines call."""

@@ -1,0 +1,467 @@
+"""Scalar physics of one drive in its parametric form, shared by both engines.
+
+Every function takes a `drive` record of `DRIVE_DTYPE` and the rates of its zones, so that the compiled and
+the reference engine compute the very same floating-point numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.jit import njit
+from zsim.drives.models.parameters import MAX_ZONES, DriveParameters
+
+KIND_MECHANICAL = 0
+KIND_FLASH = 1
+POLICY_FCFS, POLICY_CLOOK, POLICY_SPTF = 0, 1, 2
+DESTAGES = {"queue": 0, "idle": 1}
+# What a drive has beyond its mechanics, as bits: a drive without any of it goes the short way.
+EXTRA_BUFFER, EXTRA_FLASH, EXTRA_SHINGLED = 1, 2, 4
+POLICIES = {"fcfs": POLICY_FCFS, "c-look": POLICY_CLOOK, "sptf": POLICY_SPTF}
+# A drive has at most 2**30 units, so that their differences fit 32 bits.
+UNITS_BITS = 30
+# Rounding of a time in 32 bits: in turns, and relative to the seek; `reach_bounds` stays so far below.
+TURN_ERROR, SEEK_ERROR = 1e-5, 4e-6
+EIGHT_TURNS, NEVER = 8.0, 1e30
+# Lanes of a vector: lists of bounds are made in whole ones.
+LANES = 16
+# Two angles closer than this are the same angle (1e-9 of a turn is 8 ps at 7200 rpm).
+ANGLE_TOLERANCE = 1e-9
+
+DRIVE_DTYPE = np.dtype(
+    [
+        ("capacity", "i8"),
+        ("kind", "i8"),
+        ("revolution", "f8"),
+        ("phase", "f8"),
+        ("zones", "i8"),
+        ("seek_a", "f8"),
+        ("seek_b", "f8"),
+        ("seek_c", "f8"),
+        ("seek_e", "f8"),
+        ("seek_knee", "f8"),
+        ("write_settle", "f8"),
+        ("read_overhead", "f8"),
+        ("write_overhead", "f8"),
+        ("overhead_overlaps", "i8"),
+        ("read_pass_under", "i8"),
+        ("write_pass_under", "i8"),
+        ("seekless", "i8"),
+        ("queue_depth", "i8"),
+        ("queue_policy", "i8"),
+        ("queue_max_age", "f8"),
+        ("cache_bytes", "i8"),
+        ("cache_ages", "i8"),
+        ("interface_rate", "f8"),
+        ("physical_sector", "i8"),
+        ("logical_sector", "i8"),
+        ("parallel", "i8"),
+        ("flash_latency_min", "f8"),
+        ("flash_latency_max", "f8"),
+        ("flash_read_rate", "f8"),
+        ("flash_write_rate", "f8"),
+        ("rotating", "i8"),
+        ("extras", "i8"),
+        ("read_segments", "i8"),
+        ("destage", "i8"),
+        ("flush_each_txg", "i8"),
+        ("flash_write_latency", "f8"),
+        ("flash_shares_rate", "i8"),
+        ("slc_bytes", "i8"),
+        ("slc_rate_after", "f8"),
+        ("band", "i8"),
+        ("smr_cache", "i8"),
+        ("smr_writes", "i8"),
+        ("smr_idle", "f8"),
+        ("smr_cleaning", "f8"),
+        ("highest_rate", "f8"),
+        ("zones_per_byte", "f8"),
+        # Offsets in 32 bits are counted in units of so many bits.
+        ("unit_bits", "i8"),
+        # Of random numbers: the place in the table, so that equal drives draw different ones.
+        ("stream", "i8"),
+    ]
+)
+
+
+# A zone: its first byte, where it begins before rounding [bytes], rate [bytes/s], and bytes a turn.
+ZONE_DTYPE = np.dtype([("first", "i8"), ("start", "f8"), ("rate", "f8"), ("turn_bytes", "f8")])
+
+
+def drive_table(drives: Sequence[DriveParameters]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Pack drives into the arrays the engines read.
+
+    Parameters
+    ----------
+    drives : sequence of DriveParameters
+        One entry a leaf.
+
+    Returns
+    -------
+    table : ndarray of DRIVE_DTYPE, shape (n_leaves,)
+    rates : ndarray of float64, shape (n_leaves, MAX_ZONES)
+        Media rate by zone [bytes/s].
+    """
+    table = np.zeros(len(drives), dtype=DRIVE_DTYPE)
+    rates = np.zeros((len(drives), MAX_ZONES))
+    for row, drive in enumerate(drives):
+        table[row] = (*_drive_row(drive), row)
+        rates[row, : len(drive.zone_rates)] = drive.zone_rates
+    return table, rates
+
+
+def _drive_row(drive: DriveParameters) -> tuple[float, ...]:
+    return (
+        drive.capacity_bytes,
+        KIND_FLASH if drive.kind == "flash" else KIND_MECHANICAL,
+        drive.revolution_s,
+        drive.phase_revolutions,
+        len(drive.zone_rates),
+        drive.seek_short_a_s,
+        drive.seek_short_b_s,
+        drive.seek_long_c_s,
+        drive.seek_long_e_s,
+        drive.seek_knee,
+        drive.write_settle_s,
+        drive.read_overhead_s,
+        drive.write_overhead_s,
+        int(drive.overhead_overlaps),
+        drive.read_pass_under_bytes,
+        drive.write_pass_under_bytes,
+        drive.seekless_bytes,
+        drive.queue_depth,
+        POLICIES[drive.queue_policy],
+        drive.queue_max_age_s,
+        drive.write_cache_bytes,
+        int(drive.cached_writes_age),
+        drive.interface_rate,
+        drive.physical_sector_bytes,
+        drive.logical_sector_bytes,
+        drive.parallel_commands,
+        drive.flash_latency_min_s,
+        drive.flash_latency_max_s,
+        drive.flash_read_rate,
+        drive.flash_write_rate,
+        int(drive.rotating),
+        extras_of(drive),
+        drive.read_segments,
+        DESTAGES[drive.destage],
+        int(drive.flush_each_txg),
+        drive.flash_write_latency_s,
+        int(drive.flash_shares_rate),
+        drive.slc_cache_bytes,
+        drive.slc_rate_after,
+        drive.smr_band_bytes,
+        drive.smr_cache_bytes,
+        drive.smr_cached_writes,
+        drive.smr_idle_s,
+        drive.smr_cleaning,
+        max(drive.zone_rates, default=0.0),
+        len(drive.zone_rates) / drive.capacity_bytes,
+        max(0, int(drive.capacity_bytes).bit_length() - UNITS_BITS),
+    )
+
+
+def extras_of(drive: DriveParameters) -> int:
+    """Return what a drive has beyond its mechanics, as bits (EXTRA constants)."""
+    if drive.kind == "flash":
+        return EXTRA_FLASH
+    buffer = EXTRA_BUFFER if drive.read_segments > 0 and drive.read_pass_under_bytes >= 0 else 0
+    return buffer | (EXTRA_SHINGLED if drive.smr_band_bytes > 0 else 0)
+
+
+def zone_table(table: NDArray[Any], rates: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the zones of drives for `zone_at`, from what `drive_table` returns.
+
+    Returns
+    -------
+    ndarray of ZONE_DTYPE, shape (n_leaves, MAX_ZONES)
+        The first byte of a zone that a drive has not is behind every byte.
+    """
+    zones = np.zeros(rates.shape, ZONE_DTYPE)
+    zones["first"] = np.iinfo(np.int64).max
+    for row, drive in enumerate(table):
+        count, capacity = int(drive["zones"]), int(drive["capacity"])
+        zones[row]["first"][:count] = [-(-number * capacity // count) for number in range(count)]
+        zones[row]["start"][:count] = [capacity * number / count for number in range(count)]
+    zones["rate"], zones["turn_bytes"] = rates, rates * table["revolution"][:, None]
+    return zones
+
+
+@njit
+def zone_at(drive: Any, zones: Any, offset: int) -> int:
+    """Return `zone_of` an offset by a table of the drive's zones (`zone_table`): no integer is divided."""
+    zone = min(int(offset * drive.zones_per_byte), drive.zones - 1)
+    while zones[zone].first > offset:
+        zone -= 1
+    while zone < drive.zones - 1 and zones[zone + 1].first <= offset:
+        zone += 1
+    return int(zone)
+
+
+@njit
+def zone_of(drive: Any, offset: int) -> int:
+    """Return the zone of a byte offset; zones have equal width in LBA."""
+    zone: int = min(offset * drive.zones // drive.capacity, drive.zones - 1)
+    return zone
+
+
+@njit
+def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
+    """Return the seek time over a distance [s] (Ruemmler & Wilkes, 1994: square root, then linear)."""
+    distance = distance_bytes / drive.capacity
+    seek: float = drive.seek_a + drive.seek_b * sqrt(distance)
+    if distance >= drive.seek_knee:
+        seek = drive.seek_c + drive.seek_e * distance
+    return seek + (drive.write_settle if is_write else 0.0)
+
+
+@njit
+def track_angle(drive: Any, rate: float, offset: int) -> float:
+    """Return the angle at which `offset` begins, in revolutions since the beginning of its zone."""
+    zone_start = drive.capacity * zone_of(drive, offset) / drive.zones
+    angle: float = (offset - zone_start) / (rate * drive.revolution)
+    return angle
+
+
+@njit
+def rotational_wait(drive: Any, angle: float, at: float) -> float:
+    """Return how long the platter turns until `angle` passes the head, on its track since time `at` [s]."""
+    turns = angle - (at / drive.revolution + drive.phase)
+    fraction = turns - np.floor(turns)
+    if fraction > 1.0 - ANGLE_TOLERANCE:
+        fraction = 0.0
+    waited: float = fraction * drive.revolution
+    return waited
+
+
+@njit
+def positioning(
+    drive: Any, rate: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
+    """Return seek and rotational wait of a request, see `positioning_to`."""
+    return positioning_to(drive, rate, track_angle(drive, rate, offset), head, at, offset, is_write)
+
+
+@njit
+def positioning_to(
+    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
+    """Return seek and rotational wait of a request whose mechanical part begins at time `at`.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate : float
+        Media rate at `offset` [bytes/s].
+    angle : float
+        Of `offset`, from `track_angle`.
+    head : int
+        Byte behind the last one transferred.
+    at : float
+        Time at which the arm begins to move [s].
+    offset : int
+        First byte of the request.
+    is_write : bool
+
+    Returns
+    -------
+    seek, wait : float
+        [s]; `wait` is the time to pass over a forward gap that read-ahead or write-behind bridges.
+    """
+    gap = offset - head
+    bridged = drive.write_pass_under if is_write else drive.read_pass_under
+    if 0 <= gap <= bridged:
+        return 0.0, gap / rate
+    return seek_and_wait(drive, angle, head, at, offset, is_write)
+
+
+@njit
+def seek_and_wait(
+    drive: Any, angle: float, head: int, at: float, offset: int, is_write: bool
+) -> tuple[float, float]:
+    """Return seek and rotational wait where nothing bridges the gap, see `positioning_to`."""
+    gap = offset - head
+    if 0 <= gap <= drive.seekless:
+        return 0.0, rotational_wait(drive, angle, at)
+    seek = seek_time(drive, abs(gap), is_write)
+    return seek, rotational_wait(drive, angle, at + seek)
+
+
+@njit
+def reach_time(
+    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool, bound: float
+) -> float:
+    """Return seek plus wait of `positioning_to` [s]; the seek alone where that comes to `bound` or more."""
+    gap = offset - head
+    bridged = drive.write_pass_under if is_write else drive.read_pass_under
+    if 0 <= gap <= bridged:
+        return gap / rate
+    if 0 <= gap <= drive.seekless:
+        return rotational_wait(drive, angle, at)
+    seek = seek_time(drive, abs(gap), is_write)
+    return seek if seek >= bound else seek + rotational_wait(drive, angle, at + seek)
+
+
+@njit
+def bearing_of(drive: Any, angle: float, is_write: bool) -> float:
+    """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, a write's plus one."""
+    overhead = 0.0
+    if drive.overhead_overlaps == 0:
+        overhead = drive.write_overhead if is_write else drive.read_overhead
+    turns = angle - drive.phase - overhead / drive.revolution
+    return float(turns - np.floor(turns) + (1.0 if is_write else 0.0))
+
+
+@njit
+def reach_bounds(
+    drive: Any, places: Any, bearings: Any, count: int, head: int, at: float, bounds: Any
+) -> None:
+    """Set lower bounds of `reach_time` for requests a drive chooses among, so close that few need the time.
+
+    In 32-bit numbers without a branch, so that the compiler takes eight or sixteen at a time.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    places : ndarray of int32
+        First bytes of the requests, in units of ``2**unit_bits`` [units].
+    bearings : ndarray of float32
+        From `bearing_of`.
+    count : int
+        Requests; a multiple of `LANES`, what is behind the last one may be anything.
+    head : int
+        Byte behind the last one transferred.
+    at : float
+        Time at which the drive takes up the next command [s].
+    bounds : ndarray of float32
+        Set to the bounds [s].
+    """
+    unit, here = 1 << drive.unit_bits, np.int32(head >> drive.unit_bits)
+    turn, scale = np.float32(drive.revolution), np.float32(unit / drive.capacity)
+    a, b, settle = np.float32(drive.seek_a), np.float32(drive.seek_b), np.float32(drive.write_settle)
+    c, e, per_second = np.float32(drive.seek_c), np.float32(drive.seek_e), np.float32(1.0 / drive.revolution)
+    below, above = np.float32(drive.seek_knee * 0.9999 - 1e-8), np.float32(drive.seek_knee * 1.0001 + 1e-8)
+    seekless = np.float32(drive.seekless / unit + 1.0)
+    read_bridge, write_bridge = _bridge(drive.read_pass_under, unit), _bridge(drive.write_pass_under, unit)
+    now = at / drive.revolution
+    start = np.float32(now - np.floor(now) - EIGHT_TURNS)
+    near, zero, one, never = np.float32(-1.0), np.float32(0.0), np.float32(1.0), np.float32(NEVER)
+    unit_time = np.float32(unit / drive.highest_rate)
+    keep, lost = np.float32(1.0 - SEEK_ERROR), np.float32(TURN_ERROR)
+    for place in range(count):
+        gap = np.float32(np.int32(places[place] - here))
+        bearing = bearings[place]
+        is_write = bearing >= one
+        # Both are rounded to units.
+        units = abs(gap) - one
+        share = (units if units > zero else zero) * scale
+        root, line = a + b * np.float32(sqrt(share)), c + e * share
+        root, line = root if share <= above else never, line if share >= below else never
+        seek = (root if root < line else line) + (settle if is_write else zero)
+        seek = zero if (gap >= near) & (gap <= seekless) else seek * keep
+        turns = bearing - start - seek * per_second
+        wait = turns - np.float32(np.int32(turns)) - lost
+        wait = zero if (wait < zero) | (wait > one - lost - lost - lost) else wait
+        bound = seek + wait * turn
+        bridge = write_bridge if is_write else read_bridge
+        under = (gap - one) * unit_time * keep
+        under = under if (gap >= near) & (gap <= bridge) else never
+        bounds[place] = bound if bound < under else under
+
+
+@njit
+def _bridge(pass_under: int, unit: int) -> Any:
+    """Return how many units of a gap pass under the head [units], with one for the rounding; -2: never."""
+    return np.float32(pass_under / unit + 1.0 if pass_under >= 0 else -2.0)
+
+
+@njit
+def partial_sector_turns(
+    drive: Any, offset: int, length: int, is_write: bool, follows: bool, followed: bool
+) -> float:
+    """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation).
+
+    The sector is read, and written one turn later.  An edge that another write continues costs nothing, and
+    of two writes with a hole between them in one sector only the second pays: the drive merges them.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    offset, length : int
+        [bytes]
+    is_write : bool
+    follows : bool
+        The request continues the write served before it.
+    followed : bool
+        A write that the drive holds begins in the sector in which this one ends.
+    """
+    if not is_write or drive.physical_sector <= drive.logical_sector:
+        return 0.0
+    sector = drive.physical_sector
+    ragged_start = offset % sector != 0 and not follows
+    ragged_end = (offset + length) % sector != 0 and not followed
+    return 1.0 if ragged_start or ragged_end else 0.0
+
+
+@njit
+def track_around(drive: Any, rate: float, angle: float, offset: int) -> tuple[float, float]:
+    """Return the first byte of the track on which `offset` lies and the one behind its last.
+
+    `angle` is that of `offset`, in revolutions since the beginning of its zone (`track_angle`).
+    """
+    turn = rate * drive.revolution
+    low = offset - (angle - floor(angle)) * turn
+    return low, low + turn
+
+
+@njit
+def service_parts(
+    drive: Any,
+    rates: Any,
+    head: int,
+    start: float,
+    overhead: float,
+    offset: int,
+    length: int,
+    is_write: bool,
+    follows: bool,
+    followed: bool,
+) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of a request served from `start` on, see `service_at`."""
+    rate = rates[zone_of(drive, offset)]
+    angle = track_angle(drive, rate, offset)
+    return service_at(drive, rate, angle, head, start, overhead, offset, length, is_write, follows, followed)
+
+
+@njit
+def service_at(
+    drive: Any,
+    rate: float,
+    angle: float,
+    head: int,
+    start: float,
+    overhead: float,
+    offset: int,
+    length: int,
+    is_write: bool,
+    follows: bool,
+    followed: bool,
+) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of one request that enters service at `start`.
+
+    Rate and angle are those of `offset`.
+
+    Returns
+    -------
+    overhead, seek, wait, transfer : float
+        [s]; their sum is the service time.
+    """
+    seek, wait = positioning_to(drive, rate, angle, head, start + overhead, offset, is_write)
+    turns = partial_sector_turns(drive, offset, length, is_write, follows, followed)
+    return overhead, seek, wait + turns * drive.revolution, length / rate

@@ -1,0 +1,231 @@
+"""Drive-managed shingled recording: a persistent cache, bands rewritten whole, cleaning when idle or full.
+
+After Aghayev and Desnoyers (Skylight, FAST 2015), who drew these mechanisms from drives of 5 and 8 TB:
+
+* a write that goes on where the last one in its band ended, from the start of the band, goes straight there;
+* any other write is appended to the persistent cache, which holds a number of bytes and of separate writes;
+* when that is full, every further write first waits until the band that has waited longest has been read,
+  merged with everything cached for it, and written back; a drive idle for a while does the same unasked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.jit import njit
+from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.mechanics import seek_time, zone_of
+
+# Places in the counters.
+(
+    CACHED_BYTES,
+    CACHED_WRITES,
+    OLDEST,
+    NEWEST,
+    HEAD,
+    CLEANED,
+    STREAM_BAND,
+    STREAM_END,
+    LAST_BAND,
+    PRIOR_BYTES,
+    PRIOR_WRITES,
+    SQUARES,
+) = range(12)
+COUNTERS = 12
+# Places in the sizes.
+BAND, CACHE, WRITES = range(3)
+# Rows of the table of bands.
+BYTES, PIECES, RUNS = range(3)
+IN_CACHE = -1
+"""Where the head stands after an append to the persistent cache."""
+
+State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def smr_bands(drive: DriveParameters) -> int:
+    """Return the bands of a drive, 0 where it is not shingled."""
+    return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
+
+
+def shingles_at_first(drive: DriveParameters) -> State:
+    """Return the state in which a drive begins, with no bands if it is not shingled.
+
+    Returns
+    -------
+    counters : ndarray of int64, shape (COUNTERS,)
+    bands : ndarray of int64, shape (3, n_bands)
+        Bytes, writes, and stretches of the log that are cached for each band.
+    queue : ndarray of int64, shape (n_bands,)
+        Bands that wait to be cleaned, oldest first, as a ring.
+    """
+    bands = smr_bands(drive)
+    counters = np.zeros(COUNTERS, dtype=np.int64)
+    counters[STREAM_BAND] = counters[LAST_BAND] = -1
+    counters[PRIOR_BYTES] = int(drive.smr_cache_bytes * drive.smr_prior)
+    counters[PRIOR_WRITES] = int(drive.smr_cached_writes * drive.smr_prior)
+    return counters, np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
+
+
+@njit
+def reach_of_shingled(drive: Any, head: int, offset: int) -> float:
+    """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place [s].
+
+    A write that goes on where the last one ended comes before all others, so that streams stay whole.
+    """
+    if offset == head:
+        return 0.0
+    return float(seek_time(drive, abs(offset - head), True) + drive.revolution / 2.0)
+
+
+@njit
+def rate_of_band(drive: Any, rates: Any, band: int, band_size: int) -> float:
+    """Return the media rate at the beginning of a band [bytes/s]."""
+    return float(rates[zone_of(drive, band * band_size)])
+
+
+@njit
+def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
+    """Read, merge and rewrite the band that has waited longest; return what that takes [s].
+
+    Cached pieces that were written one after the other are read in one go.
+    """
+    counters, bands, queue = state
+    if counters[OLDEST] == counters[NEWEST]:
+        return 0.0
+    band = queue[counters[OLDEST] % bands.shape[1]]
+    counters[OLDEST] += 1
+    seconds = rewrite_time(drive, rates, band, band_size, bands[RUNS, band], bands[BYTES, band])
+    counters[CACHED_BYTES] -= bands[BYTES, band]
+    counters[CACHED_WRITES] -= bands[PIECES, band]
+    bands[:, band] = 0
+    counters[HEAD] = min((band + 1) * band_size, drive.capacity)
+    counters[CLEANED] += 1
+    return float(seconds)
+
+
+@njit
+def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, cached: int) -> float:
+    """Return how long a band takes: `cached` bytes gathered in `runs`, the band read and rewritten [s]."""
+    rate = rate_of_band(drive, rates, band, band_size)
+    turn = drive.revolution / 2.0
+    gather = runs * (seek_time(drive, 0, False) + turn) + cached / rates[0]
+    travel = 2.0 * seek_time(drive, band * band_size, False) + drive.write_settle
+    rewrite = 2.0 * (turn + band_size / rate)
+    return float(drive.smr_cleaning * (gather + travel + rewrite))
+
+
+@njit
+def clean_prior_band(drive: Any, rates: Any, state: Any, sizes: Any, band: int, length: int) -> float:
+    """Clean a band cached before the run, filled like those of the run; return what that takes [s].
+
+    A run that begins in the middle of a long one finds the cache full of bands like its own.  How full those
+    are is the mean over the bytes, so that the little bands of txg writes count for little; until there is
+    enough to judge by, room is made for nothing.
+
+    Parameters
+    ----------
+    band : int
+        Being written to: the others are near it.
+    length : int
+        Of the write that waits [bytes].
+    """
+    counters, bands, _ = state
+    taken, pieces, seconds = length, 1, 0.0
+    typical = counters[SQUARES] // max(counters[CACHED_BYTES], 1)
+    if 0 < 2 * typical <= counters[CACHED_BYTES]:
+        taken = typical
+        pieces = max(typical * counters[CACHED_WRITES] // counters[CACHED_BYTES], 1)
+        seconds = rewrite_time(drive, rates, band, sizes[BAND], max(bands[RUNS, band], 1), typical)
+        counters[HEAD] = min((band + 1) * sizes[BAND], drive.capacity)
+        counters[CLEANED] += 1
+    counters[PRIOR_BYTES] = max(counters[PRIOR_BYTES] - taken, 0)
+    counters[PRIOR_WRITES] = max(counters[PRIOR_WRITES] - pieces, 0)
+    # Whichever of the two held more bands than the other: the last one is gone.
+    if counters[PRIOR_BYTES] == 0 or counters[PRIOR_WRITES] == 0:
+        counters[PRIOR_BYTES] = counters[PRIOR_WRITES] = 0
+    return float(seconds)
+
+
+@njit
+def is_full(counters: Any, sizes: Any, length: int) -> bool:
+    """Tell whether the persistent cache has no room for another write."""
+    return bool(
+        counters[CACHED_BYTES] + counters[PRIOR_BYTES] + length > sizes[CACHE]
+        or counters[CACHED_WRITES] + counters[PRIOR_WRITES] >= sizes[WRITES]
+    )
+
+
+@njit
+def smr_parts(
+    drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Return how long a write waits for bands to be cleaned, is positioned and transferred; change the state.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+    state : tuple of ndarray
+        As `shingles_at_first` made it.
+    sizes : tuple of int
+        Band [bytes], persistent cache [bytes], writes that it holds.
+    offset, length : int
+        [bytes]; a write that crosses into another band counts as one of the band it begins in.
+
+    Returns
+    -------
+    cleaning, reach, transfer : float
+        [s]
+    """
+    counters, bands, queue = state
+    band = offset // sizes[BAND]
+    goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
+    if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
+        return _stream(drive, rates, counters, sizes[BAND], offset, length)
+    cleaning = reach = 0.0
+    while counters[CACHED_WRITES] + counters[PRIOR_WRITES] > 0 and is_full(counters, sizes, length):
+        if counters[PRIOR_WRITES] > 0:
+            cleaning += clean_prior_band(drive, rates, state, sizes, band, length)
+        else:
+            cleaning += clean_band(drive, rates, state, sizes[BAND])
+    if counters[HEAD] != IN_CACHE:
+        reach = seek_time(drive, counters[HEAD], True) + drive.revolution / 2.0
+    if bands[PIECES, band] == 0:
+        queue[counters[NEWEST] % bands.shape[1]] = band
+        counters[NEWEST] += 1
+    bands[RUNS, band] += 1 if counters[LAST_BAND] != band or bands[PIECES, band] == 0 else 0
+    if counters[PRIOR_WRITES] > 0:
+        counters[SQUARES] += length * (2 * bands[BYTES, band] + length)
+    bands[BYTES, band] += length
+    bands[PIECES, band] += 1
+    counters[CACHED_BYTES] += length
+    counters[CACHED_WRITES] += 1
+    counters[HEAD], counters[LAST_BAND] = IN_CACHE, band
+    return float(cleaning), float(reach), float(length / rates[0])
+
+
+@njit
+def _stream(
+    drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int
+) -> tuple[float, float, float]:
+    """Write straight to the band; return what that takes, as `smr_parts` does."""
+    head = counters[HEAD]
+    reach = 0.0
+    if head != offset:
+        distance = offset if head == IN_CACHE else abs(head - offset)
+        reach = seek_time(drive, distance, True) + drive.revolution / 2.0
+    counters[HEAD] = counters[STREAM_END] = offset + length
+    counters[STREAM_BAND] = (offset + length) // band_size
+    return 0.0, float(reach), float(length / rate_of_band(drive, rates, offset // band_size, band_size))
+
+
+@njit
+def smr_idle(drive: Any, rates: Any, state: Any, sizes: Any, idle_before: float, idle: float) -> float:
+    """Clean bands during an idle time; return how long the drive works beyond its end [s]."""
+    left = idle - idle_before
+    while left > 0.0 and state[0][CACHED_WRITES] > 0:
+        left -= clean_band(drive, rates, state, sizes[BAND])
+    return float(max(-left, 0.0)) if idle > idle_before else 0.0

@@ -1,0 +1,511 @@
+"""Drives and links: what happens to a command between the leaf queue and its completion.
+
+A drive takes its next command the moment the last one ends, from what it already holds: the host has not
+reacted yet (seen in every emulated-drive trace, and DiskSim's rule too).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.base.jit import njit, word_of
+from zsim.drives.physics.flash import flash_parts
+from zsim.drives.physics.mechanics import (
+    EXTRA_BUFFER,
+    EXTRA_FLASH,
+    EXTRA_SHINGLED,
+    KIND_FLASH,
+    LANES,
+    partial_sector_turns,
+    rotational_wait,
+    seek_and_wait,
+    service_at,
+    track_angle,
+    zone_at,
+    zone_of,
+)
+from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
+from zsim.drives.physics.smr import HEAD, smr_idle, smr_parts
+from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
+from zsim.engine.compiled.memory import (
+    CACHE_ANSWERED,
+    CACHE_DESTAGED,
+    CACHE_NONE,
+    CACHE_PENDING,
+    FOREVER,
+    N_LEAVES,
+    N_LINKS,
+    N_SERVERS,
+    acknowledge_of,
+    commands_of,
+    drives_of,
+    event_bits_of,
+    event_commands_of,
+    event_times_of,
+    general_of,
+    held_of,
+    leaves_of,
+    links_of,
+    rates_of,
+    segments_of,
+    shingles_of,
+    zones_of,
+)
+
+SHORT_FORWARD = 512 * 1024
+# Writes a drive's cache can keep track of.
+MAX_CACHED = 4096
+# So few event slots are looked at one by one.
+FEW_SLOTS = 24
+
+
+@njit
+def link_slot(table: Any, link: int) -> int:
+    """Return the event slot of a link."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
+
+
+@njit
+def cache_slot(table: Any, leaf: int) -> int:
+    """Return the event slot of a drive's write cache."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
+
+
+@njit
+def _overhead(drive: Any, command: Any, at: float) -> float:
+    overhead = drive.write_overhead if command.write else drive.read_overhead
+    if drive.overhead_overlaps != 0:
+        overhead = max(0.0, overhead - (at - command.arrived))
+    return float(overhead)
+
+
+@njit
+def _count_gap(state: Any, offset: int) -> None:
+    gap = offset - state.head
+    if gap == 0:
+        state.sequential += 1
+    if 0 <= gap <= SHORT_FORWARD:
+        state.forward += 1
+
+
+@njit
+def _known_edges(table: Any, leaf: int, command: Any, head: int) -> tuple[bool, bool]:
+    """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
+
+    They need not if the write goes on in them, or if they came by in the turn that another has paid for.
+    """
+    drive = drives_of(table)[leaf]
+    if command.write == 0 or drive.physical_sector <= drive.logical_sector or command.fetched != 0:
+        return True, True
+    follows = leaves_of(table)[leaf].wrote_last != 0 and head == command.offset
+    followed = is_continued(table, leaf, command)
+    if partial_sector_turns(drive, command.offset, command.length, True, follows, followed) > 0.0:
+        fetch_track(table, leaf, command)
+    return follows, followed
+
+
+@njit
+def _in_place(
+    table: Any, leaf: int, command: Any, head: int, at: float, overhead: float
+) -> tuple[float, float, float, float]:
+    """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+    follows, followed = _known_edges(table, leaf, command, head)
+    return service_at(
+        drives_of(table)[leaf],
+        command.rate,
+        command.angle,
+        head,
+        at,
+        overhead,
+        command.offset,
+        command.length,
+        command.write != 0,
+        follows,
+        followed,
+    )
+
+
+@njit
+def _serve_specially(
+    table: Any, leaf: int, command: Any, at: float
+) -> tuple[tuple[float, float, float, float], float, int]:
+    """Return the parts of a service, the cleaning it waits for [s], and the head after it.
+
+    For drives with more than mechanics: a read-ahead buffer, shingles, a channel or a fast region of flash.
+    """
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    overhead = _overhead(drive, command, at)
+    end = command.offset + command.length
+    if drive.extras & EXTRA_FLASH:
+        latency, wait, transfer, state.slc_used = flash_parts(
+            drive,
+            state.slc_used,
+            state.free_at,
+            at,
+            overhead,
+            state.drawn,
+            command.length,
+            command.write != 0,
+        )
+        state.drawn += 1
+        return (latency, 0.0, wait, transfer), 0.0, end
+    cleaning = 0.0
+    if drive.extras & EXTRA_SHINGLED:
+        sizes = (drive.band, drive.smr_cache, drive.smr_writes)
+        idle = at - state.free_at
+        cleaning = smr_idle(
+            drive, rates_of(table, leaf), shingles_of(table, leaf), sizes, drive.smr_idle, idle
+        )
+    if command.write == 0:
+        parts, head = _read_with_buffer(table, leaf, command, at + cleaning, overhead)
+        return parts, cleaning, head
+    head = _stop_reading_ahead(table, leaf, at + cleaning)
+    if drive.extras & EXTRA_SHINGLED:
+        shingles, sizes = shingles_of(table, leaf), (drive.band, drive.smr_cache, drive.smr_writes)
+        if state.wrote_last == 0:
+            shingles[0][HEAD] = head
+        more, reach, transfer = smr_parts(
+            drive, rates_of(table, leaf), shingles, sizes, command.offset, command.length
+        )
+        # The persistent cache lies at the outer edge.
+        return (overhead, reach, 0.0, transfer), cleaning + more, max(shingles[0][HEAD], 0)
+    return _in_place(table, leaf, command, head, at, overhead), 0.0, end
+
+
+@njit
+def _stop_reading_ahead(table: Any, leaf: int, at: float) -> int:
+    """Store what has been read ahead, before the arm moves; return where the head stands."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    if state.ahead_since < 0.0:
+        return int(state.head)
+    rate = rates_of(table, leaf)[zone_of(drive, state.head)]
+    reached = read_so_far(state.head, state.ahead_since, at, drive.read_pass_under, rate)
+    state.ahead_clock += 1
+    state.ahead_since = -1.0
+    keep_segment(segments_of(table, leaf), state.head, reached, drive.read_pass_under, state.ahead_clock)
+    return int(reached)
+
+
+@njit
+def _read_with_buffer(
+    table: Any, leaf: int, command: Any, at: float, overhead: float
+) -> tuple[tuple[float, float, float, float], int]:
+    """Return the parts of a read's service [s] and the head after it; a stream comes from the buffer."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    end = command.offset + command.length
+    if drive.extras & EXTRA_BUFFER == 0:
+        return _in_place(table, leaf, command, state.head, at, overhead), end
+    segments, begin = segments_of(table, leaf), at + overhead
+    state.ahead_clock += 1
+    done, head, state.ahead_since = buffered_read(
+        segments,
+        state.head,
+        state.ahead_since,
+        begin,
+        command.offset,
+        command.length,
+        drive.read_pass_under,
+        command.rate,
+        drive.interface_rate,
+        state.ahead_clock,
+    )
+    if done != NOT_AHEAD:
+        if state.ahead_since < 0.0 and reads_on(head, end, drive.read_pass_under):
+            rate = rates_of(table, leaf)[zone_of(drive, head)]
+            state.ahead_since = begin + rotational_wait(drive, track_angle(drive, rate, head), begin)
+        return (overhead, 0.0, 0.0, done - begin), head
+    seek, wait = seek_and_wait(drive, command.angle, head, begin, command.offset, False)
+    transfer = command.length / command.rate
+    state.ahead_since = begin + seek + wait + transfer
+    keep_segment(segments, command.offset, end, drive.read_pass_under, state.ahead_clock)
+    return (overhead, seek, wait, transfer), end
+
+
+@njit
+def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    number = take_up(table, leaf, place)
+    state.in_service += 1
+    command = commands_of(table)[number]
+    command.started = at
+    head, cleaning = command.offset + command.length, 0.0
+    if drive.extras == 0:
+        parts = _in_place(table, leaf, command, state.head, at, _overhead(drive, command, at))
+    else:
+        parts, cleaning, head = _serve_specially(table, leaf, command, at)
+        state.cleaning += cleaning
+    transfer = parts[3]
+    in_turns = state.link >= 0 and links_of(table)[state.link].command_based != 0
+    if in_turns:
+        transfer = max(transfer, command.length / links_of(table)[state.link].rate)
+    duration = parts[0] + parts[1] + parts[2] + transfer + cleaning
+    state.wrote_last = command.write
+    if in_turns:
+        duration += links_of(table)[state.link].per_command
+        links_of(table)[state.link].busy += duration
+    _count_gap(state, command.offset)
+    state.head = head
+    state.overhead += parts[0]
+    state.seek += parts[1]
+    state.wait += parts[2]
+    state.transfer += transfer
+    state.busy += duration
+    state.free_at = at + duration
+    slot = leaf * word_of(table, N_SERVERS) + server
+    event_times_of(table)[slot] = at + duration
+    event_commands_of(table)[slot] = number
+
+
+@njit
+def start_services(table: Any, leaf: int, at: float) -> None:
+    """Let every idle server of a drive take a command it holds."""
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    while state.held > 0 and state.in_service < drive.parallel:
+        if state.link >= 0:
+            link = links_of(table)[state.link]
+            if link.command_based != 0:
+                if link.occupied != 0:
+                    return
+                link.occupied = 1
+        times = event_times_of(table)
+        server = 0
+        while times[leaf * word_of(table, N_SERVERS) + server] != FOREVER:
+            server += 1
+        _serve(table, leaf, server, pick_held(table, leaf, at), at)
+
+
+@njit
+def release_command_based(table: Any, link_number: int, at: float) -> None:
+    """Hand a command-based link to the drive behind it that has waited longest.
+
+    A drive waits from its first command, or from the end of its last turn: drives with work take turns.
+    """
+    links_of(table)[link_number].occupied = 0
+    leaves, commands = leaves_of(table), commands_of(table)
+    best, best_time = -1, 0.0
+    for leaf in range(word_of(table, N_LEAVES)):
+        state = leaves[leaf]
+        if state.link == link_number and state.held > 0 and state.in_service == 0:
+            since = max(state.ended, commands[held_of(table, leaf)[0]].arrived)
+            if best < 0 or since < best_time:
+                best, best_time = leaf, since
+    if best >= 0:
+        start_services(table, best, at)
+
+
+@njit
+def arrive(table: Any, number: int, at: float) -> None:
+    """Put a command into its drive; a write that fits the write-back cache is answered from there."""
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
+    command.arrived = at
+    command.fetched = 0
+    if drive.kind != KIND_FLASH:
+        zones = zones_of(table, leaf)
+        zone = zones[zone_at(drive, zones, command.offset)]
+        command.rate = zone.rate
+        command.angle = (command.offset - zone.start) / zone.turn_bytes
+    room = state.cached + command.length <= drive.cache_bytes and state.held + 1 < MAX_CACHED
+    if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
+        state.cached += command.length
+        command.cache = CACHE_PENDING
+        command.due = at + drive.write_overhead + command.length / drive.interface_rate
+        acknowledge_of(table, leaf)[state.acknowledging] = number
+        state.acknowledging += 1
+        slot = cache_slot(table, leaf)
+        event_times_of(table)[slot] = min(event_times_of(table)[slot], command.due)
+    hold(table, leaf, number)
+    start_services(table, leaf, at)
+
+
+@njit
+def answer_cached(table: Any, leaf: int) -> int:
+    """Return the cached write whose answer is due, and set the time of the next one."""
+    state, waiting, commands = leaves_of(table)[leaf], acknowledge_of(table, leaf), commands_of(table)
+    first = 0
+    for place in range(1, state.acknowledging):
+        if commands[waiting[place]].due < commands[waiting[first]].due:
+            first = place
+    number = waiting[first]
+    for step in range(first, state.acknowledging - 1):
+        waiting[step] = waiting[step + 1]
+    state.acknowledging -= 1
+    due = FOREVER
+    for place in range(state.acknowledging):
+        due = min(due, commands[waiting[place]].due)
+    event_times_of(table)[cache_slot(table, leaf)] = due
+    return int(number)
+
+
+@njit
+def flush_cache(table: Any, leaf: int) -> bool:
+    """Begin to flush a drive's write cache if there is something in it; tell whether there is."""
+    state = leaves_of(table)[leaf]
+    if drives_of(table)[leaf].flush_each_txg == 0 or state.cached == 0:
+        return False
+    state.flushing = 1
+    return True
+
+
+@njit
+def join_link(table: Any, link_number: int, number: int, at: float) -> None:
+    """Queue a command's data for transfer over a shared link (first come, first served)."""
+    link, command = links_of(table)[link_number], commands_of(table)[number]
+    duration = link.per_command + command.length / link.rate
+    command.due = max(link.free_at, at) + duration
+    link.free_at = command.due
+    link.busy += duration
+    command.next = -1
+    if link.first < 0:
+        link.first = number
+        event_times_of(table)[link_slot(table, link_number)] = command.due
+    else:
+        commands_of(table)[link.last].next = number
+    link.last = number
+
+
+@njit
+def leave_link(table: Any, link_number: int) -> int:
+    """Return the command whose transfer over a link ends now, and set the time of the next one."""
+    link, commands = links_of(table)[link_number], commands_of(table)
+    number = link.first
+    link.first = commands[number].next
+    following = FOREVER if link.first < 0 else commands[link.first].due
+    event_times_of(table)[link_slot(table, link_number)] = following
+    return int(number)
+
+
+@njit
+def submit(table: Any, number: int, at: float) -> None:
+    """Send a command towards its drive: writes cross a shared link first."""
+    command = commands_of(table)[number]
+    state = leaves_of(table)[command.leaf]
+    # A write may be answered from the cache before its service begins.
+    command.submitted = command.started = at
+    command.cache = CACHE_NONE
+    if state.link >= 0 and command.write != 0 and links_of(table)[state.link].command_based == 0:
+        join_link(table, state.link, number, at)
+    else:
+        arrive(table, number, at)
+
+
+@njit
+def end_service(table: Any, slot: int) -> int:
+    """End the service in an event slot; return what is to be done with its command.
+
+    Returns the number of the command if the host sees it done now, -1 if nothing is to be done, and
+    -2 - number if a write that was answered long ago may be forgotten.
+
+    The drive goes on with what it holds before the host hears of the end.  A read behind a shared link still
+    has to cross it; a write answered from the cache just leaves the cache.
+    """
+    at = general_of(table)[0].now
+    number = event_commands_of(table)[slot]
+    event_times_of(table)[slot] = FOREVER
+    command = commands_of(table)[number]
+    leaf = command.leaf
+    state = leaves_of(table)[leaf]
+    state.in_service -= 1
+    state.ended = at
+    link = state.link
+    if link >= 0 and links_of(table)[link].command_based != 0:
+        release_command_based(table, link, at)
+    else:
+        start_services(table, leaf, at)
+    if command.cache == CACHE_NONE:
+        if link >= 0 and command.write == 0 and links_of(table)[link].command_based == 0:
+            join_link(table, link, number, at)
+            return -1
+        return int(number)
+    state.cached -= command.length
+    if state.flushing != 0 and state.cached == 0:
+        state.flushing = 0
+        general_of(table)[0].group_left -= 1
+    if command.cache == CACHE_PENDING:
+        command.cache = CACHE_DESTAGED
+        return -1
+    return -2 - int(number)
+
+
+@njit
+def end_link(table: Any, link_number: int) -> int:
+    """End a transfer over a link; return the command if the host sees it done, else -1.
+
+    The data of a write have reached their drive, unless another link lies in between.
+    """
+    number = leave_link(table, link_number)
+    parent = links_of(table)[link_number].parent
+    at = general_of(table)[0].now
+    if parent >= 0:
+        join_link(table, parent, number, at)
+    elif commands_of(table)[number].write != 0:
+        arrive(table, number, at)
+    else:
+        return number
+    return -1
+
+
+@njit
+def device_slots(table: Any) -> int:
+    """Return how many event slots belong to drives, links and write caches."""
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+    )
+
+
+@njit
+def next_slot(table: Any, slots: int) -> int:
+    """Return the event slot whose time comes first (the lowest of equals).
+
+    Times are compared as integers, which the compiler does several at once.
+
+    Parameters
+    ----------
+    table
+    slots : int
+        There are so many.
+    """
+    bits = event_bits_of(table)
+    first, best = bits[0], 0
+    if slots <= FEW_SLOTS:
+        for slot in range(1, slots):
+            best = slot if bits[slot] < first else best
+            first = min(first, bits[slot])
+        return best
+    # Those up to the next whole number of lanes have no events.
+    slots = (slots + LANES - 1) // LANES * LANES
+    for slot in range(slots):
+        first = min(first, bits[slot])
+    best = slots
+    for slot in range(slots):
+        best = min(best, slot if bits[slot] == first else slots)
+    return best
+
+
+@njit
+def device_event(table: Any, slot: int) -> tuple[int, int]:
+    """Handle the event of a drive, a link or a write cache.
+
+    Returns
+    -------
+    seen, forgotten : int
+        The command that the host sees done, and the one of which nothing is left; -1: none.
+    """
+    links = word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+    caches = links + word_of(table, N_LINKS)
+    if slot < links:
+        number = end_service(table, slot)
+        if number >= 0:
+            return number, number
+        return -1, (-2 - number if number < -1 else -1)
+    if slot < caches:
+        number = end_link(table, slot - links)
+        return number, number
+    number = answer_cached(table, slot - caches)
+    command = commands_of(table)[number]
+    destaged = command.cache == CACHE_DESTAGED
+    command.cache = CACHE_ANSWERED
+    return number, (number if destaged else -1)

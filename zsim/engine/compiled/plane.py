@@ -1,0 +1,386 @@
+"""The compiled data plane behind the interface that the control plane drives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.compiled import kernel
+from zsim.engine.compiled.drive import MAX_CACHED
+from zsim.engine.compiled.drive_memory import load_devices, shingle_words
+from zsim.engine.compiled.memory import (
+    ITEM_DTYPE,
+    KIND_DRAID,
+    KIND_MIRROR,
+    KIND_RAIDZ,
+    META_PRESENT,
+    RANDOM_READ,
+    SEQUENTIAL_READ,
+    SYNC_WRITES,
+    PlaneMemory,
+)
+from zsim.engine.compiled.warm import finish_compiling
+from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.window import Window
+from zsim.scan.program import Program, ScanItems
+from zsim.vdevs.permutations import draid_permutations
+
+KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
+CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
+CLIENT_SEED_STEP = 7919
+BUDGET = 2_000_000
+MAX_SLOTS = 1 << 16
+GROUP_ENTRIES = 256
+"""Room in a leaf queue for what comes from a group, and as much for the clients."""
+COMMANDS_HELD = 4096
+ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
+
+
+class Room(NamedTuple):
+    """How many items a plane holds, and how many further copies of them."""
+
+    items: int
+    copies: int
+
+
+class CompiledPlane:
+    """Compiled engine: the state lives in `PlaneMemory`, time passes in `kernel.advance`.
+
+    Parameters
+    ----------
+    model : PlaneModel
+    items : ScanItems
+    streams : int
+        Scan streams that can run at once (one a top-level vdev in the sorted scan).
+    slots : int
+        Scan blocks that can be in flight at once.
+    leaf_slots : int, optional
+        So many of them at most on one top-level vdev; by default all.
+    client_items : ndarray of int64
+        Items that clients read.
+    log_items : ndarray of int64
+        Items that clients write.
+    records : int
+        Finished commands to keep; 0: none.
+    program_length : int
+        Longest program that will be loaded.
+    room : Room, optional
+        For items that are put in place of these.
+    """
+
+    def __init__(
+        self,
+        model: PlaneModel,
+        items: ScanItems,
+        *,
+        streams: int = 1,
+        slots: int = 64,
+        leaf_slots: int | None = None,
+        client_items: NDArray[np.int64] | None = None,
+        log_items: NDArray[np.int64] | None = None,
+        records: int = 0,
+        program_length: int | None = None,
+        room: Room | None = None,
+    ) -> None:
+        self.model = model
+        room = room or Room(max(1, len(items)), max(1, len(items.copy_vdev)))
+        readable = np.zeros(0, np.int64) if client_items is None else client_items
+        log = np.zeros(0, np.int64) if log_items is None else log_items
+        asked = len(readable) + len(log)
+        slots = min(slots, MAX_SLOTS)
+        self._per_leaf = 2 * model.client_count + _per_leaf(
+            items, room, slots if leaf_slots is None else min(slots, leaf_slots), slots
+        )
+        self.memory = PlaneMemory(
+            **_sizes(model, items, room, streams, slots, asked, records, program_length),
+            queue=2 * self._per_leaf,
+        )
+        finish_compiling()
+        self._load_hardware()
+        self._load_rules()
+        self._load_items(items)
+        self.memory.client_items[:asked] = np.concatenate((readable, log))
+        self._load_clients(len(readable), len(log))
+        self.events = 0
+
+    def _load_hardware(self) -> None:
+        memory, model = self.memory, self.model
+        load_devices(memory, model.leaves, model.links)
+        first = laid_out = 0
+        for number, vdev in enumerate(model.vdevs):
+            row = memory.vdevs[number]
+            row["kind"], row["children"], row["parity"] = KINDS[vdev.kind], len(vdev.read_leaf), vdev.parity
+            row["ashift"], row["first_child"] = vdev.ashift, first
+            row["data"], row["spares"] = vdev.data, vdev.spares
+            if vdev.kind == "draid":
+                permutations = draid_permutations(len(vdev.read_leaf))
+                row["permutation"], row["permutations"] = laid_out, len(permutations)
+                memory.permutations[laid_out : laid_out + permutations.size] = permutations.ravel()
+                laid_out += permutations.size
+            memory.child_leaf[first : first + len(vdev.read_leaf), 0] = vdev.read_leaf
+            memory.child_leaf[first : first + len(vdev.read_leaf), 1] = vdev.write_leaf
+            for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
+                if old >= 0 and new >= 0:
+                    memory.leaves[old]["replaced_by"] = new
+            first += len(vdev.read_leaf)
+
+    def _load_rules(self) -> None:
+        general, queue, scan = (
+            self.memory.general,
+            self.model.queue,
+            self.model.scan,
+        )
+        self.memory.limits[0], self.memory.limits[1] = queue.minimum, queue.maximum
+        values: dict[str, Any] = {
+            "single_queue": queue.single,
+            "time_buckets": queue.time_buckets,
+            "bucket_seconds": queue.bucket_seconds,
+            "round_robin": queue.round_robin,
+            "non_interactive": queue.non_interactive,
+            "nia_credit": queue.nia_credit,
+            "nia_delay": queue.nia_delay,
+            "aggregation_limit": queue.aggregation_limit,
+            "aggregation_limit_flash": queue.aggregation_limit_flash,
+            "read_gap": queue.read_gap,
+            "max_pending": queue.max_pending,
+            "min_pending": queue.min_pending,
+            "ramp": queue.ramp,
+            "mirror_rule": queue.mirror_rule,
+            "mirror_near": queue.mirror_near,
+            "mirror_seek_cost": queue.mirror_seek_cost,
+            "label_bytes": self.model.label_bytes,
+            "scrub": scan.scrub,
+            "scan_class": scan.scan_class,
+            "repair_class": scan.repair_class,
+            "metadata_class": scan.metadata_class,
+            "prefetch_recursive": scan.prefetch_recursive,
+            "prefetch_limit": scan.prefetch_limit,
+            "delay_ticks": scan.delay_ticks,
+            "idle_window": scan.idle_window_s,
+            "tick": scan.tick_s,
+            "pause_level0_only": scan.pause_level0_only,
+            "pause_at": np.inf,
+            "refill": -1,
+        }
+        for name, value in values.items():
+            general[name] = value
+
+    def _load_clients(self, readable: int, log: int) -> None:
+        first = 0
+        for group in self.model.clients:
+            rows = self.memory.clients[first : first + group.count]
+            numbers = np.arange(group.count)
+            items = log if group.kind == "sync-write" else readable
+            rows["think"], rows["mode"] = group.think_s, CLIENT_MODES[group.kind]
+            rows["seed"] = group.seed + CLIENT_SEED_STEP * numbers
+            rows["blocks"] = group.blocks
+            rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
+            rows["place"] = numbers * items // group.count
+            first += group.count
+
+    @property
+    def client_answers(self) -> list[tuple[int, float]]:
+        """How many requests of each client were answered, and the sum of their latencies [s]."""
+        rows = self.memory.clients[: self.model.client_count]
+        return [(int(row["answered"]), float(row["latency"])) for row in rows]
+
+    def _load_items(self, items: ScanItems) -> None:
+        self.memory.items[: len(items)] = item_records(items)
+        self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
+        self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
+
+    @property
+    def now(self) -> float:
+        """Time of the data plane [s]."""
+        return float(self.memory.general["now"][0])
+
+    @property
+    def leaves(self) -> NDArray[Any]:
+        """Counters of the leaves, records of LEAF_DTYPE."""
+        return self.memory.leaves
+
+    @property
+    def link_busy(self) -> tuple[float, ...]:
+        """Busy time of each shared link [s]."""
+        return tuple(float(busy) for busy in self.memory.links["busy"][: len(self.model.links)])
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """Finished commands, in order of completion."""
+        return self.memory.records[: int(self.memory.general["records"][0])]
+
+    def take_records(self) -> NDArray[Any]:
+        """Return the finished commands kept so far, and make room for more."""
+        records = self.records.copy()
+        self.set_general("records", 0)
+        return records
+
+    def general(self, name: str) -> float:
+        """Return one of the general counters."""
+        return float(self.memory.general[name][0])
+
+    def set_general(self, name: str, value: float) -> None:
+        """Set one of the general values (control decisions)."""
+        self.memory.general[name] = value
+
+    def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
+        """Set the active limits of one I/O class."""
+        self.memory.limits[0, klass], self.memory.limits[1, klass] = minimum, maximum
+
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
+        """Load one program a stream; streams without one are finished."""
+        self.memory.make_room(sum(map(len, programs)))
+        start = 0
+        streams = self.memory.streams
+        streams["position"] = streams["end"] = 0
+        streams["state"] = 0
+        streams["unwind"] = -1
+        for number, (program, window) in enumerate(zip(programs, windows, strict=True)):
+            end = start + len(program)
+            self.memory.program["item"][start:end] = program.item
+            self.memory.program["code"][start:end] = program.code
+            row = streams[number]
+            row["position"], row["end"], row["state"], row["inflight"] = start, end, 0, 0
+            row["limit"], row["counts_blocks"] = window.limit, window.counts_blocks
+            row["first_visit"] = row["last_visit"] = -1.0
+            start = end
+
+    def positions(self) -> list[int]:
+        """Return how far each stream has come in the loaded programs."""
+        return [int(position) for position in self.memory.streams["position"]]
+
+    def stream(self, number: int, name: str) -> float:
+        """Return one field of a stream."""
+        return float(self.memory.streams[name][number])
+
+    def resume(self, pause_at: float) -> None:
+        """Let the scan run until `pause_at` [s]."""
+        states = self.memory.streams["state"]
+        states[states == 4] = 0
+        self.set_general("pause_at", pause_at)
+        self.set_general("running", 1)
+
+    def pause(self) -> None:
+        """Stop the scan (nothing of it may be in flight)."""
+        self.set_general("running", 0)
+
+    def set_children(self, number: int, read_leaf: Sequence[int], write_leaf: Sequence[int]) -> None:
+        """Set which leaves a top-level vdev reads and repairs from now on (nothing may be in flight)."""
+        first = int(self.memory.vdevs["first_child"][number])
+        self.memory.child_leaf[first : first + len(read_leaf), 0] = read_leaf
+        self.memory.child_leaf[first : first + len(write_leaf), 1] = write_leaf
+        for old, new in zip(read_leaf, write_leaf, strict=True):
+            if old >= 0 and new >= 0:
+                self.memory.leaves[old]["replaced_by"] = new
+
+    def close_epoch(self) -> None:
+        """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
+        general = self.memory.general
+        general["epoch"] += 1
+        general["epoch_left"] = general["inflight_blocks"]
+        general["epoch_waiting"] = 1
+
+    def submit_group(self, rows: NDArray[np.int64]) -> None:
+        """Queue plain I/Os: leaf, class, write, child offset, length."""
+        most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
+        if most > GROUP_ENTRIES:
+            self._make_room(most)
+        kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+
+    def _make_room(self, entries: int) -> None:
+        """Widen the leaf queues if so many more entries of a group may not fit one."""
+        bounds = self.memory.bounds[: 2 * len(self.model.leaves)]
+        needed = 2 * (self._per_leaf + entries + int((bounds[:, 1] - bounds[:, 0]).max()))
+        if needed > self.memory.queue.shape[1]:
+            self.memory.widen_queues(needed)
+
+    def flush(self) -> None:
+        """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
+        kernel.flush_caches(self.memory.table)
+
+    def start_clients(self) -> None:
+        """Start the foreground clients."""
+        kernel.start_clients(self.memory.table)
+
+    def advance(self, until: float, budget: int = BUDGET) -> int:
+        """Advance to `until` or the next decision; return the reason, an EXIT constant of `memory`."""
+        return int(kernel.advance(self.memory.table, until, budget))
+
+
+def item_records(items: ScanItems) -> NDArray[Any]:
+    """Return scan items as the records that the kernel reads."""
+    records = np.zeros(len(items), ITEM_DTYPE)
+    for name in ITEM_FIELDS:
+        records[name] = getattr(items, name)
+    records["unwind"] = -1 if items.unwind is None else items.unwind
+    records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
+    return records
+
+
+def _permutation_cells(vdev: VdevModel) -> int:
+    return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
+
+
+def _read_ahead(items: ScanItems, room: Room) -> int:
+    """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
+    here = np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0)
+    return int(here) * -(-room.items // max(1, len(items)))
+
+
+def _further_copies(items: ScanItems, slots: int) -> int:
+    """Return how many further copies may be under way: those of the blocks that have most."""
+    return int(np.sort(items.copy_count)[::-1][:slots].sum())
+
+
+def _per_leaf(items: ScanItems, room: Room, leaf_slots: int, slots: int) -> int:
+    """Return how many entries a leaf queue may hold.
+
+    Of each block on its top-level vdev the reads and a write a copy, of blocks elsewhere their further
+    copies, of each metadata block that is read ahead a piece at most.
+    """
+    copies = int(items.copy_count.max(initial=0)) + 1
+    return (
+        leaf_slots * (copies + 1)
+        + _further_copies(items, slots)
+        + _read_ahead(items, room)
+        + 2 * GROUP_ENTRIES
+    )
+
+
+def _sizes(
+    model: PlaneModel,
+    items: ScanItems,
+    room: Room,
+    streams: int,
+    slots: int,
+    client_items: int,
+    records: int,
+    program_length: int | None,
+) -> dict[str, int]:
+    leaves = len(model.leaves)
+    widest = max(len(vdev.read_leaf) for vdev in model.vdevs)
+    cached = MAX_CACHED if any(leaf.drive.write_cache_bytes for leaf in model.leaves) else 0
+    metadata, further = _read_ahead(items, room), _further_copies(items, slots)
+    return {
+        "leaves": leaves,
+        "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
+        "links": len(model.links),
+        "clients": model.client_count,
+        "streams": streams,
+        "client_items": client_items,
+        "records": records,
+        "held": COMMANDS_HELD + cached,
+        "program": program_length or 3 * len(items) + 1,
+        "items": room.items,
+        "copies": room.copies,
+        "vdevs": len(model.vdevs),
+        "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
+        "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
+        "slots": slots,
+        "children": (2 * slots + further + metadata) * widest + 64 * 1024,
+        "commands": leaves * (COMMANDS_HELD + cached) + 1024,
+        "shingles": shingle_words(model.leaves),
+    }

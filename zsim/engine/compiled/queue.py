@@ -1,0 +1,344 @@
+"""The leaf vdev queue: which queued child I/Os go to the drive next, and merged with which.
+
+Rules: OpenZFS module/zfs/vdev_queue.c of 0.6.1 (one queue with deadlines), 0.6.3 to 2.1 (classes), 2.2 and
+later (classes with 0.5 s arrival buckets).  Queued child I/Os stand in two arrays a leaf, reads and writes,
+ordered by offset.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.base.jit import njit, word_of
+from zsim.engine.compiled.memory import (
+    ASYNC_WRITE,
+    BUCKETS,
+    CLASSES,
+    QUEUE_CAPACITY,
+    REBUILD,
+    SCRUB,
+    SYNC_READ,
+    SYNC_WRITE,
+    bounds_of,
+    buckets_of,
+    children_of,
+    counts_of,
+    drives_of,
+    general_of,
+    leaves_of,
+    limits_of,
+    queue_of,
+)
+
+QUEUED, OLDEST = CLASSES, 2 * CLASSES
+# Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
+SINGLE_SYNC, SINGLE_ASYNC_READ, SINGLE_ASYNC_WRITE, SINGLE_RESILVER, SINGLE_SCRUB = 0, 6, 4, 10, 20
+
+
+@njit
+def upper_bound(entries: Any, low: int, high: int, offset: int) -> int:
+    """Return the first position in [low, high) whose offset is above `offset`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if entries[middle].offset > offset:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit
+def lower_bound(entries: Any, low: int, high: int, offset: int) -> int:
+    """Return the first position in [low, high) whose offset is not below `offset`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if entries[middle].offset < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def _recentre(table: Any, row: int) -> None:
+    entries, bounds = queue_of(table, row), bounds_of(table)
+    low, high = bounds[2 * row], bounds[2 * row + 1]
+    start = (word_of(table, QUEUE_CAPACITY) - (high - low)) // 2
+    if start < low:
+        for step in range(high - low):
+            entries[start + step] = entries[low + step]
+    else:
+        for step in range(high - low - 1, -1, -1):
+            entries[start + step] = entries[low + step]
+    bounds[2 * row], bounds[2 * row + 1] = start, start + high - low
+
+
+@njit
+def insert(table: Any, row: int, child: int, offset: int) -> None:
+    """Put a child I/O into its place in an offset-ordered queue (behind equals)."""
+    bounds = bounds_of(table)
+    low, high = bounds[2 * row], bounds[2 * row + 1]
+    if low == high:
+        low = high = word_of(table, QUEUE_CAPACITY) // 4
+        bounds[2 * row] = bounds[2 * row + 1] = low
+    elif high == word_of(table, QUEUE_CAPACITY):
+        _recentre(table, row)
+        low, high = bounds[2 * row], bounds[2 * row + 1]
+    entries = queue_of(table, row)
+    at_end = low == high or entries[high - 1].offset <= offset
+    place = high if at_end else upper_bound(entries, low, high, offset)
+    if low > 0 and place - low < high - place:
+        for step in range(low, place):
+            entries[step - 1] = entries[step]
+        place -= 1
+        bounds[2 * row] = low - 1
+    else:
+        for step in range(high, place, -1):
+            entries[step] = entries[step - 1]
+        bounds[2 * row + 1] = high + 1
+    entries[place].offset = offset
+    entries[place].child = child
+
+
+@njit
+def remove_range(table: Any, row: int, first: int, last: int) -> None:
+    """Take the entries at positions [first, last] out of a queue."""
+    entries, bounds = queue_of(table, row), bounds_of(table)
+    low, high = bounds[2 * row], bounds[2 * row + 1]
+    count = last - first + 1
+    if first - low < high - 1 - last:
+        for step in range(first - 1, low - 1, -1):
+            entries[step + count] = entries[step]
+        bounds[2 * row] = low + count
+    else:
+        for step in range(last + 1, high):
+            entries[step - count] = entries[step]
+        bounds[2 * row + 1] = high - count
+
+
+@njit
+def class_minimum(table: Any, leaf: int, klass: int) -> int:
+    """Return how many I/Os of a class are issued before any other class gets its turn.
+
+    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_min_active (non-interactive classes get the credit
+    while interactive I/O is active); before: the tunable alone.
+    """
+    base: int = limits_of(table)[klass]
+    if klass < SCRUB or general_of(table)[0].non_interactive == 0:
+        return base
+    state = leaves_of(table)[leaf]
+    return min(base, state.credit) if state.interactive > 0 else base
+
+
+@njit
+def class_maximum(table: Any, leaf: int, klass: int) -> int:
+    """Return how many I/Os of a class may be active on a leaf.
+
+    Source: OpenZFS 2.0.1+ vdev_queue.c:vdev_queue_class_max_active; before: the tunable alone.
+    """
+    limits = limits_of(table)
+    general = general_of(table)[0]
+    if klass < SCRUB or general.non_interactive == 0:
+        return int(limits[CLASSES + klass])
+    state = leaves_of(table)[leaf]
+    if state.interactive > 0:
+        return int(min(limits[klass], state.credit))
+    if state.credit < general.nia_delay:
+        return int(max(1, limits[klass]))
+    return int(limits[CLASSES + klass])
+
+
+@njit
+def class_to_issue(table: Any, leaf: int) -> int:
+    """Return the class that may issue an I/O now, or -1.
+
+    Source: OpenZFS vdev_queue.c:vdev_queue_class_to_issue (priority order; from 2.0.1 the classes below their
+    minimum take turns).
+    """
+    counts = counts_of(table, leaf)
+    state = leaves_of(table)[leaf]
+    start = state.last_class + 1 if general_of(table)[0].round_robin != 0 else 0
+    for step in range(CLASSES):
+        klass = (start + step) % CLASSES
+        if counts[QUEUED + klass] > 0 and counts[klass] < class_minimum(table, leaf, klass):
+            return klass
+    for klass in range(CLASSES):
+        if counts[QUEUED + klass] > 0 and counts[klass] < class_maximum(table, leaf, klass):
+            return klass
+    return -1
+
+
+@njit
+def _first_in(table: Any, row: int, klass: int) -> int:
+    """Return the position of the earliest entry of a class (FIFO classes)."""
+    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
+    best, best_stamp = -1, 0
+    for place in range(bounds[2 * row], bounds[2 * row + 1]):
+        child = children[entries[place].child]
+        if child.klass == klass and (best < 0 or child.stamp < best_stamp):
+            best, best_stamp = place, child.stamp
+    return best
+
+
+@njit
+def _next_above(table: Any, row: int, klass: int, offset: int, bucket: int) -> int:
+    """Return the position of the first entry of a class (and bucket, if >= 0) at or above `offset`, or -1."""
+    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
+    low, high = bounds[2 * row], bounds[2 * row + 1]
+    for place in range(lower_bound(entries, low, high, offset), high):
+        child = children[entries[place].child]
+        if child.klass == klass and (bucket < 0 or child.bucket == bucket):
+            return place
+    return -1
+
+
+@njit
+def _oldest_bucket(table: Any, leaf: int, klass: int) -> int:
+    """Return the oldest arrival bucket that still holds an I/O of the class."""
+    counts, buckets = counts_of(table, leaf), buckets_of(table, leaf, klass)
+    bucket = counts[OLDEST + klass]
+    while buckets[bucket % BUCKETS] == 0:
+        bucket += 1
+    counts[OLDEST + klass] = bucket
+    return int(bucket)
+
+
+@njit
+def elevator(table: Any, row: int, klass: int, last_offset: int, bucket: int) -> int:
+    """Return the position of the C-LOOK choice of a class in one queue, or -1 where it has none."""
+    place = _next_above(table, row, klass, last_offset, bucket)
+    return place if place >= 0 else _next_above(table, row, klass, 0, bucket)
+
+
+@njit
+def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
+    """Return queue row and position of the I/O of `klass` to issue next.
+
+    FIFO for synchronous I/O, else C-LOOK from the end of the last I/O issued to the leaf; from 2.2 only
+    among the I/Os of the oldest 0.5 s arrival bucket (OpenZFS vdev_queue.c:vdev_queue_io_to_issue).
+    """
+    reads, writes = 2 * leaf, 2 * leaf + 1
+    if klass == SYNC_READ:
+        return reads, _first_in(table, reads, klass)
+    if klass == SYNC_WRITE:
+        return writes, _first_in(table, writes, klass)
+    if general_of(table)[0].time_buckets == 0:
+        return _choose_in_bucket(table, leaf, klass, -1)
+    bucket = _oldest_bucket(table, leaf, klass)
+    row, place = _choose_in_bucket(table, leaf, klass, bucket)
+    while place < 0:
+        # The ring of buckets is finite: what was counted there arrived a whole ring later.
+        counts_of(table, leaf)[OLDEST + klass] = bucket + 1
+        bucket = _oldest_bucket(table, leaf, klass)
+        row, place = _choose_in_bucket(table, leaf, klass, bucket)
+    return row, place
+
+
+@njit
+def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[int, int]:
+    reads, writes = 2 * leaf, 2 * leaf + 1
+    last = leaves_of(table)[leaf].last_offset
+    if klass != REBUILD:
+        row = writes if klass == ASYNC_WRITE else reads
+        return row, elevator(table, row, klass, last, bucket)
+    read, write = elevator(table, reads, klass, last, bucket), elevator(table, writes, klass, last, bucket)
+    if read < 0 or write < 0:
+        return (writes, write) if read < 0 else (reads, read)
+    read_offset = queue_of(table, reads)[read].offset
+    write_offset = queue_of(table, writes)[write].offset
+    read_key = (0 if read_offset >= last else 1, read_offset)
+    return (reads, read) if read_key <= (0 if write_offset >= last else 1, write_offset) else (writes, write)
+
+
+@njit
+def single_priority(klass: int, is_scrub: int, repair: int) -> int:
+    """Return the deadline offset of an I/O in the queue of ZFS v28 (0.6.1 zio.c:zio_priority_table)."""
+    if klass == SCRUB or repair != 0:
+        return SINGLE_SCRUB if is_scrub != 0 else SINGLE_RESILVER
+    if klass == ASYNC_WRITE:
+        return SINGLE_ASYNC_WRITE
+    return SINGLE_SYNC if klass in (SYNC_READ, SYNC_WRITE) else SINGLE_ASYNC_READ
+
+
+@njit
+def choose_single(table: Any, leaf: int) -> tuple[int, int]:
+    """Return row and position of the queued I/O with the earliest (deadline, offset): the queue of v28.
+
+    Source: OpenZFS 0.6.1 vdev_queue.c:vdev_queue_deadline_compare.
+    """
+    bounds, children = bounds_of(table), children_of(table)
+    best_row, best, best_deadline, best_offset = -1, -1, 0, 0
+    for row in range(2 * leaf, 2 * leaf + 2):
+        entries = queue_of(table, row)
+        for place in range(bounds[2 * row], bounds[2 * row + 1]):
+            deadline = children[entries[place].child].bucket
+            if (
+                best < 0
+                or deadline < best_deadline
+                or (deadline == best_deadline and entries[place].offset < best_offset)
+            ):
+                best_row, best, best_deadline, best_offset = row, place, deadline, entries[place].offset
+    return best_row, best
+
+
+@njit
+def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, int]:
+    """Return first and last position, and the end offset, of the I/Os merged with the one at `place`.
+
+    Neighbours of the same type and the same inherited flags are taken, backwards first, while the span
+    stays within the aggregation limit and each gap lies between 0 and the gap limit.  I/Os that overlap
+    never merge: the gap is an unsigned number there (OpenZFS vdev_queue.c:vdev_queue_aggregate, IO_GAP), so
+    a block that is repaired twice costs the drive a turn.
+    """
+    general = general_of(table)[0]
+    bounds, children = bounds_of(table), children_of(table)
+    entries = queue_of(table, row)
+    rotating = drives_of(table)[leaf].rotating != 0
+    limit = general.aggregation_limit if rotating else general.aggregation_limit_flash
+    most = general.write_gap if row & 1 else general.read_gap
+    flags = children[entries[place].child].flags
+    first = last = place
+    end = entries[place].offset + children[entries[place].child].length
+    while first > bounds[2 * row]:
+        other = children[entries[first - 1].child]
+        gap = entries[first].offset - other.offset - other.length
+        if other.flags != flags or end - other.offset > limit or gap > most or gap < 0:
+            break
+        first -= 1
+    start = entries[first].offset
+    while last + 1 < bounds[2 * row + 1]:
+        other = children[entries[last + 1].child]
+        gap = other.offset - end
+        if other.flags != flags or other.offset + other.length - start > limit or gap > most or gap < 0:
+            break
+        last += 1
+        end = other.offset + other.length
+    return first, last, end
+
+
+@njit
+def account_issue(table: Any, leaf: int, klass: int) -> None:
+    """Count an I/O as active; the throttle of 2.0.1+ (vdev_queue.c:vdev_queue_pending_add)."""
+    state = leaves_of(table)[leaf]
+    counts_of(table, leaf)[klass] += 1
+    state.pending += 1
+    state.last_class = klass
+    if klass < SCRUB:
+        state.interactive += 1
+        if state.interactive == 1:
+            state.credit = 1
+    elif state.interactive > 0:
+        state.credit -= 1
+
+
+@njit
+def account_done(table: Any, leaf: int, klass: int) -> None:
+    """Count an I/O as finished (vdev_queue.c:vdev_queue_pending_remove)."""
+    state = leaves_of(table)[leaf]
+    counts_of(table, leaf)[klass] -= 1
+    state.pending -= 1
+    if klass < SCRUB:
+        state.interactive -= 1
+        state.credit = 0 if state.interactive == 0 else general_of(table)[0].nia_credit
+    elif state.interactive == 0:
+        state.credit += 1

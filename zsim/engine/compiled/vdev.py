@@ -1,0 +1,346 @@
+"""What a block is on its top-level vdev: the child I/Os of reads, repairs and plain reads.
+
+A map is the tuple that `map_part` makes; a block of a dRAID that crosses the end of a group has two parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.base.jit import njit, word_of
+from zsim.engine.compiled.issue import enqueue
+from zsim.engine.compiled.memory import (
+    FLAG_REPAIR,
+    FLAG_SCAN,
+    ITEM_MASK,
+    KIND_MIRROR,
+    KIND_RAIDZ,
+    MIRROR_BY_OFFSET,
+    MIRROR_BY_PENDING,
+    OWNER_SCAN_COPY,
+    OWNER_SCAN_READ,
+    OWNER_SCAN_WRITE,
+    SPARE_LEAF,
+    child_leaf_of,
+    general_of,
+    items_of,
+    leaves_of,
+    permutations_of,
+    slots_of,
+    vdevs_of,
+)
+from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
+from zsim.vdevs.raidz import raidz_map, raidz_piece
+
+MIRROR_SHIFT = 21
+MIRROR_SWITCH_S = 0.01
+# What is done with a block of RAID-Z or dRAID: repairs of a copy that was read, or was not.
+SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
+Plan = tuple[int, int, int, int, int, int, int]
+
+
+@njit
+def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
+    """Return the leaf that a mirror reads a block from.
+
+    Source: OpenZFS vdev_mirror.c:vdev_mirror_child_select and vdev_mirror_load: by offset (v28), by pending
+    I/Os (0.6.3 to 0.6.5), by pending I/Os plus a seek cost (0.7+); ties go by offset (0.7+) or time.
+    """
+    general, child_leaf = general_of(table)[0], child_leaf_of(table)
+    lowest, count = 1 << 60, 0
+    for child in range(vdev.first_child, vdev.first_child + vdev.children):
+        load = _mirror_load(table, vdev, child, offset)
+        if load < lowest:
+            lowest, count = load, 0
+        if load == lowest and load < (1 << 60):
+            count += 1
+    turn = (
+        int(general.now / MIRROR_SWITCH_S)
+        if general.mirror_rule == MIRROR_BY_PENDING
+        else offset >> MIRROR_SHIFT
+    )
+    choice = turn % max(1, count)
+    for child in range(vdev.first_child, vdev.first_child + vdev.children):
+        if _mirror_load(table, vdev, child, offset) == lowest:
+            if choice == 0:
+                return int(child_leaf[2 * child])
+            choice -= 1
+    return -1
+
+
+@njit
+def _mirror_load(table: Any, vdev: Any, child: int, offset: int) -> int:
+    general, child_leaf = general_of(table)[0], child_leaf_of(table)
+    leaf = child_leaf[2 * child]
+    if leaf < 0:
+        return 1 << 60
+    if general.mirror_rule == MIRROR_BY_OFFSET:
+        return 0
+    if child_leaf[2 * child + 1] >= 0:
+        # A `replacing` child is no leaf: it has no queue of its own and no last offset.
+        return int(general.mirror_seek_cost) if general.mirror_rule != MIRROR_BY_PENDING else 0
+    state = leaves_of(table)[leaf]
+    if general.mirror_rule == MIRROR_BY_PENDING:
+        return int(state.pending)
+    distance = abs(state.last_offset - (offset + general.label_bytes))
+    if distance == 0:
+        return int(state.pending)
+    near = distance < general.mirror_near
+    return int(state.pending + (general.mirror_seek_cost // 2 if near else general.mirror_seek_cost))
+
+
+@njit
+def part_size(vdev: Any, offset: int, psize: int) -> int:
+    """Return how much of a block at `offset` one map covers [bytes] (dRAID: as far as its group reaches)."""
+    if vdev.kind == KIND_RAIDZ:
+        return psize
+    return int(draid_first_part(offset, psize, vdev.ashift, vdev.data, vdev.parity))
+
+
+@njit
+def map_part(vdev: Any, offset: int, psize: int) -> Plan:
+    """Return the map of a part of a block on RAID-Z or dRAID: columns first, the rest is for `piece_of`."""
+    if vdev.kind == KIND_RAIDZ:
+        columns, first, base, big, small, sector = raidz_map(
+            offset, psize, vdev.ashift, vdev.children, vdev.parity
+        )
+        return columns, first, 0, base, big, small, sector
+    start, number, base, big, small, whole = draid_map(
+        offset, psize, vdev.ashift, vdev.data, vdev.parity, vdev.children, vdev.spares
+    )
+    return vdev.data + vdev.parity, start, number, base, big, small, whole
+
+
+@njit
+def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> tuple[int, int, int]:
+    """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it."""
+    if vdev.kind == KIND_RAIDZ:
+        return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], vdev.children)
+    permutations = permutations_of(table, vdev)
+    child, place = draid_piece(column, plan[1], plan[2], plan[3], vdev.spares, permutations)
+    if whole:
+        return child, place, plan[6]
+    return child, place, plan[5] + (1 << vdev.ashift) if column < plan[4] else plan[5]
+
+
+@njit
+def source_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
+    """Return the leaf that holds what a child has at a child offset, -1 if none does.
+
+    That is the distributed spare's once the child has been rebuilt into it.
+    """
+    child_leaf = child_leaf_of(table)
+    leaf = child_leaf[2 * (vdev.first_child + child)]
+    if leaf != SPARE_LEAF:
+        return int(leaf)
+    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations_of(table, vdev))
+    return int(child_leaf[2 * (vdev.first_child + spare)])
+
+
+@njit
+def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
+    """Return the leaf that takes what a child misses at a child offset, -1 if it misses nothing there.
+
+    That may be a distributed spare (OpenZFS vdev_draid.c:vdev_draid_spare_get_child).
+    """
+    child_leaf = child_leaf_of(table)
+    leaf = child_leaf[2 * (vdev.first_child + child) + 1]
+    if leaf != SPARE_LEAF:
+        return int(leaf)
+    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations_of(table, vdev))
+    return int(child_leaf[2 * (vdev.first_child + spare)])
+
+
+@njit
+def queue_parts(
+    table: Any, vdev: Any, offset: int, psize: int, what: int, klass: int, kind: int, owner: int, flags: int
+) -> int:
+    """Queue the child I/Os of a block on RAID-Z or dRAID, part by part; return how many.
+
+    What is done is one of the codes above; what the children count for is `kind`, `owner` and `flags`.
+    """
+    queued, at, left = 0, offset, psize
+    while left > 0:
+        part = part_size(vdev, at, left)
+        plan = map_part(vdev, at, part)
+        if what == SCAN_READ:
+            queued += _read_columns(table, vdev, plan, klass, owner)
+        elif what == PLAIN_READ:
+            queued += _read_data(table, vdev, plan, klass, kind, owner, flags)
+        elif what == PLAIN_WRITE:
+            queued += _write_columns(table, vdev, plan, klass, kind, owner, flags)
+        else:
+            queued += _repair_columns(table, vdev, plan, klass, owner, what == REPAIR_READ)
+        left -= part
+        if left > 0:
+            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+    return queued
+
+
+@njit
+def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int) -> int:
+    """Queue the reads of all columns that can be read, for the scan."""
+    child_leaf, queued = child_leaf_of(table), 0
+    for column in range(plan[0] - 1, -1, -1):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaf = source_leaf(table, vdev, child, place)
+        if leaf >= 0:
+            queued += 1
+            other = child_leaf[2 * (vdev.first_child + child) + 1]
+            kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
+            enqueue(table, leaf, klass, 0, place, size, kind, slot_number, FLAG_SCAN)
+    return queued
+
+
+@njit
+def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int, was_read: bool) -> int:
+    child_leaf, queued = child_leaf_of(table), 0
+    everywhere = vdev.kind != KIND_RAIDZ and not was_read
+    for column in range(plan[0]):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaf = repair_leaf(table, vdev, child, place)
+        source = child_leaf[2 * (vdev.first_child + child)]
+        if leaf >= 0 and not (was_read and source >= 0 and source != leaf):
+            queued += 1
+            enqueue(table, leaf, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+        if everywhere and source >= 0:
+            queued += 1
+            enqueue(table, source, klass, 1, place, size, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+    return queued
+
+
+@njit
+def _read_data(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
+    """Queue the reads of the data columns, of all if one of them is missing."""
+    queued, missing = 0, 0
+    whole = vdev.kind != KIND_RAIDZ and any_missing(table, vdev, plan)
+    for column in range(plan[0] - 1, -1, -1):
+        if column < vdev.parity and missing == 0:
+            break
+        child, place, size = piece_of(table, vdev, plan, column, whole)
+        leaf = source_leaf(table, vdev, child, place)
+        if leaf < 0:
+            missing += 1
+        elif size > 0:
+            queued += 1
+            enqueue(table, leaf, klass, 0, place, size, kind, owner, flags)
+    return queued
+
+
+@njit
+def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
+    queued = 0
+    for column in range(plan[0]):
+        child, place, size = piece_of(table, vdev, plan, column, True)
+        leaves = (source_leaf(table, vdev, child, place), repair_leaf(table, vdev, child, place))
+        for number in range(1 if leaves[0] == leaves[1] else 2):
+            leaf = leaves[number]
+            if leaf >= 0 and size > 0:
+                queued += 1
+                enqueue(table, leaf, klass, 1, place, size, kind, owner, flags)
+    return queued
+
+
+@njit
+def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
+    """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
+
+    Returns the number of reads queued.  Source: OpenZFS vdev_raidz.c and vdev_draid.c:io_start (parity and,
+    in a dRAID, the zero fill are read as well under ZIO_FLAG_RESILVER and ZIO_FLAG_SCRUB),
+    vdev_mirror.c:vdev_mirror_io_start.
+    """
+    slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
+    if vdev.kind == KIND_MIRROR:
+        queued = read_mirror(table, slot_number, vdev_number, offset, psize)
+    else:
+        klass = general_of(table)[0].scan_class
+        queued = queue_parts(
+            table, vdev, offset, psize, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
+        )
+    slot.reads += queued
+    return int(queued)
+
+
+@njit
+def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
+    """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
+    general = general_of(table)[0]
+    vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
+    klass, queued = general.scan_class, 0
+    if general.scrub == 0:
+        leaf = mirror_choice(table, vdev, offset)
+        enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+        return 1
+    for child in range(vdev.first_child, vdev.first_child + vdev.children):
+        leaf = child_leaf[2 * child]
+        if leaf >= 0:
+            queued += 1
+            enqueue(table, leaf, klass, 0, offset, psize, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
+    return queued
+
+
+@njit
+def repair_copy(
+    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, was_read: bool
+) -> None:
+    """Queue the repair writes of one copy of a block: only leaves that miss it are written.
+
+    A column that was read from a live old disk was passed on by its `replacing` vdev already; one that a
+    disk holds wrongly is written back to that disk (vdev_raidz.c:vdev_raidz_io_done).  In a dRAID a
+    copy that was not read is written whole, to healthy leaves too: its leaves do not look at what they miss
+    (OpenZFS zio.c:zio_vdev_io_start leaves dRAID out of the bypass of repair writes).
+    """
+    slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
+    child_leaf, klass = child_leaf_of(table), general_of(table)[0].repair_class
+    if vdev.kind == KIND_MIRROR:
+        for child in range(vdev.first_child, vdev.first_child + vdev.children):
+            if child_leaf[2 * child + 1] >= 0:
+                slot.writes += 1
+                leaf = child_leaf[2 * child + 1]
+                enqueue(table, leaf, klass, 1, offset, psize, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR)
+        return
+    what = REPAIR_READ if was_read else REPAIR_WHOLE
+    slot.writes += queue_parts(
+        table, vdev, offset, psize, what, klass, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR
+    )
+
+
+@njit
+def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
+    """Tell whether a column of a map lies on a child that cannot be read."""
+    for column in range(plan[0]):
+        child, place, _ = piece_of(table, vdev, plan, column, True)
+        if source_leaf(table, vdev, child, place) < 0:
+            return True
+    return False
+
+
+@njit
+def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
+    """Queue a plain read of a block (metadata, a client's data); return the number of child reads.
+
+    Data columns only, unless one of them is unreadable: then all columns that can be read (OpenZFS
+    vdev_raidz.c:vdev_raidz_io_start).  A dRAID that misses any column of the row, parity or not, reads the
+    zero fill of the others too (vdev_draid.c:vdev_draid_io_start_read, seen in runs of 2.3.9).
+    """
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    vdev = vdevs_of(table)[item.vdev]
+    if vdev.kind == KIND_MIRROR:
+        leaf = mirror_choice(table, vdev, item.offset)
+        enqueue(table, leaf, klass, 0, item.offset, item.psize, kind, owner, flags)
+        return 1
+    return queue_parts(table, vdev, item.offset, item.psize, PLAIN_READ, klass, kind, owner, flags)
+
+
+@njit
+def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
+    """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
+    if vdev.kind != KIND_MIRROR:
+        return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)
+    for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
+        if child_leaf[place] >= 0:
+            writes += 1
+            enqueue(table, child_leaf[place], klass, 1, item.offset, item.psize, kind, owner, flags)
+    return writes

@@ -1,0 +1,54 @@
+"""Compile the kernels of the data plane in a second process, while the first lays out the pool.
+
+Most of a first run ever is compilation, and numba compiles on one core.  What the second process makes is on
+disk when the first needs it; if it fails, the first compiles for itself.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+from zsim.base.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached
+from zsim.engine.compiled import kernel
+
+PROGRAM = "from zsim.engine.compiled.warm import compile_kernels; compile_kernels()"
+_begun: list[subprocess.Popen[bytes]] = []
+
+
+def compile_kernels() -> None:
+    """Compile what `zsim.engine.compiled.plane` calls, as it calls it."""
+    compile_for(kernel.advance, "(int64[::1], float64, int64)")
+    compile_for(kernel.submit_group, "(int64[::1], int64[:, ::1])")
+    compile_for(kernel.flush_caches, "(int64[::1],)")
+    compile_for(kernel.start_clients, "(int64[::1],)")
+
+
+def begin_compiling() -> None:
+    """Start the second process, unless something is compiled already or there is no core for it."""
+    if _begun or kernels_are_cached() or not _may_start():
+        return
+    places = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    _begun.append(
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    )
+
+
+def finish_compiling() -> None:
+    """Wait until the second process is done, if there was one."""
+    for process in _begun:
+        process.wait()
+
+
+def _may_start() -> bool:
+    """Tell whether this is a Python that can start another, and the first process of its kind."""
+    plain = bool(sys.executable) and not getattr(sys, "frozen", False) and IS_COMPILING
+    return plain and (os.cpu_count() or 1) > 1 and multiprocessing.parent_process() is None

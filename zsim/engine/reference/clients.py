@@ -1,0 +1,89 @@
+"""Foreground clients of the reference engine: each asks for something, waits for it, thinks, asks again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+from zsim.drives.physics.draws import mixed
+from zsim.engine.compiled.memory import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.engine.model import ClientModel
+from zsim.engine.reference.clock import Alarm, Steps
+from zsim.engine.reference.state import Child, Item, Shared
+from zsim.engine.reference.vdev import VdevProcess
+
+
+class Client:
+    """A foreground client.
+
+    Parameters
+    ----------
+    shared : Shared
+    slot : int
+        Place of its thinking in the order of events.
+    model : ClientModel
+        What it does.
+    seed : int
+    items : sequence of Item
+        What it reads or writes.
+    place : int
+        Where among them it begins, unless it reads at random.
+    vdevs : sequence of VdevProcess
+    """
+
+    def __init__(
+        self,
+        shared: Shared,
+        slot: int,
+        model: ClientModel,
+        seed: int,
+        items: Sequence[Item],
+        place: int,
+        vdevs: Sequence[VdevProcess],
+    ) -> None:
+        self.shared, self.model, self.seed, self.items, self.vdevs = shared, model, seed, items, vdevs
+        self.place = place
+        self.answered, self.latency = 0, 0.0
+        self.count = 0
+        self.left = 0
+        self.alarm, self.answer = Alarm(shared.clock, slot), Alarm(shared.clock, -1)
+        shared.clock.process(self.session())
+
+    def session(self) -> Steps:
+        """Process: ask, count the answer, think."""
+        while True:
+            yield self.alarm.ring
+            started = self.shared.now
+            self._ask()
+            yield self.answer.ring
+            self.shared.client_reads += 1
+            self.shared.client_latency += self.shared.now - started
+            self.answered += 1
+            self.latency += self.shared.now - started
+            self.think()
+
+    def think(self) -> None:
+        """Think for an exponential time."""
+        think = -log(mixed(self.seed, 2 * self.count + 1)) * self.model.think_s
+        self.count += 1
+        self.alarm.set(self.shared.now + think)
+
+    def _ask(self) -> None:
+        if self.model.kind == "random-read":
+            first = int(mixed(self.seed, 2 * self.count) * len(self.items))
+        else:
+            first, self.place = self.place, (self.place + self.model.blocks) % len(self.items)
+        self.shared.last_client = self.shared.now
+        self.left = 0
+        for block in range(self.model.blocks):
+            item = self.items[(first + block) % len(self.items)]
+            vdev = self.vdevs[item.vdev]
+            if self.model.kind == "sync-write":
+                self.left += vdev.plain_write(item.offset, item.psize, SYNC_WRITE, FLAG_NORMAL, self._done)
+            else:
+                self.left += vdev.plain_read(item.offset, item.psize, SYNC_READ, FLAG_NORMAL, self._done)
+
+    def _done(self, child: Child) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.answer.sound()

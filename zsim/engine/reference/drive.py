@@ -1,0 +1,472 @@
+"""Drives and links of the reference engine: what happens to a command between leaf queue and completion.
+
+Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is
+at work on is done.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the compiled one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.flash import flash_parts
+from zsim.drives.physics.mechanics import (
+    EXTRA_BUFFER,
+    extras_of,
+    partial_sector_turns,
+    positioning,
+    rotational_wait,
+    seek_and_wait,
+    service_parts,
+    track_angle,
+    track_around,
+    zone_of,
+)
+from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
+from zsim.drives.physics.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
+from zsim.engine.compiled.drive import MAX_CACHED
+from zsim.engine.compiled.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
+from zsim.engine.model import LinkModel
+from zsim.engine.reference.clock import Alarm, Clock, on_ring
+from zsim.engine.reference.state import Command, LeafState
+
+SHORT_FORWARD = 512 * 1024
+Handle = Callable[[Command], None]
+Parts = tuple[float, float, float, float]
+
+
+class Link:
+    """A shared link: the data of commands cross it in turn, or one drive at a time has it (command-based).
+
+    Parameters
+    ----------
+    clock : Clock
+    slot : int
+    model : LinkModel
+    deliver, finish : callable
+        Take commands whose data have reached their drive, and the host.
+    """
+
+    def __init__(self, clock: Clock, slot: int, model: LinkModel, deliver: Handle, finish: Handle) -> None:
+        self.clock, self.model, self.deliver, self.finish = clock, model, deliver, finish
+        self.parent: Link | None = None
+        self.drives: list[Drive] = []
+        self.crossing: deque[Command] = deque()
+        self.free_at = 0.0
+        self.busy = 0.0
+        self.occupied = False
+        self.alarm = Alarm(clock, slot)
+        clock.process(on_ring(self.alarm, self._crossed))
+
+    def join(self, command: Command) -> None:
+        """Queue a command's data for transfer, first come, first served."""
+        duration = self.model.per_command_s + command.length / self.model.rate
+        command.due = max(self.free_at, self.clock.now) + duration
+        self.free_at = command.due
+        self.busy += duration
+        self.crossing.append(command)
+        if len(self.crossing) == 1:
+            self.alarm.set(command.due)
+
+    def _crossed(self) -> None:
+        """End a transfer: a read is at the host, a write at its drive, unless another link follows."""
+        command = self.crossing.popleft()
+        if self.crossing:
+            self.alarm.set(self.crossing[0].due)
+        if self.parent is not None:
+            self.parent.join(command)
+        elif command.write:
+            self.deliver(command)
+        else:
+            self.finish(command)
+
+    def release(self) -> None:
+        """Hand a command-based link to the drive behind it that has waited longest.
+
+        A drive waits from its first command, or from the end of its last turn: drives with work take turns.
+        """
+        self.occupied = False
+        waiting = [drive for drive in self.drives if drive.held and not drive.in_service]
+        if waiting:
+            min(waiting, key=lambda drive: max(drive.state.ended, drive.held[0].arrived)).start_services()
+
+
+class Server:
+    """What serves one command of a drive at a time: the arm of a disk, a channel of flash."""
+
+    def __init__(self, drive: Drive, slot: int) -> None:
+        self.drive = drive
+        self.command: Command | None = None
+        self.alarm = Alarm(drive.clock, slot)
+        drive.clock.process(on_ring(self.alarm, self._served))
+
+    def serve(self, command: Command) -> None:
+        """Begin a service."""
+        self.command = command
+        self.alarm.set(self.drive.clock.now + self.drive.service_time(command))
+
+    def _served(self) -> None:
+        command, self.command = self.command, None
+        assert command is not None
+        self.drive.served(command)
+
+
+class Drive:
+    """A drive: what it holds, in which order it serves it, and its write cache.
+
+    It takes its next command the moment the last one ends, from what it already holds.
+
+    Parameters
+    ----------
+    clock : Clock
+    number : int
+        Of the leaf.
+    parameters : DriveParameters
+    record, rates : numpy record of DRIVE_DTYPE, ndarray of float64
+        The same parameters as the physics take them.
+    state : LeafState
+    link : Link, optional
+    finish : callable
+        Told of commands that the host sees done.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        number: int,
+        parameters: DriveParameters,
+        record: Any,
+        rates: Any,
+        state: LeafState,
+        link: Link | None,
+        finish: Handle,
+    ) -> None:
+        self.clock, self.number, self.parameters, self.state = clock, number, parameters, state
+        self.record, self.rates, self.link, self.finish = record, rates, link, finish
+        self.held: list[Command] = []
+        self.unanswered: list[Command] = []
+        self.flushed: Callable[[], None] | None = None
+        self.segments = np.zeros((parameters.read_segments, 3), np.int64)
+        self.shingles = shingles_at_first(parameters)
+        self.servers: list[Server] = []
+        if link is not None:
+            link.drives.append(self)
+
+    def start(self, first_slot: int, cache_slot: int) -> None:
+        """Start the processes of the drive."""
+        self.servers = [Server(self, first_slot + n) for n in range(self.parameters.parallel_commands)]
+        self.answer_alarm = Alarm(self.clock, cache_slot)
+        self.clock.process(on_ring(self.answer_alarm, self._answer))
+
+    @property
+    def in_service(self) -> int:
+        """Commands in service."""
+        return sum(server.command is not None for server in self.servers)
+
+    @property
+    def _waits_for_link(self) -> bool:
+        return self.link is not None and self.link.model.command_based and self.link.occupied
+
+    def submit(self, command: Command) -> None:
+        """Take a command from the host; the data of a write cross a shared link first."""
+        # A write may be answered from the cache before its service begins.
+        command.submitted = command.started = self.clock.now
+        if self.link is not None and command.write and not self.link.model.command_based:
+            self.link.join(command)
+        else:
+            self.arrive(command)
+
+    def arrive(self, command: Command) -> None:
+        """Take a command into the drive; a write that fits the write-back cache is answered from there."""
+        command.arrived = self.clock.now
+        self.held.append(command)
+        if command.write and self._fits_cache(command):
+            self._cache(command)
+        self.start_services()
+
+    # Service.
+
+    def start_services(self) -> None:
+        """Let every idle server take a command."""
+        while self.held and self.in_service < len(self.servers) and not self._waits_for_link:
+            if self.link is not None and self.link.model.command_based:
+                self.link.occupied = True
+            server = next(server for server in self.servers if server.command is None)
+            server.serve(self.held.pop(self._pick()))
+
+    def _pick(self) -> int:
+        """Return which of the held commands is served next."""
+        drive, now = self.parameters, self.clock.now
+        reach: Sequence[int] = range(min(len(self.held), drive.queue_depth))
+        if len(reach) == 1 or drive.kind == "flash":
+            return 0
+        reach = self._choice(reach)
+        if drive.queue_policy == "fcfs":
+            return reach[0]
+        # Commands that somebody waits for age; those answered from the cache may be let lie.
+        ages = (n for n in reach if drive.cached_writes_age or self.held[n].cache == CACHE_NONE)
+        oldest = next(ages, None)
+        if oldest is not None and now - self.held[oldest].arrived > drive.queue_max_age_s:
+            return oldest
+        if drive.queue_policy == "c-look":
+            head = self.state.head
+            return min(reach, key=lambda place: (self.held[place].offset < head, self.held[place].offset))
+        return min(reach, key=lambda place: self._positioning_time(self.held[place]))
+
+    def _choice(self, reach: Sequence[int]) -> Sequence[int]:
+        """Return the held commands that the drive chooses from.
+
+        While it flushes, the cached writes: FLUSH CACHE EXT is not queued (no command of NCQ).  Where cached
+        writes are destaged idly and have room, those that somebody waits for.
+        """
+        drive, state = self.parameters, self.state
+        awaited = [place for place in reach if self.held[place].cache == CACHE_NONE]
+        if state.flushing:
+            return [place for place in reach if self.held[place].cache != CACHE_NONE] or reach
+        has_room = 2 * state.cached <= drive.write_cache_bytes
+        return awaited if drive.destage == "idle" and has_room and awaited else reach
+
+    def _positioning_time(self, command: Command) -> float:
+        """Return how long the drive needs to reach a command it holds [s]."""
+        if self.parameters.smr_band_bytes > 0 and command.write:
+            return reach_of_shingled(self.record, self.state.head, command.offset)
+        rate = self.rates[zone_of(self.record, command.offset)]
+        overhead = 0.0 if self.parameters.overhead_overlaps else self._full_overhead(command)
+        at, head = self.clock.now + overhead, self.state.head
+        seek, wait = positioning(self.record, rate, head, at, command.offset, command.write)
+        return seek + wait
+
+    def _full_overhead(self, command: Command) -> float:
+        return self.parameters.write_overhead_s if command.write else self.parameters.read_overhead_s
+
+    def _overhead(self, command: Command) -> float:
+        """Return the command overhead that is left [s]: it may hide behind the previous service."""
+        overhead = self._full_overhead(command)
+        if self.parameters.overhead_overlaps:
+            return max(0.0, overhead - (self.clock.now - command.arrived))
+        return overhead
+
+    def service_time(self, command: Command) -> float:
+        """Return the service time of a command that begins now [s]; move the head and count its parts."""
+        now, state = self.clock.now, self.state
+        command.started = now
+        (overhead, seek, wait, transfer), cleaning, head = self._parts(command, self._overhead(command))
+        state.wrote_last = int(command.write)
+        if self.link is None or not self.link.model.command_based:
+            duration = overhead + seek + wait + transfer + cleaning
+        else:
+            transfer = max(transfer, command.length / self.link.model.rate)
+            duration = overhead + seek + wait + transfer + cleaning + self.link.model.per_command_s
+            self.link.busy += duration
+        self._count_gap(command.offset - state.head)
+        state.head = head
+        state.cleaning += cleaning
+        state.overhead += overhead
+        state.seek += seek
+        state.wait += wait
+        state.transfer += transfer
+        state.busy += duration
+        state.free_at = now + duration
+        return duration
+
+    def _in_place(self, command: Command, head: int, at: float, overhead: float) -> Parts:
+        """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
+        follows, followed = self._known_edges(command, head)
+        return service_parts(
+            self.record,
+            self.rates,
+            head,
+            at,
+            overhead,
+            command.offset,
+            command.length,
+            command.write,
+            follows,
+            followed,
+        )
+
+    def _known_edges(self, command: Command, head: int) -> tuple[bool, bool]:
+        """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
+
+        They need not if the write goes on in them, or if they came by in the turn that another has paid for.
+        """
+        drive, offset = self.parameters, command.offset
+        emulated = drive.physical_sector_bytes > drive.logical_sector_bytes
+        if not command.write or not emulated or command.fetched:
+            return True, True
+        follows = bool(self.state.wrote_last) and head == offset
+        followed = self._is_continued(command)
+        turns = partial_sector_turns(self.record, offset, command.length, True, follows, followed)
+        if turns > 0.0 and drive.write_cache_bytes > 0:
+            rate = self.rates[zone_of(self.record, offset)]
+            angle = track_angle(self.record, rate, offset)
+            low, high = track_around(self.record, rate, angle, offset)
+            for other in self.held:
+                other.fetched |= other.write and low <= other.offset < high
+        return follows, followed
+
+    # What a drive has beyond its mechanics.
+
+    def _parts(self, command: Command, overhead: float) -> tuple[Parts, float, int]:
+        """Return the parts of a service, the cleaning it waits for [s], and the head after it."""
+        now, state, drive = self.clock.now, self.state, self.parameters
+        end = command.offset + command.length
+        if not extras_of(drive):
+            return self._in_place(command, state.head, now, overhead), 0.0, end
+        if drive.kind == "flash":
+            latency, wait, transfer, state.slc_used = flash_parts(
+                self.record,
+                state.slc_used,
+                state.free_at,
+                now,
+                overhead,
+                state.drawn,
+                command.length,
+                command.write,
+            )
+            state.drawn += 1
+            return (latency, 0.0, wait, transfer), 0.0, end
+        cleaning = self._clean_when_idle() if drive.smr_band_bytes else 0.0
+        if not command.write:
+            parts, head = self._read(command, now + cleaning, overhead)
+            return parts, cleaning, head
+        head = self._stop_reading_ahead(now + cleaning)
+        if not drive.smr_band_bytes:
+            return self._in_place(command, head, now, overhead), 0.0, end
+        parts, more = self._write_shingled(command, head, overhead)
+        # The persistent cache lies at the outer edge.
+        return parts, cleaning + more, max(int(self.shingles[0][HEAD]), 0)
+
+    def _clean_when_idle(self) -> float:
+        """Clean bands in the idle time that ends now; return how long the drive is still at it [s]."""
+        idle = self.clock.now - self.state.free_at
+        idle_before = self.parameters.smr_idle_s
+        return smr_idle(self.record, self.rates, self.shingles, self._smr_sizes, idle_before, idle)
+
+    @property
+    def _smr_sizes(self) -> tuple[int, int, int]:
+        drive = self.parameters
+        return drive.smr_band_bytes, drive.smr_cache_bytes, drive.smr_cached_writes
+
+    def _write_shingled(self, command: Command, head: int, overhead: float) -> tuple[Parts, float]:
+        if not self.state.wrote_last:
+            self.shingles[0][HEAD] = head
+        cleaning, reach, transfer = smr_parts(
+            self.record, self.rates, self.shingles, self._smr_sizes, command.offset, command.length
+        )
+        return (overhead, reach, 0.0, transfer), cleaning
+
+    def _stop_reading_ahead(self, at: float) -> int:
+        """Store what has been read ahead, before the arm moves; return where the head stands."""
+        state, size = self.state, self.parameters.read_pass_under_bytes
+        if state.ahead_since < 0.0:
+            return state.head
+        rate = self.rates[zone_of(self.record, state.head)]
+        reached = read_so_far(state.head, state.ahead_since, at, size, rate)
+        state.ahead_clock += 1
+        state.ahead_since = -1.0
+        keep_segment(self.segments, state.head, reached, size, state.ahead_clock)
+        return reached
+
+    def _read(self, command: Command, at: float, overhead: float) -> tuple[Parts, int]:
+        """Return the parts of a read's service [s] and the head after it."""
+        state, drive, end = self.state, self.parameters, command.offset + command.length
+        if not extras_of(drive) & EXTRA_BUFFER:
+            return self._in_place(command, state.head, at, overhead), end
+        begin, size = at + overhead, drive.read_pass_under_bytes
+        rate = self.rates[zone_of(self.record, command.offset)]
+        state.ahead_clock += 1
+        done, head, state.ahead_since = buffered_read(
+            self.segments,
+            state.head,
+            state.ahead_since,
+            begin,
+            command.offset,
+            command.length,
+            size,
+            rate,
+            drive.interface_rate,
+            state.ahead_clock,
+        )
+        if done != NOT_AHEAD:
+            if state.ahead_since < 0.0 and reads_on(head, end, size):
+                angle = track_angle(self.record, self.rates[zone_of(self.record, head)], head)
+                state.ahead_since = begin + rotational_wait(self.record, angle, begin)
+            return (overhead, 0.0, 0.0, done - begin), head
+        angle = track_angle(self.record, rate, command.offset)
+        seek, wait = seek_and_wait(self.record, angle, head, begin, command.offset, False)
+        transfer = command.length / rate
+        state.ahead_since = begin + seek + wait + transfer
+        keep_segment(self.segments, command.offset, end, size, state.ahead_clock)
+        return (overhead, seek, wait, transfer), end
+
+    def _is_continued(self, command: Command) -> bool:
+        """Tell whether a write in the drive goes on in the physical sector in which `command` ends."""
+        drive, end = self.parameters, command.offset + command.length
+        sector = drive.physical_sector_bytes
+        reach, sector_end = self.held[: drive.queue_depth], -(-end // sector) * sector
+        return any(other.write and end <= other.offset <= sector_end for other in reach)
+
+    def _count_gap(self, gap: int) -> None:
+        self.state.sequential += gap == 0
+        self.state.forward += 0 <= gap <= SHORT_FORWARD
+
+    def served(self, command: Command) -> None:
+        """End a service: go on with what is held, then tell the host, unless it was told from the cache."""
+        self.state.ended = self.clock.now
+        if self.link is not None and self.link.model.command_based:
+            self.link.release()
+        else:
+            self.start_services()
+        if command.cache != CACHE_NONE:
+            self._destaged(command)
+        elif self.link is not None and not command.write and not self.link.model.command_based:
+            self.link.join(command)
+        else:
+            self.finish(command)
+
+    # Write cache.
+
+    def flush(self, flushed: Callable[[], None]) -> bool:
+        """Begin to flush the write cache if there is something in it; tell whether there is."""
+        if not self.parameters.flush_each_txg or self.state.cached == 0:
+            return False
+        self.state.flushing, self.flushed = 1, flushed
+        return True
+
+    def _fits_cache(self, command: Command) -> bool:
+        size = self.parameters.write_cache_bytes
+        room = self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
+        return size > 0 and room and not self.state.flushing
+
+    def _cache(self, command: Command) -> None:
+        self.state.cached += command.length
+        command.cache = CACHE_PENDING
+        drive = self.parameters
+        command.due = self.clock.now + drive.write_overhead_s + command.length / drive.interface_rate
+        self.unanswered.append(command)
+        self._set_answer_alarm()
+
+    def _set_answer_alarm(self) -> None:
+        if self.unanswered:
+            self.answer_alarm.set(min(command.due for command in self.unanswered))
+
+    def _answer(self) -> None:
+        """Answer the cached write that is due: the host sees it done."""
+        command = min(self.unanswered, key=lambda each: each.due)
+        self.unanswered.remove(command)
+        self._set_answer_alarm()
+        command.cache = CACHE_ANSWERED
+        self.finish(command)
+
+    def _destaged(self, command: Command) -> None:
+        self.state.cached -= command.length
+        if self.state.flushing and self.state.cached == 0 and self.flushed is not None:
+            self.state.flushing = 0
+            self.flushed()
+        if command.cache == CACHE_PENDING:
+            command.cache = CACHE_DESTAGED

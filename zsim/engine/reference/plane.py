@@ -1,0 +1,424 @@
+"""The reference data plane: the semantics of the compiled engine, written for reading.
+
+One SimPy process per component, one event per I/O, plain objects.  It is slow, and it is the specification:
+both engines call the same scalar physics and vdev maps, and must give every I/O the same time, to the bit.
+
+An event is handled by the component it belongs to; all that follows from it at that moment happens within it.
+Events of one moment are handled by their slots: drive servers by leaf, links, write caches, clients, scan
+streams.  After each event the scan streams go on, lowest first; then it is seen whether control must decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.drives.physics.mechanics import drive_table
+from zsim.engine.compiled.memory import (
+    CACHE_NONE,
+    EXIT_BUDGET,
+    EXIT_DRAINED,
+    EXIT_EPOCH,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_RECORD,
+    EXIT_REFILL,
+    EXIT_STALLED,
+    FLAG_NORMAL,
+    LEAF_DTYPE,
+    META_ABSENT,
+    META_PRESENT,
+    RECORD_DTYPE,
+    STREAM_FINISHED,
+    STREAM_PAUSED,
+    STREAM_READY,
+)
+from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.reference.clients import Client
+from zsim.engine.reference.clock import Clock
+from zsim.engine.reference.drive import Drive, Link
+from zsim.engine.reference.queue import LeafQueue
+from zsim.engine.reference.scan import Metadata, Operation, Stream
+from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, Shared
+from zsim.engine.reference.vdev import VDEVS
+from zsim.engine.window import Window
+from zsim.scan.program import NO_ITEM, Program, ScanItems
+
+BUDGET = 2_000_000
+MAX_SLOTS = 1 << 16
+CLIENT_SEED_STEP = 7919
+
+
+class ReferencePlane:
+    """Reference engine behind the interface of `zsim.engine.compiled.plane.CompiledPlane`.
+
+    Parameters
+    ----------
+    model : PlaneModel
+    items : ScanItems
+    streams : int
+        Scan streams that can run at once (one a top-level vdev in the sorted scan).
+    slots : int
+        Scan blocks that can be in flight at once.
+    client_items : ndarray of int64
+        Items that clients read.
+    log_items : ndarray of int64
+        Items that clients write.
+    records : int
+        Finished commands to keep; 0: none.
+    program_length : int
+        Taken for the sake of the interface; programs of any length are welcome.
+    """
+
+    def __init__(
+        self,
+        model: PlaneModel,
+        items: ScanItems,
+        *,
+        streams: int = 1,
+        slots: int = 64,
+        leaf_slots: int | None = None,
+        client_items: NDArray[np.int64] | None = None,
+        log_items: NDArray[np.int64] | None = None,
+        records: int = 0,
+        program_length: int | None = None,
+    ) -> None:
+        self.model = model
+        self.capacity = records
+        self.finished: list[tuple[Any, ...]] = []
+        self.clock = Clock()
+        self.shared = _shared(self.clock, model)
+        self.shared.free_slots = min(slots, MAX_SLOTS)
+        self.items = _item_list(items)
+        self._build_hardware()
+        self.vdevs = [VDEVS[vdev.kind](self.shared, vdev, self.queues) for vdev in model.vdevs]
+        self.metadata = Metadata(self.shared, self.items, self.vdevs)
+        readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
+        log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
+        self._build_users(readable, log, streams)
+        self.program: list[Operation] = []
+        while self.clock.peek() <= self.now:
+            self.clock.step()
+
+    def _build_hardware(self) -> None:
+        model, clock = self.model, self.clock
+        records, rates = drive_table([leaf.drive for leaf in model.leaves])
+        servers = max(leaf.drive.parallel_commands for leaf in model.leaves)
+        links_at = servers * len(model.leaves)
+        caches_at = links_at + len(model.links)
+        self.links = [
+            Link(clock, links_at + number, link, self._deliver, self._finish)
+            for number, link in enumerate(model.links)
+        ]
+        for link in self.links:
+            link.parent = self.links[link.model.parent] if link.model.parent >= 0 else None
+        self.states = [LeafState(link=leaf.link) for leaf in model.leaves]
+        for vdev in model.vdevs:
+            self._note_replacements(vdev)
+        self.drives = [
+            Drive(
+                clock,
+                number,
+                leaf.drive,
+                records[number],
+                rates[number],
+                self.states[number],
+                self.links[leaf.link] if leaf.link >= 0 else None,
+                self._finish,
+            )
+            for number, leaf in enumerate(model.leaves)
+        ]
+        for number, drive in enumerate(self.drives):
+            drive.start(servers * number, caches_at + number)
+        self.queues = [
+            LeafQueue(self.shared, drive.state, drive.parameters.rotating, drive.submit)
+            for drive in self.drives
+        ]
+        self._next_slot = caches_at + len(model.leaves)
+
+    def _note_replacements(self, vdev: VdevModel) -> None:
+        for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
+            if old >= 0 and new >= 0:
+                self.states[old].replaced_by = new
+
+    def _build_users(self, readable: list[Item], log: list[Item], streams: int) -> None:
+        slot = self._next_slot
+        self.clients = []
+        for group in self.model.clients:
+            items = log if group.kind == "sync-write" else readable
+            for number in range(group.count):
+                seed = group.seed + CLIENT_SEED_STEP * number
+                place = number * len(items) // group.count
+                self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs))
+                slot += 1
+        self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]
+
+    @property
+    def client_answers(self) -> list[tuple[int, float]]:
+        """How many requests of each client were answered, and the sum of their latencies [s]."""
+        return [(client.answered, client.latency) for client in self.clients]
+
+    # What control asks and decides.
+
+    @property
+    def now(self) -> float:
+        """Time of the data plane [s]."""
+        return self.shared.now
+
+    @property
+    def leaves(self) -> NDArray[Any]:
+        """Counters of the leaves, records of LEAF_DTYPE."""
+        table = np.zeros(len(self.states), LEAF_DTYPE)
+        for row, state, drive, queue in zip(table, self.states, self.drives, self.queues, strict=True):
+            for name in LeafState.__slots__:
+                row[name] = getattr(state, name)
+            row["queued"], row["held"], row["in_service"] = len(queue), len(drive.held), drive.in_service
+            row["acknowledging"] = len(drive.unanswered)
+            row["awaited"] = sum(command.cache == CACHE_NONE for command in drive.held)
+        return table
+
+    @property
+    def link_busy(self) -> tuple[float, ...]:
+        """Busy time of each shared link [s]."""
+        return tuple(link.busy for link in self.links)
+
+    @property
+    def records(self) -> NDArray[Any]:
+        """Finished commands, in order of completion, records of RECORD_DTYPE."""
+        return np.array(self.finished, RECORD_DTYPE)
+
+    def take_records(self) -> NDArray[Any]:
+        """Return the finished commands kept so far, and make room for more."""
+        records = self.records
+        self.finished = []
+        self.shared.records = 0
+        return records
+
+    def general(self, name: str) -> float:
+        """Return one of the general counters."""
+        return float(getattr(self.shared, name))
+
+    def set_general(self, name: str, value: float) -> None:
+        """Set one of the general values (control decisions)."""
+        setattr(self.shared, name, value)
+
+    def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
+        """Set the active limits of one I/O class."""
+        self.shared.minimum[klass], self.shared.maximum[klass] = minimum, maximum
+
+    def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
+        """Load one program a stream; streams without one are finished."""
+        self.program = []
+        for stream in self.streams:
+            stream.unload()
+        for stream, program, window in zip(self.streams, programs, windows, strict=False):
+            start = len(self.program)
+            operations = zip(program.code.tolist(), program.item.tolist(), strict=True)
+            self.program += [(code, self.items[item]) for code, item in operations]
+            stream.load(self.program, start, len(self.program), window)
+
+    def positions(self) -> list[int]:
+        """Return how far each stream has come in the loaded programs."""
+        return [stream.position for stream in self.streams]
+
+    def stream(self, number: int, name: str) -> float:
+        """Return one field of a stream."""
+        return float(getattr(self.streams[number], name))
+
+    def resume(self, pause_at: float) -> None:
+        """Let the scan run until `pause_at` [s]."""
+        for stream in self.streams:
+            if stream.state == STREAM_PAUSED:
+                stream.state = STREAM_READY
+        self.shared.pause_at = pause_at
+        self.shared.running = 1
+
+    def pause(self) -> None:
+        """Stop the scan (nothing of it may be in flight)."""
+        self.shared.running = 0
+
+    def set_children(self, number: int, read_leaf: Sequence[int], write_leaf: Sequence[int]) -> None:
+        """Set which leaves a top-level vdev reads and repairs from now on (nothing may be in flight)."""
+        vdev = self.vdevs[number]
+        vdev.model = replace(vdev.model, read_leaf=tuple(read_leaf), write_leaf=tuple(write_leaf))
+        self._note_replacements(vdev.model)
+
+    def close_epoch(self) -> None:
+        """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
+        self.shared.epoch += 1
+        self.shared.epoch_left = self.shared.inflight_blocks
+        self.shared.epoch_waiting = 1
+
+    def submit_group(self, rows: NDArray[np.int64]) -> None:
+        """Queue plain I/Os: leaf, class, write, child offset, length; `advance` says when all are done."""
+        self.shared.group_left += len(rows)
+        self.shared.group_waiting = 1
+        for leaf, klass, write, offset, length in rows.tolist():
+            place = offset + self.shared.label_bytes
+            child = Child(leaf, klass, bool(write), place, length, FLAG_NORMAL, self._group_done)
+            self.queues[leaf].enqueue(child)
+
+    def flush(self) -> None:
+        """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
+        self.shared.group_waiting = 1
+        self.shared.group_left += sum(drive.flush(self._flushed) for drive in self.drives)
+
+    def _flushed(self) -> None:
+        self.shared.group_left -= 1
+
+    def _group_done(self, child: Child) -> None:
+        self.shared.group_left -= 1
+
+    def start_clients(self) -> None:
+        """Start the foreground clients, each with a first think."""
+        for client in self.clients:
+            client.think()
+
+    # Time.
+
+    def advance(self, until: float, budget: int = BUDGET) -> int:
+        """Advance to `until` or the next decision; return the reason (EXIT constants)."""
+        self._run_streams()
+        handled = 0
+        while True:
+            reason = self._decision()
+            if reason is not None:
+                return reason
+            if handled >= budget:
+                return EXIT_BUDGET
+            due = self.clock.peek()
+            if due > until:
+                self.clock.pass_to(until)
+                return EXIT_HORIZON
+            if due == NEVER:
+                return EXIT_STALLED
+            self.clock.step()
+            self.shared.events += 1
+            handled += 1
+            self._run_streams()
+
+    def _run_streams(self) -> None:
+        if self.shared.running:
+            for stream in self.streams:
+                stream.go_on()
+
+    def _decision(self) -> int | None:
+        """Return the reason for which control is due now."""
+        shared = self.shared
+        if shared.group_waiting and shared.group_left == 0:
+            shared.group_waiting = 0
+            return EXIT_GROUP
+        if shared.epoch_waiting and shared.epoch_left == 0:
+            shared.epoch_waiting = 0
+            return EXIT_EPOCH
+        if self._is_drained():
+            return EXIT_DRAINED
+        if self.capacity > 1 and shared.records >= self.capacity - 1:
+            return EXIT_RECORD
+        if 0 <= shared.refill <= self.streams[0].position:
+            return EXIT_REFILL
+        return None
+
+    def _is_drained(self) -> bool:
+        shared = self.shared
+        if not shared.running or shared.inflight_blocks > 0 or shared.metadata_inflight > 0:
+            return False
+        return all(stream.state in {STREAM_PAUSED, STREAM_FINISHED} for stream in self.streams)
+
+    # Commands on their way.
+
+    def _deliver(self, command: Command) -> None:
+        self.drives[command.leaf].arrive(command)
+
+    def _finish(self, command: Command) -> None:
+        """Complete a command towards ZFS: its queue issues more, then the parents of its children hear of it.
+
+        Source of the order: vdev_queue.c:vdev_queue_io_done comes before the parents' zio_done.
+        """
+        self._count(command)
+        self.queues[command.leaf].finished(command)
+        for child in command.children:
+            child.done(child)
+
+    def _count(self, command: Command) -> None:
+        state, scan, length = self.states[command.leaf], int(command.scan), command.length
+        state.response += self.now - command.submitted
+        if command.write:
+            state.writes += 1
+            state.write_bytes += length
+            state.scan_writes += scan
+            state.scan_write_bytes += scan * length
+        else:
+            state.reads += 1
+            state.read_bytes += length
+            state.scan_reads += scan
+            state.scan_read_bytes += scan * length
+        if len(self.finished) < self.capacity:
+            self.finished.append(self._record(command))
+            self.shared.records = len(self.finished)
+
+    def _record(self, command: Command) -> tuple[Any, ...]:
+        times = (command.submitted, command.started, self.now)
+        what = (command.offset, command.length, command.leaf, command.klass, command.write, command.scan)
+        return (*times, *what, len(command.children), 0)
+
+
+def _shared(clock: Clock, model: PlaneModel) -> Shared:
+    """Return the shared values of a model: its rules, nothing in flight."""
+    queue, scan = model.queue, model.scan
+    return Shared(
+        clock,
+        single_queue=queue.single,
+        time_buckets=queue.time_buckets,
+        bucket_seconds=queue.bucket_seconds,
+        round_robin=queue.round_robin,
+        non_interactive=queue.non_interactive,
+        nia_credit=queue.nia_credit,
+        nia_delay=queue.nia_delay,
+        aggregation_limit=queue.aggregation_limit,
+        aggregation_limit_flash=queue.aggregation_limit_flash,
+        read_gap=queue.read_gap,
+        max_pending=queue.max_pending,
+        min_pending=queue.min_pending,
+        ramp=queue.ramp,
+        mirror_rule=queue.mirror_rule,
+        mirror_near=queue.mirror_near,
+        mirror_seek_cost=queue.mirror_seek_cost,
+        minimum=list(queue.minimum),
+        maximum=list(queue.maximum),
+        label_bytes=model.label_bytes,
+        scrub=scan.scrub,
+        scan_class=scan.scan_class,
+        repair_class=scan.repair_class,
+        metadata_class=scan.metadata_class,
+        prefetch_recursive=scan.prefetch_recursive,
+        prefetch_limit=scan.prefetch_limit,
+        delay_ticks=scan.delay_ticks,
+        idle_window=scan.idle_window_s,
+        tick=scan.tick_s,
+        pause_level0_only=scan.pause_level0_only,
+    )
+
+
+def _item_list(items: ScanItems) -> list[Item]:
+    copies = list(zip(items.copy_vdev.tolist(), items.copy_offset.tolist(), strict=True))
+    unwind = [NO_ITEM] * len(items) if items.unwind is None else items.unwind.tolist()
+    return [
+        Item(
+            number=number,
+            vdev=int(items.vdev[number]),
+            offset=int(items.offset[number]),
+            psize=int(items.psize[number]),
+            level0=bool(items.level0[number]),
+            copies=copies[int(items.copies[number]) : int(items.copies[number] + items.copy_count[number])],
+            prefetch_first=int(items.prefetch_first[number]),
+            prefetch_next=int(items.prefetch_next[number]),
+            unwind=unwind[number],
+            metadata_state=META_PRESENT if items.in_memory[number] else META_ABSENT,
+        )
+        for number in range(len(items))
+    ]

@@ -1,0 +1,211 @@
+"""The leaf vdev queue of the reference engine (OpenZFS module/zfs/vdev_queue.c), one object a leaf."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+
+from zsim.engine.compiled.memory import (
+    ASYNC_WRITE,
+    CLASSES,
+    FLAG_REPAIR,
+    SCRUB,
+    SYNC_READ,
+    SYNC_WRITE,
+)
+from zsim.engine.reference.state import Child, Command, LeafState, Shared
+
+# Added to the deadline in the single queue (OpenZFS 0.6.1 zio.c:zio_priority_table).
+SYNC_PRIORITY, ASYNC_READ_PRIORITY, ASYNC_WRITE_PRIORITY, RESILVER_PRIORITY, SCRUB_PRIORITY = 0, 6, 4, 10, 20
+
+
+class LeafQueue:
+    """Decides which queued child I/Os go to the drive next, and merged with which.
+
+    Parameters
+    ----------
+    shared : Shared
+    state : LeafState
+    rotating : bool
+        What the drive reports of itself.
+    submit : callable
+        Takes a command to the drive.
+    """
+
+    def __init__(
+        self, shared: Shared, state: LeafState, rotating: bool, submit: Callable[[Command], None]
+    ) -> None:
+        self.shared, self.state, self.rotating, self.submit = shared, state, rotating, submit
+        self.reads: list[Child] = []
+        self.writes: list[Child] = []
+        self.active = [0] * CLASSES
+        state.last_class = CLASSES - 1
+
+    def __len__(self) -> int:
+        return len(self.reads) + len(self.writes)
+
+    def enqueue(self, child: Child) -> None:
+        """Queue a child I/O behind those of its offset, and issue what may be (vdev_queue_io)."""
+        shared = self.shared
+        shared.sequence += 1
+        shared.children_queued += 1
+        self.state.children += 1
+        child.stamp = shared.sequence
+        child.bucket = int(shared.now / shared.bucket_seconds)
+        if shared.single_queue:
+            child.bucket += self._priority(child)
+        insort(self.writes if child.write else self.reads, child, key=_offset)
+        self.issue(shared.min_pending)
+
+    def finished(self, command: Command) -> None:
+        """Count a command as done and issue what follows (vdev_queue_io_done)."""
+        self._count_done(command.klass)
+        if self.shared.single_queue:
+            for _ in range(self.shared.ramp):
+                self.issue(self.shared.max_pending)
+        else:
+            while self.issue():
+                pass
+
+    def issue(self, pending_limit: int = 0) -> bool:
+        """Send the next I/O and all that merges with it, if there is one (vdev_queue_io_to_issue)."""
+        child = self._next_single(pending_limit) if self.shared.single_queue else self._next_by_class()
+        if child is None:
+            return False
+        merged, end = self._aggregate(child)
+        queue = self.writes if child.write else self.reads
+        for each in merged:
+            queue.remove(each)
+        offset = merged[0].offset
+        # They hear of the end from the highest offset down: zio_add_child puts each new parent at the head.
+        command = Command(child.leaf, child.klass, child.write, offset, end - offset, merged[::-1])
+        self._count_issue(child.klass)
+        self.state.last_offset = end
+        self.submit(command)
+        return True
+
+    # One queue with deadlines (ZFS v28).
+
+    def _priority(self, child: Child) -> int:
+        if child.klass == SCRUB or child.flags == FLAG_REPAIR:
+            return SCRUB_PRIORITY if self.shared.scrub else RESILVER_PRIORITY
+        if child.klass == ASYNC_WRITE:
+            return ASYNC_WRITE_PRIORITY
+        return SYNC_PRIORITY if child.klass in {SYNC_READ, SYNC_WRITE} else ASYNC_READ_PRIORITY
+
+    def _next_single(self, pending_limit: int) -> Child | None:
+        """Return the I/O of the earliest (deadline, offset) (0.6.1 vdev_queue_deadline_compare)."""
+        if self.state.pending >= pending_limit:
+            return None
+        return min(self.reads + self.writes, key=lambda child: (child.bucket, child.offset), default=None)
+
+    # Classes (0.6.3 and later).
+
+    def _next_by_class(self) -> Child | None:
+        klass = self._class_to_issue()
+        if klass is None:
+            return None
+        waiting = self._waiting(klass)
+        if klass in {SYNC_READ, SYNC_WRITE}:
+            return min(waiting, key=lambda child: child.stamp)
+        if self.shared.time_buckets:
+            oldest = min(child.bucket for child in waiting)
+            waiting = [child for child in waiting if child.bucket == oldest]
+        last = self.state.last_offset
+        return min(waiting, key=lambda child: (child.offset < last, child.offset))
+
+    def _waiting(self, klass: int) -> list[Child]:
+        """Return what is queued of a class, reads before writes, each by offset."""
+        return [child for child in self.reads + self.writes if child.klass == klass]
+
+    def _class_to_issue(self) -> int | None:
+        """Return the class whose turn it is (vdev_queue_class_to_issue).
+
+        A class below its minimum comes first: in order of priority, or in turn from 2.0.1 on.
+        """
+        waiting = {child.klass for child in self.reads + self.writes}
+        start = self.state.last_class + 1 if self.shared.round_robin else 0
+        turns = [(start + step) % CLASSES for step in range(CLASSES)]
+        below_minimum = (k for k in turns if k in waiting and self.active[k] < self._minimum(k))
+        below_maximum = (k for k in range(CLASSES) if k in waiting and self.active[k] < self._maximum(k))
+        return next(below_minimum, next(below_maximum, None))
+
+    def _minimum(self, klass: int) -> int:
+        """Return the class's minimum (2.0.1+ vdev_queue_class_min_active)."""
+        tunable = self.shared.minimum[klass]
+        if self._is_throttled(klass) and self.state.interactive > 0:
+            return min(tunable, self.state.credit)
+        return tunable
+
+    def _maximum(self, klass: int) -> int:
+        """Return the class's maximum (2.0.1+ vdev_queue_class_max_active)."""
+        shared, state = self.shared, self.state
+        if not self._is_throttled(klass):
+            return shared.maximum[klass]
+        if state.interactive > 0:
+            return min(shared.minimum[klass], state.credit)
+        if state.credit < shared.nia_delay:
+            return max(1, shared.minimum[klass])
+        return shared.maximum[klass]
+
+    def _is_throttled(self, klass: int) -> bool:
+        return klass >= SCRUB and bool(self.shared.non_interactive)
+
+    # Aggregation.
+
+    def _aggregate(self, child: Child) -> tuple[list[Child], int]:
+        """Return the I/Os merged with `child` and where they end: backwards first, then forwards.
+
+        Neighbours of the same flags join while the whole stays within its limit and each gap between 0 and
+        the gap limit: I/Os that overlap never merge (vdev_queue_aggregate; IO_GAP is unsigned).
+        """
+        queue = self.writes if child.write else self.reads
+        most = self.shared.write_gap if child.write else self.shared.read_gap
+        limit = self.shared.aggregation_limit if self.rotating else self.shared.aggregation_limit_flash
+
+        def join(lower: Child, upper: Child, start: int, end: int) -> bool:
+            gap = upper.offset - (lower.offset + lower.length)
+            return lower.flags == upper.flags and 0 <= gap <= most and end - start <= limit
+
+        place = queue.index(child)
+        merged, end = [child], child.offset + child.length
+        for other in reversed(queue[:place]):
+            if not join(other, merged[0], other.offset, end):
+                break
+            merged.insert(0, other)
+        for other in queue[place + 1 :]:
+            if not join(merged[-1], other, merged[0].offset, other.offset + other.length):
+                break
+            merged.append(other)
+            end = other.offset + other.length
+        return merged, end
+
+    # Active I/Os.
+
+    def _count_issue(self, klass: int) -> None:
+        """Count an I/O as active (vdev_queue_pending_add); a throttled class spends a credit."""
+        state = self.state
+        self.active[klass] += 1
+        state.pending += 1
+        state.last_class = klass
+        if klass < SCRUB:
+            state.interactive += 1
+            if state.interactive == 1:
+                state.credit = 1
+        elif state.interactive > 0:
+            state.credit -= 1
+
+    def _count_done(self, klass: int) -> None:
+        """Count an I/O as done (vdev_queue_pending_remove); interactive ones earn credit."""
+        state = self.state
+        self.active[klass] -= 1
+        state.pending -= 1
+        if klass < SCRUB:
+            state.interactive -= 1
+            state.credit = 0 if state.interactive == 0 else self.shared.nia_credit
+        elif state.interactive == 0:
+            state.credit += 1
+
+
+def _offset(child: Child) -> int:
+    return child.offset

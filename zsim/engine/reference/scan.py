@@ -1,0 +1,326 @@
+"""The scan of the reference engine: streams of operations, blocks in flight, and the metadata they need."""
+
+from __future__ import annotations
+
+from bisect import insort
+from math import floor
+from typing import TYPE_CHECKING
+
+from zsim.engine.compiled.memory import (
+    FLAG_METADATA,
+    META_ABSENT,
+    META_IN_FLIGHT,
+    META_PRESENT,
+    META_WANTED,
+    OP_ISSUE,
+    OP_VISIT,
+    STREAM_DELAY,
+    STREAM_FINISHED,
+    STREAM_METADATA,
+    STREAM_PAUSED,
+    STREAM_READY,
+    STREAM_WINDOW,
+)
+from zsim.engine.reference.clock import Alarm, Steps
+from zsim.engine.reference.state import Child, Item, Shared
+from zsim.engine.reference.vdev import VdevProcess
+from zsim.engine.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ISSUE, VISIT = OP_ISSUE, OP_VISIT
+Operation = tuple[int, Item]
+
+
+class Block:
+    """A scan block in flight: first its reads, then its repair writes (dsl_scan.c:scan_exec_io)."""
+
+    def __init__(self, shared: Shared, vdevs: Sequence[VdevProcess], stream: Stream, item: Item) -> None:
+        self.shared, self.vdevs, self.stream, self.item = shared, vdevs, stream, item
+        self.epoch = shared.epoch
+        self.reads_left = 0
+        self.writes_left = 0
+        self.others_wait = not shared.scrub
+
+    def start(self) -> None:
+        """Queue the reads: one copy, or every copy in a scrub."""
+        reads = self.vdevs[self.item.vdev].scan_reads(self, self.item.offset, self.item.psize)
+        if self.shared.scrub:
+            for vdev, offset in self.item.copies:
+                reads += self.vdevs[vdev].scan_reads(self, offset, self.item.psize)
+        if reads == 0:
+            self._repair()
+
+    def expect_read(self) -> None:
+        """Count a read that is being queued."""
+        self.reads_left += 1
+
+    def expect_write(self) -> None:
+        """Count a repair write that is being queued."""
+        self.writes_left += 1
+
+    def read_done(self, child: Child) -> None:
+        """Count a read as done; after the last one the block is repaired."""
+        self.reads_left -= 1
+        if self.reads_left == 0:
+            self._repair()
+
+    def read_for_copy_done(self, child: Child) -> None:
+        """Write what a live old disk gave to its replacement (vdev_mirror.c:vdev_mirror_io_done)."""
+        vdev, place = self.vdevs[self.item.vdev], child.offset - self.shared.label_bytes
+        target = vdev.queues[child.leaf].state.replaced_by
+        # The read ends with this write (zio.c:zio_vdev_io_assess).
+        vdev.enqueue_write(target, place, child.length, self.read_done)
+
+    def write_done(self, child: Child) -> None:
+        """Count a repair write as done."""
+        self.writes_left -= 1
+        self._finish_if_done()
+
+    def _repair(self) -> None:
+        """Queue the repair writes of the copy that was read (a scrub finds nothing wrong)."""
+        if not self.shared.scrub:
+            item = self.item
+            self.vdevs[item.vdev].repair(self, item.offset, item.psize, was_read=True)
+        self._finish_if_done()
+
+    def _repair_others(self) -> None:
+        """Queue the repair writes of the other copies: their turn comes when the one read is repaired."""
+        self.others_wait = False
+        for vdev, offset in self.item.copies:
+            self.vdevs[vdev].repair(self, offset, self.item.psize, was_read=False)
+
+    def _finish_if_done(self) -> None:
+        if self.reads_left == 0 and self.writes_left == 0 and self.others_wait:
+            self._repair_others()
+        if self.reads_left == 0 and self.writes_left == 0:
+            self.stream.block_done(self)
+
+
+class Metadata:
+    """What the scan has in memory of the pool's metadata, and the thread that prefetches it.
+
+    Parameters
+    ----------
+    shared : Shared
+    items : list of Item
+    vdevs : sequence of VdevProcess
+    """
+
+    def __init__(self, shared: Shared, items: list[Item], vdevs: Sequence[VdevProcess]) -> None:
+        self.shared, self.items, self.vdevs = shared, items, vdevs
+        self.wanted: list[int] = []
+        self.work = Alarm(shared.clock, -1)
+        shared.clock.process(self.prefetch_thread())
+
+    def prefetch_thread(self) -> Steps:
+        """Process: fetch what is wanted, within the limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
+        shared = self.shared
+        while True:
+            yield self.work.ring
+            while self.wanted and shared.running and shared.prefetch_bytes < shared.prefetch_limit:
+                item = self.items[self.wanted.pop(0)]
+                shared.heap_size = len(self.wanted)
+                if item.metadata_state == META_WANTED:
+                    self.fetch(item)
+
+    def fetch(self, item: Item) -> None:
+        """Start the read of a metadata block."""
+        item.metadata_state = META_IN_FLIGHT
+        self.shared.metadata_inflight += 1
+        self.shared.prefetch_bytes += item.psize
+        vdev = self.vdevs[item.vdev]
+
+        def done(child: Child) -> None:
+            item.metadata_left -= 1
+            if item.metadata_left == 0:
+                self._arrived(item)
+
+        item.metadata_left = vdev.plain_read(
+            item.offset, item.psize, self.shared.metadata_class, FLAG_METADATA, done
+        )
+
+    def _arrived(self, item: Item) -> None:
+        item.metadata_state = META_PRESENT
+        self.shared.metadata_inflight -= 1
+        self.shared.prefetch_bytes -= item.psize
+        self.go_deeper(item)
+
+    def go_deeper(self, item: Item) -> None:
+        """Want the metadata below a block that is in memory (0.8+ dsl_scan.c:dsl_scan_prefetch_cb)."""
+        if not self.shared.prefetch_recursive:
+            return
+        below = item.prefetch_first
+        while below >= 0:
+            child = self.items[below]
+            if child.metadata_state == META_ABSENT:
+                child.metadata_state = META_WANTED
+                insort(self.wanted, below)
+            below = child.prefetch_next
+        self.shared.heap_size = len(self.wanted)
+        self.work.sound()
+
+
+class Stream:
+    """A scan thread: goes through its operations, one after the other, within its window.
+
+    Parameters
+    ----------
+    shared : Shared
+    slot : int
+        Place of its sleeps in the order of events.
+    metadata : Metadata
+    vdevs : sequence of VdevProcess
+    """
+
+    def __init__(self, shared: Shared, slot: int, metadata: Metadata, vdevs: Sequence[VdevProcess]) -> None:
+        self.shared, self.metadata, self.vdevs = shared, metadata, vdevs
+        self.program: list[Operation] = []
+        self.position = self.end = self.inflight = 0
+        self.state = STREAM_READY
+        self.window = Window(0, False)
+        self.delayed = False
+        self.unwind: Item | None = None
+        self.issued_blocks = self.issued_bytes = 0
+        self.first_visit = self.last_visit = 0.0
+        self.turn = Alarm(shared.clock, slot)
+        shared.clock.process(self.thread())
+
+    def unload(self) -> None:
+        """Have nothing to do."""
+        self.position = self.end = 0
+        self.state, self.unwind = STREAM_READY, None
+
+    def load(self, program: list[Operation], start: int, end: int, window: Window) -> None:
+        """Load the operations from `start` to `end` of a program."""
+        self.program, self.position, self.end, self.window = program, start, end, window
+        self.inflight = 0
+        self.first_visit = self.last_visit = -1.0
+
+    def thread(self) -> Steps:
+        """Process: go on as far as possible, wait (dsl_scan.c:dsl_scan_visitbp, scan_io_queue_issue)."""
+        while True:
+            yield self.turn.ring
+            if self.state == STREAM_DELAY:
+                self.state = STREAM_READY
+            while self.shared.running and self.state == STREAM_READY:
+                self._step()
+
+    def go_on(self) -> None:
+        """Let the thread go on if what it waits for has come."""
+        if self.state == STREAM_METADATA and self.program[self.position][1].metadata_state == META_PRESENT:
+            self.state = STREAM_READY
+        if self.state == STREAM_WINDOW and self._has_room():
+            self.state = STREAM_READY
+        if self.state == STREAM_READY:
+            self.turn.sound()
+
+    def _step(self) -> None:
+        if self.unwind is not None:
+            self._unwind(self.unwind)
+            return
+        if self.position >= self.end:
+            self.state = STREAM_FINISHED
+            return
+        code, item = self.program[self.position]
+        if code == ISSUE:
+            self.state = self._issue(item)
+        elif code == VISIT:
+            self.state = self._visit(item)
+        elif item.metadata_state == META_ABSENT:
+            self.metadata.fetch(item)
+        if self.state == STREAM_READY and self.unwind is None:
+            self.position += 1
+
+    # Blocks.
+
+    def _issue(self, item: Item) -> int:
+        """Issue a block, unless the txg ends."""
+        shared = self.shared
+        may_pause = item.level0 or not shared.pause_level0_only
+        if shared.now >= shared.pause_at and not self.delayed and may_pause:
+            return self._pause_below(item.unwind)
+        return self._issue_in_turn(item)
+
+    def _pause_below(self, above: int) -> int:
+        """Pause, but first issue the blocks above: the traversal returns through all its levels."""
+        self.unwind = self.metadata.items[above] if above >= 0 else None
+        return STREAM_PAUSED if self.unwind is None else STREAM_READY
+
+    def _unwind(self, item: Item) -> None:
+        """Issue a block above the one at which the scan pauses, and once more when its subtree is done.
+
+        Source: dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after dsl_scan_recurse.
+        """
+        self.state = self._issue_in_turn(item)
+        if self.state == STREAM_READY:
+            self.state = self._pause_below(item.unwind)
+
+    def _issue_in_turn(self, item: Item) -> int:
+        """Issue a block unless the window is full or the thread must sleep first."""
+        shared = self.shared
+        if not self._has_room():
+            return STREAM_WINDOW
+        if shared.delay_ticks > 0 and not self.delayed and self._pool_is_busy():
+            self.delayed = True
+            self.turn.set(self._wake_time())
+            return STREAM_DELAY
+        self.delayed = False
+        self._start(item)
+        return STREAM_READY
+
+    def _has_room(self) -> bool:
+        return self.inflight < self.window.limit and self.shared.free_slots > 0
+
+    def _pool_is_busy(self) -> bool:
+        """Tell whether clients were active lately (to 0.7: dsl_scan.c:dsl_scan_scrub_cb, zfs_scan_idle)."""
+        return self.shared.now - self.shared.last_client <= self.shared.idle_window
+
+    def _wake_time(self) -> float:
+        """Return when a sleep of some ticks ends: at a tick of the clock [s]."""
+        return float((floor(self.shared.now / self.shared.tick) + self.shared.delay_ticks) * self.shared.tick)
+
+    def _start(self, item: Item) -> None:
+        shared = self.shared
+        if shared.first_scan < 0.0:
+            shared.first_scan = shared.now
+        if shared.inflight_blocks == 0 and shared.idle_since >= 0.0:
+            shared.idle_total += shared.now - shared.idle_since
+        shared.inflight_blocks += 1
+        shared.free_slots -= 1
+        self.inflight += self._weight(item)
+        self.issued_blocks += 1
+        self.issued_bytes += item.psize
+        Block(shared, self.vdevs, self, item).start()
+
+    def _weight(self, item: Item) -> int:
+        return 1 if self.window.counts_blocks else item.psize
+
+    def block_done(self, block: Block) -> None:
+        """Open the window again: a block leaves it when its repair is done."""
+        shared = self.shared
+        self.inflight -= self._weight(block.item)
+        shared.inflight_blocks -= 1
+        shared.epoch_left -= block.epoch != shared.epoch
+        shared.free_slots += 1
+        shared.last_scan = shared.now
+        if shared.inflight_blocks == 0:
+            shared.idle_since = shared.now
+
+    # Metadata.
+
+    def _visit(self, item: Item) -> int:
+        """Visit a metadata block: it must be in memory (dsl_scan.c:dsl_scan_recurse)."""
+        shared = self.shared
+        if item.metadata_state == META_PRESENT:
+            if self.first_visit < 0.0:
+                self.first_visit = shared.now
+            self.last_visit = shared.now
+            self.metadata.go_deeper(item)
+            return STREAM_READY
+        if shared.now >= shared.pause_at and not shared.pause_level0_only:
+            return STREAM_PAUSED
+        if item.metadata_state != META_IN_FLIGHT:
+            self.metadata.fetch(item)
+        return STREAM_METADATA

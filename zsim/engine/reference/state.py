@@ -1,0 +1,204 @@
+"""What the components of the reference engine hand to each other, and the values they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from zsim.engine.compiled.memory import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
+from zsim.engine.reference.clock import Clock
+
+NEVER = float("inf")
+
+
+@dataclass(eq=False, slots=True)
+class Child:
+    """A child I/O: what one leaf is asked for on behalf of a block.
+
+    Attributes
+    ----------
+    leaf : int
+    klass : int
+        I/O class.
+    write : bool
+    offset, length : int
+        On the leaf, labels included [bytes].
+    flags : int
+        Inherited flags: only I/Os of equal flags are aggregated.
+    done : callable
+        Told when the I/O is done.
+    stamp, bucket : int
+        Order of arrival in the leaf queue; arrival bucket, or deadline in the single queue.
+    """
+
+    leaf: int
+    klass: int
+    write: bool
+    offset: int
+    length: int
+    flags: int
+    done: Callable[[Child], None]
+    stamp: int = 0
+    bucket: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Command:
+    """What a drive is sent: one child I/O, or several merged.
+
+    Attributes
+    ----------
+    submitted, arrived, started, due : float
+        When the host sent it, the drive had it, its service began, its transfer or cached answer ends [s].
+    cache : int
+        Whether it lies in the write cache, and what has happened to it there (CACHE constants).
+    fetched : bool
+        Whether the physical sectors that it covers in part have been read already.
+    """
+
+    leaf: int
+    klass: int
+    write: bool
+    offset: int
+    length: int
+    children: list[Child]
+    submitted: float = 0.0
+    arrived: float = 0.0
+    started: float = 0.0
+    due: float = 0.0
+    cache: int = CACHE_NONE
+    fetched: bool = False
+
+    @property
+    def scan(self) -> bool:
+        """Whether it belongs to the scan."""
+        return self.children[0].flags in {FLAG_SCAN, FLAG_REPAIR}
+
+
+@dataclass(eq=False, slots=True)
+class Item:
+    """A block pointer the scan can visit or issue (`zsim.scan.program.ScanItems`, one row)."""
+
+    number: int
+    vdev: int
+    offset: int
+    psize: int
+    level0: bool
+    copies: list[tuple[int, int]]
+    prefetch_first: int
+    prefetch_next: int
+    unwind: int
+    metadata_state: int
+    metadata_left: int = 0
+
+
+@dataclass(slots=True)
+class LeafState:
+    """Counters of one leaf, named as in `zsim.engine.compiled.memory.LEAF_DTYPE`."""
+
+    link: int = -1
+    replaced_by: int = 0
+    wrote_last: int = 0
+    ahead_since: float = -1.0
+    ahead_clock: int = 0
+    slc_used: float = 0.0
+    drawn: int = 0
+    free_at: float = 0.0
+    cleaning: float = 0.0
+    flushing: int = 0
+    ended: float = 0.0
+    head: int = 0
+    last_offset: int = 0
+    last_class: int = 0
+    credit: int = 0
+    interactive: int = 0
+    pending: int = 0
+    cached: int = 0
+    busy: float = 0.0
+    overhead: float = 0.0
+    seek: float = 0.0
+    wait: float = 0.0
+    transfer: float = 0.0
+    response: float = 0.0
+    reads: int = 0
+    writes: int = 0
+    read_bytes: int = 0
+    write_bytes: int = 0
+    scan_reads: int = 0
+    scan_writes: int = 0
+    scan_read_bytes: int = 0
+    scan_write_bytes: int = 0
+    sequential: int = 0
+    forward: int = 0
+    children: int = 0
+
+
+@dataclass(slots=True)
+class Shared:
+    """Values that all components see, named as in `zsim.engine.compiled.memory.GENERAL_DTYPE`."""
+
+    clock: Clock
+    events: int = 0
+    children_queued: int = 0
+    sequence: int = 0
+    free_slots: int = 0
+    # Scan thread.
+    running: int = 0
+    pause_at: float = NEVER
+    pause_level0_only: int = 0
+    delay_ticks: int = 0
+    idle_window: float = 0.0
+    tick: float = 0.001
+    last_client: float = -1e18
+    scrub: int = 0
+    repair_class: int = 0
+    scan_class: int = 0
+    loaded: int = 0
+    refill: int = -1
+    # Metadata.
+    metadata_class: int = 0
+    metadata_inflight: int = 0
+    prefetch_bytes: int = 0
+    prefetch_limit: int = 0
+    prefetch_recursive: int = 0
+    heap_size: int = 0
+    # Groups, clients and what was seen.
+    group_left: int = 0
+    group_waiting: int = 0
+    epoch: int = 0
+    epoch_left: int = 0
+    epoch_waiting: int = 0
+    records: int = 0
+    first_scan: float = -1.0
+    last_scan: float = 0.0
+    inflight_blocks: int = 0
+    idle_since: float = -1.0
+    idle_total: float = 0.0
+    client_reads: int = 0
+    client_latency: float = 0.0
+    # Leaf-queue rules.
+    single_queue: int = 0
+    time_buckets: int = 0
+    bucket_seconds: float = 1.0
+    round_robin: int = 0
+    non_interactive: int = 0
+    nia_credit: int = 0
+    nia_delay: int = 0
+    aggregation_limit: int = 0
+    aggregation_limit_flash: int = 0
+    read_gap: int = 0
+    write_gap: int = 0
+    max_pending: int = 0
+    min_pending: int = 0
+    ramp: int = 0
+    mirror_rule: int = 0
+    mirror_near: int = 0
+    mirror_seek_cost: int = 0
+    label_bytes: int = 0
+    minimum: list[int] = field(default_factory=list)
+    maximum: list[int] = field(default_factory=list)
+
+    @property
+    def now(self) -> float:
+        """Time [s]."""
+        return float(self.clock.now)

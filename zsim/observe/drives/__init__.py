@@ -1,0 +1,1 @@
+"""drives: measurements of a drive, and a model fitted to them."""

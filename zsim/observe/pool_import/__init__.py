@@ -1,0 +1,1 @@
+"""pool_import: from the outputs of a pool's commands to a scenario."""

@@ -1,0 +1,167 @@
+"""Record size, sector size, fragmentation and history of a pool, from what zdb says about its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.layout import Tops
+from zsim.observe.zdb.blocks import BlockStatistics
+from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
+from zsim.scenario.checks import MAX_RECORD, OLD_MAX_RECORD
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
+
+SMALL_FILES = 48 << 10
+SMALL_FILE_METADATA = 0.01
+WHOLE_RECORDS = 0.9
+DEFAULT_RECORD = 128 << 10
+DATABASE_RECORD = 16 << 10
+MEDIA_RECORD = 512 << 10
+NEAR_POWER = 1.02
+SECTOR_SHIFTS = range(9, 17)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSizes:
+    """Sizes of the data blocks of a pool.
+
+    Attributes
+    ----------
+    recordsize : int
+        The power of two that most bytes are in records of [bytes].
+    mean_lsize, mean_psize : float
+        [bytes]
+    volume_share, metadata_share : float
+        Share of volumes in the data, and of metadata in what is allocated.
+    source : str
+    """
+
+    recordsize: int
+    mean_lsize: float
+    mean_psize: float
+    volume_share: float
+    metadata_share: float
+    source: str
+
+    @property
+    def whole_records(self) -> bool:
+        """Whether nearly all bytes are in records of that one size, not in files smaller than a record."""
+        return self.mean_lsize >= WHOLE_RECORDS * self.recordsize
+
+
+def find_blocks(evidence: Evidence, tops: Tops) -> None:
+    """Note sector size, FRAG, record size and, where the blocks suggest one, the history."""
+    _find_ashift(evidence, tops)
+    _find_frag(evidence)
+    sizes = data_sizes(evidence)
+    if sizes is None:
+        return
+    history = history_of(sizes)
+    if history is not None:
+        evidence.find("history", history, f"kinds and sizes of the blocks in {sizes.source}", inferred=True)
+    if sizes.whole_records or sizes.recordsize >= DEFAULT_RECORD:
+        _find_recordsize(evidence, sizes)
+    else:
+        evidence.notes.append(
+            "most files are smaller than a record, so the blocks do not tell the record size"
+        )
+
+
+def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:
+    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    limit = OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
+    if sizes.recordsize > limit:
+        evidence.notes.append(
+            f"blocks of {sizes.recordsize >> 10}K are in {sizes.source}, but not in {release.name}"
+        )
+    evidence.find("recordsize", min(max(sizes.recordsize, 512), limit), sizes.source, inferred=True)
+
+
+def _find_ashift(evidence: Evidence, tops: Tops) -> None:
+    known = [vdev.ashift for vdev in tops.vdevs if vdev.ashift in SECTOR_SHIFTS]
+    if known:
+        evidence.find("ashift", known[0], "zdb -C")
+        if len(set(known)) > 1:
+            evidence.notes.append("the vdevs have different sector sizes: that of the first is taken")
+        return
+    pointers = evidence.files.pointers
+    if pointers is None or not tops.uniform or not pointers.unit:
+        return
+    spec = tops.specs[0]
+    per_unit = {"mirror": 1, "raidz": 1 + spec.parity, "draid": spec.data + spec.parity}[spec.kind]
+    sector, rest = divmod(pointers.unit, per_unit)
+    if not rest and sector in {1 << shift for shift in SECTOR_SHIFTS}:
+        evidence.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
+
+
+def _find_frag(evidence: Evidence) -> None:
+    listed, metaslabs = evidence.listed, evidence.files.metaslabs
+    frag, source = (listed.space.frag if listed is not None else None), "FRAG of zpool list"
+    if frag is None and metaslabs is not None:
+        frag, source = metaslabs.mean_fragmentation, "mean over the metaslabs of zdb -mm"
+    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    if frag is not None and release.fragmentation_table == "none":
+        evidence.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
+    elif frag is not None:
+        evidence.find("frag", round(frag, 4), source)
+
+
+def data_sizes(evidence: Evidence) -> DataSizes | None:
+    """Return the sizes of the data blocks, from the fullest output there is."""
+    files = evidence.files
+    if files.pointers is not None and files.pointers.blocks[FILE:].sum():
+        return _sizes_of_pointers(files.pointers)
+    return _sizes_of_statistics(files.statistics) if files.statistics is not None else None
+
+
+def _sizes_of_pointers(pointers: PointerSummary) -> DataSizes:
+    data = pointers.psize[FILE:].sum()
+    return DataSizes(
+        recordsize=1 << int(np.argmax(pointers.lsizes[FILE:].sum(axis=0))),
+        mean_lsize=float(pointers.lsize[FILE:].sum() / pointers.blocks[FILE:].sum()),
+        mean_psize=float(data / pointers.blocks[FILE:].sum()),
+        volume_share=float(pointers.psize[VOLUME] / max(data, 1)),
+        metadata_share=float(pointers.asize[METADATA] / max(pointers.allocated, 1)),
+        source="zdb -Lbbbbb",
+    )
+
+
+def _sizes_of_statistics(statistics: BlockStatistics) -> DataSizes | None:
+    rows = [row for row in statistics.data_rows() if row.blocks]
+    if not rows:
+        return None
+    data = sum(row.psize for row in rows)
+    largest = max(rows, key=lambda row: row.psize)
+    total = statistics.total()
+    asize = sum(row.asize for row in rows)
+    return DataSizes(
+        recordsize=_record_of(statistics, largest.lsize / largest.blocks),
+        mean_lsize=largest.lsize / largest.blocks,
+        mean_psize=data / sum(row.blocks for row in rows),
+        volume_share=sum(row.psize for row in rows if row.type == "zvol object") / max(data, 1),
+        metadata_share=max(0.0, 1 - asize / total.asize) if total is not None and total.asize else 0.0,
+        source="zdb -b",
+    )
+
+
+def _record_of(statistics: BlockStatistics, mean: float) -> int:
+    """Return the record size: that of most bytes in the histogram, but not less than the mean calls for."""
+    least = 512
+    while least * NEAR_POWER < mean:
+        least *= 2
+    by_bytes = max(statistics.sizes, key=lambda row: row.size * row.lsize_blocks, default=None)
+    return max(least, by_bytes.size) if by_bytes is not None and by_bytes.lsize_blocks else least
+
+
+def history_of(sizes: DataSizes) -> str | None:
+    """Return the history of the catalogue that a pool with such blocks most likely has, or None."""
+    if sizes.volume_share > 0.5:
+        return "vm-host"
+    small = sizes.mean_psize < SMALL_FILES and not sizes.whole_records
+    if small and sizes.metadata_share > SMALL_FILE_METADATA:
+        return "maildir"
+    if sizes.recordsize <= DATABASE_RECORD and sizes.whole_records:
+        return "database"
+    return "media-server" if sizes.recordsize >= MEDIA_RECORD else None

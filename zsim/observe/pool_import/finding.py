@@ -1,0 +1,73 @@
+"""What an import found, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from zsim.observe.pool_import.files import PoolFiles
+from zsim.observe.zdb.configuration import PoolConfig
+from zsim.observe.zpool.listing import PoolList
+from zsim.observe.zpool.status import PoolStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A field of the scenario and what it was taken from.
+
+    Attributes
+    ----------
+    field : str
+    value : object
+        In SI, as `Scenario` takes it.
+    source : str
+        Which output tells it.
+    inferred : bool
+        Whether it is concluded from signs rather than read.
+    """
+
+    field: str
+    value: Any
+    source: str
+    inferred: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "field": self.field,
+            "value": self.value,
+            "source": self.source,
+            "inferred": self.inferred,
+        }
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The outputs about one pool, and what was concluded from them so far.
+
+    Attributes
+    ----------
+    files : PoolFiles
+    status, listed, config : None where there is no such output
+    findings : dict of str to Finding
+        By field of the scenario.
+    notes : list of str
+        Sentences about what could not be used.
+    """
+
+    files: PoolFiles
+    status: PoolStatus | None = None
+    listed: PoolList | None = None
+    config: PoolConfig | None = None
+    findings: dict[str, Finding] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def find(self, name: str, value: object, source: str, *, inferred: bool = False) -> None:
+        """Note a field, unless it is known already or the value is None."""
+        if value is not None:
+            self.findings.setdefault(name, Finding(name, value, source, inferred))
+
+    def value(self, name: str) -> Any:
+        """Return what was found for a field, or None."""
+        found = self.findings.get(name)
+        return found.value if found is not None else None

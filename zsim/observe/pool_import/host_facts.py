@@ -1,0 +1,107 @@
+"""What tells the release of ZFS and the host: ``zfs version``, ``uname -a``, memory, processors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zsim.base.errors import InputError
+from zsim.observe.texts import whole
+from zsim.scenario.releases.profile import load_release
+
+_BEGIN = r"^[ \t]{0,20}"
+_ZFS = re.compile(
+    _BEGIN + r"(?:zfs(?:-kmod)?-v?|version:[ \t]{1,20}|\[?.{0,40}ZFS: Loaded module v)"
+    r"(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})",
+    re.MULTILINE | re.ASCII,
+)
+_FREEBSD = re.compile(
+    r"\bFreeBSD\b.{0,200}?\b(\d{1,2}\.\d{1,2})-(?:RELEASE|STABLE|CURRENT|RC|BETA|PRERELEASE)", re.ASCII
+)
+_FREEBSD_VERSION = re.compile(
+    _BEGIN + r"(\d{1,2}\.\d{1,2})-(?:RELEASE|STABLE)(?:-p\d{1,3})?[ \t]*$", re.MULTILINE
+)
+_SOLARIS = re.compile(r"\bSunOS\b.{0,200}?\b5\.11[ \t]+(11\.\d{1,2})\b", re.ASCII)
+_MEMORY = re.compile(
+    _BEGIN + r"(?:MemTotal:[ \t]{1,40}(\d{1,15})[ \t]*kB|hw\.physmem:[ \t]*(\d{1,19}))", re.MULTILINE
+)
+_CPUS = re.compile(
+    _BEGIN + r"(?:CPU\(s\):[ \t]{1,40}|hw\.ncpu:[ \t]*|cpus:[ \t]*)(\d{1,5})[ \t]*$", re.MULTILINE
+)
+_MOST_CPUS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What a text tells of the host.
+
+    Attributes
+    ----------
+    version : str
+        As printed: 2.1.5, FreeBSD 9.1, SunOS 11.2; empty if there is none.
+    release : str
+        The name it has in a scenario; empty where no model of it is there.
+    memory : int or None
+        [bytes]
+    cpus : int or None
+    """
+
+    version: str = ""
+    release: str = ""
+    memory: int | None = None
+    cpus: int | None = None
+
+
+def read_host(text: str) -> HostFacts:
+    """Return what a text tells of the host; of ``zfs version`` the kernel module counts, its last line."""
+    head = text[: 1 << 20]
+    version, release = _version(head)
+    memory = _MEMORY.search(head)
+    cpus = _CPUS.search(head)
+    count = int(cpus[1]) if cpus else None
+    return HostFacts(
+        version,
+        release,
+        _memory(memory) if memory else None,
+        count if count and count <= _MOST_CPUS else None,
+    )
+
+
+def _memory(match: re.Match[str]) -> int | None:
+    kibibytes, plain = whole(match[1]), whole(match[2])
+    return kibibytes * 1024 if kibibytes else plain or None
+
+
+def _version(text: str) -> tuple[str, str]:
+    if found := _ZFS.findall(text):
+        return found[-1], known_release(found[-1])
+    systems: tuple[tuple[re.Pattern[str], str, Callable[[str], str]], ...] = (
+        (_FREEBSD, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
+        (_FREEBSD_VERSION, "FreeBSD", lambda number: known_release(f"freebsd-{number}")),
+        (_SOLARIS, "SunOS", lambda number: known_release(f"solaris-{number}")),
+    )
+    for pattern, system, release in systems:
+        if match := pattern.search(text):
+            return f"{system} {match[1]}", release(match[1])
+    return "", ""
+
+
+def known_release(version: str) -> str:
+    """Return the name under which a scenario takes a version, the nearest known one of its series, or ''."""
+    parts = version.split(".")
+    shorter = [".".join(parts[:count]) for count in range(len(parts), 1, -1)]
+    for name in shorter:
+        for candidate in (name, f"openzfs-{name}", f"zol-{name}"):
+            try:
+                load_release(candidate)
+            except InputError:
+                continue
+            return candidate if not candidate[0].isdigit() else _series(candidate)
+    return ""
+
+
+def _series(version: str) -> str:
+    """Return a bare version with the name of its project, as people write it."""
+    old = tuple(int(part) for part in version.split(".")[:2]) < (0, 8)
+    return f"{'zol' if old else 'openzfs'}-{version}"

@@ -1,0 +1,320 @@
+"""The import of a real pool: from the outputs of zpool and zdb to a scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.base.files import replace_file
+from zsim.base.units import format_bytes, format_duration, format_fraction
+from zsim.observe.pool_import.blocks import find_blocks
+from zsim.observe.pool_import.files import OnProgress, PoolFiles, paths_of, read_files
+from zsim.observe.pool_import.finding import Evidence, Finding
+from zsim.observe.pool_import.layout import Tops, find_layout, find_space
+from zsim.observe.pool_import.release import find_release
+from zsim.observe.pool_import.tables import block_table, metaslab_table
+from zsim.observe.texts import plain
+from zsim.observe.zdb.pointers import PointerTable
+from zsim.observe.zpool.status import PoolStatus, Scan
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import Assumption, resolve
+
+SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPool:
+    """What an import gives.
+
+    Attributes
+    ----------
+    pool : str
+        Its name.
+    scenario : Scenario
+    findings : tuple of Finding
+        Fields of the scenario and what they were taken from.
+    assumptions : tuple of Assumption
+        What nothing told, and what `zsim predict` takes for it.
+    notes : tuple of str
+        What was found and could not be used, and what was left out.
+    progress : Scan or None
+        The scan that runs or was the last.
+    contents : mapping of str to list of str
+        By file: the formats found in it.
+    tables : dict of str to bytes
+        Side files by what is put between the name and its ending.
+    block_list : Path or None
+        Where the list of all blocks was written.
+    """
+
+    pool: str
+    scenario: Scenario
+    findings: tuple[Finding, ...]
+    assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...]
+    progress: Scan | None
+    contents: dict[str, list[str]]
+    tables: dict[str, bytes] = field(default_factory=dict, repr=False)
+    block_list: Path | None = None
+
+    def to_toml(self, named: Mapping[str, str] | None = None) -> str:
+        """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
+
+        `named` are the side files, by field of the scenario.
+        """
+        lines = ["# A pool imported by zsim.  Taken from:"]
+        lines += [_comment(_found_line(found)) for found in self.findings]
+        if self.progress is not None:
+            lines.append(_comment(f"scan: {scan_words(self.progress)}"))
+        lines += [_comment(f"note: {note}") for note in self.notes]
+        return "\n".join(lines) + "\n\n" + self.scenario.replaced_by(**(named or {})).to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; numbers in SI."""
+        return {
+            "pool": self.pool,
+            "files": self.contents,
+            "scenario": self.scenario.stated(),
+            "findings": [found.to_dict() for found in self.findings],
+            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
+            "notes": list(self.notes),
+            "progress": scan_dict(self.progress) if self.progress is not None else None,
+        }
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write the scenario and the side files, each whole or not at all; return what was written.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the scenario.  The side files have ``.blocks.csv`` and ``.metaslabs.csv`` for its ``.toml``;
+            the scenario names them, and the list of blocks where one was kept.
+        """
+        target = Path(path)
+        written = [target]
+        named = {}
+        for name, content in self.tables.items():
+            written.append(beside(target, name))
+            replace_file(written[-1], content)
+            named[name.partition(".")[0]] = written[-1].name
+        if self.block_list is not None:
+            same = self.block_list.parent.resolve() == target.parent.resolve()
+            named["block_list"] = self.block_list.name if same else str(self.block_list.resolve())
+        replace_file(target, self.to_toml(named).encode())
+        return written
+
+
+def import_pool(
+    names: Sequence[str | Path],
+    *,
+    pool: str | None = None,
+    blocks: str | Path | None = None,
+    overrides: Sequence[str] = (),
+    on_progress: OnProgress | None = None,
+) -> ImportedPool:
+    """Read the outputs of a pool's commands.
+
+    Parameters
+    ----------
+    names : sequence of str or Path
+        Files and directories, in any order.
+    pool : str, optional
+        Name of the pool, where they are about several.
+    blocks : str or Path, optional
+        Parquet file to write the list of block pointers to, if one is there.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields that are known better.
+    on_progress : callable, optional
+        Is called with the share of a long file read, and words.
+
+    Returns
+    -------
+    ImportedPool
+
+    Raises
+    ------
+    InputError
+        When a file cannot be read, or what is needed is in none of them.
+    """
+    paths = paths_of(names)
+    with PointerTable(blocks) if blocks is not None else nullcontext() as table:
+        return _import(read_files(paths, table, on_progress), pool, overrides, table)
+
+
+def _import(
+    files: PoolFiles, pool: str | None, overrides: Sequence[str], table: PointerTable | None = None
+) -> ImportedPool:
+    evidence = _evidence(files, pool)
+    find_release(evidence)
+    tops = find_layout(evidence)
+    find_space(evidence, tops)
+    find_blocks(evidence, tops)
+    _find_host(evidence)
+    _note_unused(evidence)
+    imported = _imported(evidence, tops, overrides)
+    if table is None or not table.begun:
+        return imported
+    table.describe({"zsim.vdevs": json.dumps(tops.ids), "zsim.pool": imported.pool})
+    return replace(imported, block_list=_usable_list(evidence, table.path, imported))
+
+
+def _usable_list(evidence: Evidence, path: Path, imported: ImportedPool) -> Path | None:
+    """Return the path of the list of blocks if a scenario can be simulated on it."""
+    expanded = evidence.config is not None and evidence.config.expanded
+    return None if expanded or imported.scenario.fill is not None else path
+
+
+def beside(path: Path, name: str) -> Path:
+    """Return the side file of a scenario: ``blocks.csv`` beside pool.zsim.toml is pool.zsim.blocks.csv."""
+    stem = path.name.removesuffix(SUFFIX)
+    return path.with_name(f"{stem}.{name}")
+
+
+def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
+    """Return what there is about one pool."""
+    names = files.pools()
+    if pool is not None and pool not in names:
+        reason = f"the files are about {plain(', '.join(names) or 'no named pool', 200)}"
+        raise InputError("--pool", pool, reason, "name one of these")
+    if pool is None and len(names) > 1:
+        reason = f"the files are about {plain(', '.join(names), 200)}"
+        raise InputError("--pool", None, reason, f"name one: --pool {plain(names[0])}")
+    name = pool if pool is not None else next(iter(names), "")
+    lists = [each for each in files.lists if each.name == name]
+    configs = [each for each in files.configs if each.name == name]
+    return Evidence(
+        files,
+        _latest([status for status in files.statuses if status.name == name]),
+        max(lists, key=lambda each: len(each.vdevs), default=None),
+        max(configs, key=lambda each: each.complete, default=None),
+    )
+
+
+def _latest(statuses: Sequence[PoolStatus]) -> PoolStatus | None:
+    """Return the last status in which a scan runs, else the last one."""
+    running = [each for each in statuses if each.scan is not None and each.scan.active]
+    return next(reversed(running or list(statuses)), None)
+
+
+def _find_host(evidence: Evidence) -> None:
+    evidence.find("memory", evidence.files.host.memory, "memory of the host")
+    evidence.find("cpus", evidence.files.host.cpus, "processors of the host")
+
+
+def _note_unused(evidence: Evidence) -> None:
+    """Note what was found for which a scenario has no field."""
+    config, status, listed = evidence.config, evidence.status, evidence.listed
+    sections = set(listed.sections) if listed is not None else set()
+    sections |= {key for key, vdevs in status.sections.items() if vdevs} if status is not None else set()
+    classes = sections | (set(config.others) if config is not None else set())
+    for name, words in (
+        ("special", "metadata on special vdevs is simulated as if it lay on the others"),
+        ("dedup", "the dedup class is left out"),
+        ("removing", "a vdev that is being removed is left out"),
+    ):
+        if name in classes:
+            evidence.notes.append(words)
+    if config is not None and config.expanded:
+        evidence.notes.append(
+            "a RAID-Z vdev was expanded: its blocks are taken to have the present width,"
+            " and a list of them is kept but not simulated"
+        )
+    unknown = [name for name, formats in evidence.files.contents.items() if not formats]
+    if unknown:
+        evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")
+    pointers = evidence.files.pointers
+    if pointers is not None and pointers.malformed:
+        where = f"the first is line {pointers.first_malformed}"
+        evidence.notes.append(
+            f"{pointers.malformed} block pointers could not be read ({where}) and are left out"
+        )
+
+
+def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
+    stated = {name: found.value for name, found in evidence.findings.items()}
+    scenario = Scenario.from_dict(stated).with_overrides(overrides)
+    resolved = resolve(scenario, _capacity)
+    kept = scenario.stated()
+    status, files = evidence.status, evidence.files
+    named = [each.name for each in (evidence.listed, status, evidence.config) if each is not None]
+    tables = {"blocks.csv": block_table(files), "metaslabs.csv": metaslab_table(files, tops.ids)}
+    return ImportedPool(
+        pool=plain(named[0]) if named else "",
+        scenario=scenario,
+        findings=tuple(found for name, found in evidence.findings.items() if kept.get(name) is not None),
+        assumptions=resolved.assumptions,
+        notes=tuple(evidence.notes),
+        progress=status.scan if status is not None else None,
+        contents=files.contents,
+        tables={name: content for name, content in tables.items() if content},
+    )
+
+
+def _capacity(name: str) -> int:
+    from zsim.drives.catalogue import load_drive  # noqa: PLC0415 - reads model files only where one is named
+
+    return load_drive(name).capacity_bytes
+
+
+def found_text(found: Finding) -> str:
+    """Return the value of a finding for a person."""
+    if found.field in ("alloc", "drive_size", "new_drive_size", "recordsize", "memory"):
+        return _SIZES[found.field](found.value)
+    return format_fraction(found.value) if found.field in ("fill", "frag") else str(found.value)
+
+
+def _drive_text(size: float) -> str:
+    from zsim.base.units import format_both  # noqa: PLC0415 - beside its only use
+
+    return format_both(size)
+
+
+_SIZES: dict[str, Callable[[float], str]] = {
+    "alloc": format_bytes,
+    "recordsize": format_bytes,
+    "memory": format_bytes,
+    "drive_size": _drive_text,
+    "new_drive_size": _drive_text,
+}
+
+
+def _found_line(found: Finding) -> str:
+    return f"{found.field}: {found.source}{' (inferred)' if found.inferred else ''}"
+
+
+def scan_words(scan: Scan) -> str:
+    """Return the state of a scan as one line for a person."""
+    date = f" {'since' if scan.active else 'on'} {plain(scan.date)}" if scan.date else ""
+    parts = [f"{scan.function} {scan.state}{date}"]
+    of_all = f" of {format_bytes(scan.total)}" if scan.total is not None else ""
+    for words, size in (("scanned", scan.scanned), ("issued", scan.issued)):
+        if size is not None:
+            parts.append(f"{format_bytes(size)}{of_all} {words}")
+    if scan.repaired is not None:
+        parts.append(
+            f"{format_bytes(scan.repaired)} {'repaired' if scan.function == 'scrub' else 'resilvered'}"
+        )
+    if scan.done is not None:
+        parts.append(f"{format_fraction(scan.done)} done")
+    if scan.to_go is not None:
+        parts.append(f"{format_duration(scan.to_go)} to go by zpool's reckoning")
+    if scan.elapsed is not None:
+        parts.append(f"took {format_duration(scan.elapsed)}")
+    return ", ".join(parts)
+
+
+def scan_dict(scan: Scan) -> dict[str, Any]:
+    """Return a scan as plain data: sizes in bytes, times in seconds."""
+    values = {name: getattr(scan, name) for name in scan.__dataclass_fields__}
+    values["at"] = scan.at.isoformat() if scan.at is not None else None
+    values["date"] = plain(scan.date)
+    return values
+
+
+def _comment(text: str) -> str:
+    return f"# {plain(text, 400)}"

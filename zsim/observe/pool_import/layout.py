@@ -1,0 +1,348 @@
+"""The layout of a pool, what is being replaced in it, and how large its drives are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from zsim.base.errors import InputError
+from zsim.base.units import format_both, format_bytes
+from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.texts import plain
+from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, spec_of
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases.capacity import (
+    LABEL_END_BYTES,
+    LABEL_START_BYTES,
+    MIN_DRIVE_BYTES,
+    pool_size,
+    vdev_asize,
+)
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
+from zsim.scenario.resolve import DEFAULT_DRIVE_BYTES
+
+NOMINAL_GB = (
+    40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,
+    500, 512, 600, 640, 750, 800, 900, 960, 1000, 1200, 1500, 1600, 1800, 1920,
+    2000, 2400, 2500, 3000, 3200, 3840, 4000, 5000, 6000, 6400, 7680, 8000, 10000, 12000,
+    14000, 15360, 16000, 18000, 20000, 22000, 24000, 26000, 28000, 30000, 30720, 32000, 36000,
+)  # fmt: skip
+"""Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
+NOMINAL_WITHIN = 0.015
+MIXED_SIZES = 0.03
+FULLEST_GUESS = 0.8
+LARGEST_DRIVE = 1 << 58
+LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
+_ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
+_GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
+
+
+class Tops:
+    """Top-level vdevs of the layout.
+
+    Attributes
+    ----------
+    vdevs : list of Vdev
+        Those with redundancy.
+    specs : list of VdevSpec
+    places : list of int
+        Their places among all top-level vdevs of the output.
+    order : list of int
+        Of these, as they stand in the layout: the one being repaired first.
+    source : str
+    """
+
+    def __init__(self, vdevs: Sequence[Vdev], source: str, evidence: Evidence) -> None:
+        self.vdevs: list[Vdev] = []
+        self.specs: list[VdevSpec] = []
+        self.places: list[int] = []
+        self.order: list[int] = []
+        self.source = source
+        self.whole = len(vdevs)
+        for place, vdev in enumerate(vdevs):
+            try:
+                spec = spec_of(vdev)
+            except InputError as error:
+                reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
+                raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
+            if spec is None:
+                evidence.notes.append(
+                    f"the single drive {plain(vdev.name)} is left out: nothing to resilver from"
+                )
+                continue
+            self.vdevs.append(vdev)
+            self.specs.append(spec)
+            self.places.append(place)
+        self.order = list(range(len(self.specs)))
+        if not self.specs:
+            reason = f"{source} shows single drives only, from which nothing can be resilvered"
+            raise InputError(
+                "layout", None, reason, "state the mirror or RAID-Z it is to become with zsim predict"
+            )
+
+    @property
+    def ids(self) -> list[int]:
+        """Number of each vdev of the layout in addresses, the end of its name (vdev.c:vdev_name)."""
+        found = [_ID.search(self.vdevs[place].name) for place in self.order]
+        ids = [int(match[1]) if match else self.places[k] for match, k in zip(found, self.order, strict=True)]
+        return ids if len(set(ids)) == len(ids) else [self.places[place] for place in self.order]
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all are alike."""
+        return len(set(self.specs)) == 1
+
+
+def find_layout(evidence: Evidence) -> Tops:
+    """Note layout, operation and what is replaced; return the top-level vdevs.
+
+    Raises
+    ------
+    InputError
+        When no output shows the vdevs, or what it shows cannot be a pool.
+    """
+    tops = _tops(evidence)
+    repaired = _find_replacement(evidence, tops)
+    tops.order.sort(key=lambda place: place != repaired)
+    layout = Layout(tuple(tops.specs[place] for place in tops.order))
+    evidence.find("layout", str(layout), tops.source)
+    if repaired and not tops.uniform:
+        evidence.notes.append(
+            "the vdev being repaired stands first in the layout, because zsim repairs the first"
+        )
+    return tops
+
+
+def _tops(evidence: Evidence) -> Tops:
+    config, status, listed = evidence.config, evidence.status, evidence.listed
+    shown = status.vdevs if status is not None else ()
+    if config is not None and config.vdevs and (config.complete or not shown):
+        if not config.complete:
+            reason = "fewer top-level vdevs than vdev_children says, so the output was cut"
+            raise InputError(
+                "zdb -C", len(config.vdevs), reason, "run zdb -C POOL again, or add zpool status"
+            )
+        if shown and [vdev.drives for vdev in shown] != [vdev.drives for vdev in config.vdevs]:
+            evidence.notes.append("zpool status and zdb -C show different vdevs: those of zdb -C are taken")
+        return Tops(config.vdevs, "zdb -C", evidence)
+    if shown:
+        if status is not None and not status.complete:
+            evidence.notes.append("zpool status has no 'errors:' line at its end: vdevs may be cut off")
+        return Tops(shown, "zpool status", evidence)
+    if listed is not None and listed.vdevs:
+        return Tops([vdev for vdev, _ in listed.vdevs], "zpool list -v", evidence)
+    raise InputError("layout", None, "no file shows the vdevs of the pool", LAYOUT_REMEDY)
+
+
+def _find_replacement(evidence: Evidence, tops: Tops) -> int:
+    """Note what runs and what is replaced; return the place of the vdev concerned."""
+    status = evidence.status
+    scan = status.scan if status is not None else None
+    active = scan is not None and scan.active
+    if scan is not None and active:
+        evidence.find("operation", scan.function, "zpool status")
+        if scan.function == "scrub":
+            return 0
+    vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)
+    if status is not None and status.vdevs:
+        vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]
+    pairs = [[child for child in _pairs(vdev) if active or child.kind == "replacing"] for vdev in vdevs]
+    repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
+    if pairs[repaired]:
+        _find_pairs(evidence, pairs[repaired], tops.specs[repaired])
+        if sum(map(len, pairs)) > len(pairs[repaired]):
+            evidence.notes.append("drives of several vdevs are being replaced: those of one are simulated")
+        return repaired
+    return _find_single(evidence, vdevs, tops, active)
+
+
+def _pairs(vdev: Vdev) -> list[Vdev]:
+    return [each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1]
+
+
+def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
+    """Note the number of old drives with a successor, and whether they are still there."""
+    gone = [pair.children[0].state in _GONE for pair in pairs]
+    known = all(pair.children[0].state for pair in pairs)
+    if any(gone) and not all(gone):
+        evidence.notes.append("of the old drives some are gone and some online: all are taken as gone")
+    if known:
+        evidence.find("old_drive", "missing" if any(gone) else "online", "zpool status")
+    limit = spec.children if known and not any(gone) else spec.tolerance
+    evidence.find("replace", min(len(pairs), limit), "zpool status" if known else "zdb -C")
+    if len(pairs) > limit:
+        evidence.notes.append(f"{len(pairs)} drives are being replaced, of which {spec} can lose {limit}")
+    if any(pair.children[-1].kind == "distributed-spare" for pair in pairs):
+        evidence.find("target", "distributed-spare", "zpool status")
+
+
+def _find_single(evidence: Evidence, vdevs: Sequence[Vdev], tops: Tops, active: bool) -> int:
+    """Note drives that resilver without an old one beside them, or are missing without a successor."""
+
+    def most(wanted: Callable[[Vdev], bool]) -> tuple[int, int]:
+        counts = [sum(wanted(leaf) for leaf in vdev.leaves()) for vdev in vdevs]
+        return max(counts), counts.index(max(counts))
+
+    resilvering, place = most(lambda leaf: leaf.resilvering)
+    if active and resilvering:
+        evidence.find("replace", max(1, min(resilvering, tops.specs[place].tolerance)), "zpool status")
+        evidence.find("old_drive", "missing", "zpool status")
+        return place
+    missing, place = most(lambda leaf: leaf.state in _GONE)
+    if missing:
+        evidence.find("old_drive", "missing", "zpool status")
+        evidence.find("replace", max(1, min(missing, tops.specs[place].tolerance)), "zpool status")
+        evidence.notes.append(
+            f"{missing} drive(s) of one vdev are gone and not replaced yet: their replacement is asked"
+        )
+    return place
+
+
+def find_space(evidence: Evidence, tops: Tops) -> None:
+    """Note the size of the drives and how much is allocated."""
+    total, source, rounded = _total(evidence, tops)
+    alloc, alloc_source = _alloc(evidence, tops)
+    if total is not None:
+        drive, nominal = _drive_for(evidence, tops, total, rounded)
+        evidence.find("drive_size", drive, source, inferred=nominal)
+        _note_mixed(evidence, tops)
+    size = _pool_size(evidence, tops)
+    if alloc is None:
+        _find_fill(evidence)
+    elif size is not None and alloc > size and total is not None:
+        evidence.find("fill", min(alloc / total, 1.0), alloc_source)
+    elif alloc > 0:
+        _guess_drive(evidence, tops, alloc)
+        evidence.find("alloc", alloc, alloc_source)
+    _find_new_size(evidence)
+
+
+def _find_fill(evidence: Evidence) -> None:
+    cap = evidence.listed.space.cap if evidence.listed is not None else None
+    if cap:
+        evidence.find("fill", cap, "CAP of zpool list")
+
+
+def _total(evidence: Evidence, tops: Tops) -> tuple[int | None, str, bool]:
+    """Return the address space of the vdevs [bytes], its source, and whether it is of three digits."""
+    asizes = [vdev.asize for vdev in tops.vdevs]
+    if all(asizes):
+        return sum(asize or 0 for asize in asizes), "asize of zdb -C", False
+    leaves = [leaf.size for vdev in tops.vdevs for leaf in vdev.leaves() if leaf.size]
+    if leaves:
+        return (
+            sum(vdev_asize(spec, max(min(leaves), MIN_DRIVE_BYTES)) for spec in tops.specs),
+            "zpool status -j",
+            False,
+        )
+    listed = evidence.listed
+    if listed is None:
+        size = evidence.files.metaslabs.size if evidence.files.metaslabs is not None else None
+        return size, "metaslabs of zdb -m", False
+    spaces = _spaces(evidence, tops)
+    sizes = [space.size for space in spaces]
+    if spaces and all(sizes):
+        return sum(size or 0 for size in sizes), "SIZE of zpool list -v", not listed.exact
+    return (
+        (listed.space.size if tops.whole == len(tops.specs) else None),
+        "SIZE of zpool list",
+        not listed.exact,
+    )
+
+
+def _spaces(evidence: Evidence, tops: Tops) -> list[Space]:
+    """Return what zpool list -v says about the vdevs of the layout; nothing if it shows other ones."""
+    listed = evidence.listed
+    if listed is None or len(listed.vdevs) != tops.whole:
+        return []
+    return [listed.vdevs[place][1] for place in tops.places]
+
+
+def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
+    """Return what is allocated [bytes] by the best output there is, and its name."""
+    files, listed, status = evidence.files, evidence.listed, evidence.status
+    allocs = [space.alloc for space in _spaces(evidence, tops)]
+    per_vdev = sum(alloc or 0 for alloc in allocs) if allocs and None not in allocs else None
+    scan = status.scan if status is not None else None
+    known: tuple[tuple[int | None, str], ...] = (
+        (per_vdev, "ALLOC of zpool list -v"),
+        (listed.space.alloc if listed is not None else None, "ALLOC of zpool list"),
+        (files.metaslabs.alloc if files.metaslabs is not None else None, "free space of zdb -m"),
+        (scan.total if scan is not None else None, "what the scan of zpool status has to examine"),
+        (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
+        (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
+    )
+    return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
+
+
+def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tuple[int, bool]:
+    """Return the size of the drives that gives that space, and whether it was taken to a usual one."""
+    drive = smallest_drive(tops.specs, total)
+    if any(vdev.asize for vdev in tops.vdevs):
+        return drive, False
+    target = next((gb * 10**9 for gb in NOMINAL_GB if gb * 10**9 >= drive * (1 - 0.003)), None)
+    if target is None or target > drive * (1 + NOMINAL_WITHIN):
+        return drive, False
+    size = pool_size(
+        Layout(tuple(tops.specs)), target, load_release(evidence.value("release") or DEFAULT_RELEASE)
+    )
+    return (target, True) if rounded or abs(size - total) <= NOMINAL_WITHIN * total else (drive, False)
+
+
+def smallest_drive(specs: Sequence[VdevSpec], total: int) -> int:
+    """Return the smallest drive of which the vdevs have at least `total` bytes of address space together."""
+    low, high = MIN_DRIVE_BYTES + LABEL_START_BYTES + LABEL_END_BYTES, LARGEST_DRIVE
+    kinds = {spec: list(specs).count(spec) for spec in set(specs)}
+    while low < high:
+        middle = (low + high) // 2
+        if sum(count * vdev_asize(spec, middle) for spec, count in kinds.items()) >= total:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _note_mixed(evidence: Evidence, tops: Tops) -> None:
+    sizes = [vdev.asize for vdev in tops.vdevs]
+    spaces = sizes if all(sizes) else [space.size for space in _spaces(evidence, tops)]
+    leaves = [smallest_drive([spec], size) for spec, size in zip(tops.specs, spaces, strict=False) if size]
+    if leaves and max(leaves) > min(leaves) * (1 + MIXED_SIZES):
+        extremes = f"{format_both(min(leaves))} to {format_both(max(leaves))}"
+        evidence.notes.append(
+            f"the vdevs have drives of {extremes}: one size is taken that gives the same pool size"
+        )
+
+
+def _pool_size(evidence: Evidence, tops: Tops) -> int | None:
+    drive = evidence.value("drive_size")
+    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    return pool_size(Layout(tuple(tops.specs)), drive, release) if drive else None
+
+
+def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
+    """Note a usual size that holds the data, where none is known and the default one does not."""
+    layout, release = Layout(tuple(tops.specs)), load_release(evidence.value("release") or DEFAULT_RELEASE)
+    if evidence.value("drive_size") or alloc <= pool_size(layout, DEFAULT_DRIVE_BYTES, release):
+        return
+    fits = (
+        gb * 10**9 for gb in NOMINAL_GB if alloc <= FULLEST_GUESS * pool_size(layout, gb * 10**9, release)
+    )
+    drive = next(fits, None)
+    if drive is None:
+        reason = f"{format_bytes(alloc)} are more than {layout} of the largest drives holds"
+        raise InputError("alloc", alloc, reason, LAYOUT_REMEDY)
+    evidence.find(
+        "drive_size", drive, f"the smallest usual size that {format_bytes(alloc)} fill to 80 %", inferred=True
+    )
+
+
+def _find_new_size(evidence: Evidence) -> None:
+    """Note the size of the drive that replaces, where an output shows it and it is larger."""
+    drive = evidence.value("drive_size")
+    tops = [vdev for vdev, _ in evidence.listed.vdevs] if evidence.listed is not None else []
+    tops += list(evidence.status.vdevs) if evidence.status is not None else []
+    new = [pair.children[-1].size for top in tops for pair in _pairs(top)]
+    sizes = [size for size in new if size]
+    if drive and sizes and min(sizes) > drive * (1 + MIXED_SIZES) and evidence.value("target") is None:
+        evidence.find("new_drive_size", min(sizes), "size of the successor that zpool prints")

@@ -1,0 +1,1 @@
+"""zdb: readers of what zdb prints."""

@@ -1,0 +1,1 @@
+"""zpool: readers of what zpool prints."""

@@ -1,0 +1,329 @@
+"""``zpool status``: the text of every release from pool version 28 to OpenZFS 2.4, and of Solaris 11.
+
+The forms of the ``scan:`` section, by which releases can be told apart (OpenZFS cmd/zpool/zpool_main.c,
+print_scan_scrub_resilver_status and print_rebuild_status of the releases named):
+
+=========  =============================================================================================
+legacy     ``248G scanned out of 2.84T at 57.1M/s, 13h14m to go``: version 28, 0.6 and 0.7
+0.8        ``1T scanned at 1G/s, 512G issued at 512M/s, 2T total``, durations as ``0 days 01:02:03``
+2.0        the same, durations as ``01:02:03``: 2.0 and 2.1
+2.2        ``1T / 2T scanned at 1G/s, 512G / 2T issued at 512M/s``: 2.2 and later
+solaris    ``12.9T scanned`` and ``638G resilvered at 129M/s``: Solaris 11.2
+=========  =============================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from zsim.base.errors import InputError
+from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
+from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
+
+Function = Literal["resilver", "scrub", "rebuild"]
+ScanState = Literal["running", "paused", "finished", "canceled"]
+
+MAX_POOLS = 1000
+_KEYS = (
+    "pool", "id", "state", "status", "action", "see", "scan", "scrub", "scan warning", "remove", "expand",
+    "checkpoint", "comment", "config", "errors", "dedup",
+)  # fmt: skip
+_KEY = re.compile(rf"[ \t]{{0,12}}({'|'.join(_KEYS)}):[ \t]*(.{{0,4000}})", re.ASCII)
+_POOL = re.compile(r"^[ \t]{0,12}pool:[ \t]*\S", re.MULTILINE)
+_SECOND_SIGN = re.compile(r"^[ \t]{0,12}(?:state|scan|config):", re.MULTILINE)
+_STATES = frozenset((
+    "ONLINE", "DEGRADED", "FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "AVAIL", "INUSE", "SPLIT",
+))  # fmt: skip
+
+_HEAD = re.compile(
+    r"(scrub|resilver)(?: \(([^)]{0,80})\))? (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
+)
+_DONE = re.compile(
+    rf"(scrub repaired|resilvered)(?: \(([^)]{{0,80}})\))? ({NUMBER}) in (.{{1,30}}?)"
+    r" with (\d{1,20}) errors(?: on (.{0,80}))?",
+    re.ASCII,
+)
+_OUT_OF = re.compile(rf"({NUMBER}) scanned out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
+_SLASHED = re.compile(
+    rf"({NUMBER}) / ({NUMBER}) scanned(?: at ({NUMBER})/s)?,"
+    rf" ({NUMBER}) / ({NUMBER}) issued(?: at ({NUMBER})/s)?",
+    re.ASCII,
+)
+_ISSUED = re.compile(
+    rf"({NUMBER}) scanned(?: at ({NUMBER})/s)?,"
+    rf" ({NUMBER}) issued(?:(?: at)? ({NUMBER})/s)?, ({NUMBER}) total",
+    re.ASCII,
+)
+_SCANNED = re.compile(rf"({NUMBER}) scanned(?!,| at| out)", re.ASCII)
+_REPAIRED = re.compile(
+    rf"({NUMBER}) (?:resilvered|repaired|rebuilt)(?: at ({NUMBER})/s)?"
+    r"(?:, (\d{1,4}(?:[.,]\d{1,4})?)% done)?",
+    re.ASCII,
+)
+_TO_GO = re.compile(r", ([\dhms: day]{2,30}) to go", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The scan a pool is doing or did last.
+
+    Attributes
+    ----------
+    function : {"resilver", "scrub", "rebuild"}
+    state : {"running", "paused", "finished", "canceled"}
+    form : str
+        Family of the text: legacy, 0.8, 2.0, 2.2, solaris, json; empty where the text does not tell.
+    date : str
+        Begin of one that runs, end of one that is over, as printed.
+    at : datetime or None
+        The same where it could be read.
+    scanned, issued, total, total_issued, repaired : int or None
+        [bytes]; `total` is what there is to scan (ALLOC when it began), `total_issued` what is to be issued.
+    scan_rate, issue_rate : int or None
+        [bytes/s]
+    done : float or None
+        Share done as printed, from 0 to 1.
+    to_go, elapsed : float or None
+        [s]; `elapsed` of one that is finished.
+    errors : int or None
+    """
+
+    function: Function
+    state: ScanState
+    form: str = ""
+    date: str = ""
+    at: datetime | None = None
+    scanned: int | None = None
+    issued: int | None = None
+    total: int | None = None
+    total_issued: int | None = None
+    repaired: int | None = None
+    scan_rate: int | None = None
+    issue_rate: int | None = None
+    done: float | None = None
+    to_go: float | None = None
+    elapsed: float | None = None
+    errors: int | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether it runs or is paused."""
+        return self.state in ("running", "paused")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """One pool of ``zpool status``.
+
+    Attributes
+    ----------
+    name, state : str
+    vdevs : tuple of Vdev
+        Top-level vdevs of the normal class.
+    sections : mapping of str to tuple of Vdev
+        logs, cache, spares, special, dedup.
+    scan : Scan or None
+        The one that runs, else the last one.
+    tabbed : bool
+        Whether the progress is indented with tabs, as it is from 0.7 on (version 28 and 0.6 use blanks).
+    complete : bool
+        Whether the output goes on to its ``errors:`` line.
+    """
+
+    name: str
+    state: str
+    vdevs: tuple[Vdev, ...]
+    sections: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
+    scan: Scan | None = None
+    tabbed: bool = False
+    complete: bool = True
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text holds the output of ``zpool status``."""
+    return _POOL.search(text) is not None and _SECOND_SIGN.search(text) is not None
+
+
+def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]:
+    """Read ``zpool status``; other text before, between and after is skipped.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Of the file, for messages.
+
+    Raises
+    ------
+    InputError
+        When it names no pool, or the rows of its vdevs make no sense.
+    """
+    blocks = list(_blocks(text, name))
+    if not blocks:
+        raise InputError(name, None, "a line 'pool: NAME' is expected", "give the output of zpool status")
+    return tuple(_pool(block, name) for block in blocks)
+
+
+@dataclass(slots=True)
+class _Block:
+    """Lines of one pool by key, each with its number."""
+
+    pool: str
+    lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    scans: list[list[str]] = field(default_factory=list)
+
+
+def _blocks(text: str, name: str) -> Iterator[_Block]:
+    block: _Block | None = None
+    count, key = 0, ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        match = _KEY.fullmatch(line[:4096])
+        if match and match[1] == "pool":
+            if block is not None:
+                yield block
+            count += 1
+            if count > MAX_POOLS:
+                raise bad_line(
+                    name, number, line, f"the status of at most {MAX_POOLS} pools", "give one pool"
+                )
+            block, key = _Block(match[2].strip()), "pool"
+        elif block is not None:
+            key = match[1] if match else key
+            _keep(block, key, number, match[2] if match else line, bool(match))
+    if block is not None:
+        yield block
+
+
+def _keep(block: _Block, key: str, number: int, line: str, begins: bool) -> None:
+    if key in ("scan", "scrub"):
+        if begins:
+            block.scans.append([])
+        if block.scans and len(block.scans[-1]) < 8:
+            block.scans[-1].append(line[:400])
+    elif key == "errors":
+        # Whatever follows the end of a pool's output belongs to something else.
+        if begins:
+            block.lines.setdefault(key, []).append((number, line))
+    elif len(block.lines.setdefault(key, [])) < MAX_ROWS:
+        block.lines[key].append((number, line))
+
+
+def _pool(block: _Block, name: str) -> PoolStatus:
+    sections = _sections(block.lines.get("config", []), name)
+    scans = [found for lines in block.scans if (found := read_scan(lines)) is not None]
+    state = block.lines.get("state", [(0, "")])[0][1].split()
+    root = sections.pop("", ())
+    return PoolStatus(
+        name=block.pool.split()[0] if block.pool.split() else "",
+        state=state[0] if state else "",
+        vdevs=root,
+        sections=sections,
+        scan=max(scans, key=lambda scan: scan.active, default=None),
+        tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
+        complete="errors" in block.lines,
+    )
+
+
+def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vdev, ...]]:
+    """Return the vdevs by section; those of the normal class are under the empty name."""
+    rows: dict[str, list[Row]] = {}
+    section = ""
+    for number, line in lines:
+        words = line.split()
+        if not words or words[0] == "NAME":
+            continue
+        if rows and words[0] in SECTIONS and (len(words) == 1 or words[1] not in _STATES):
+            section = "spares" if words[0] == "spare" else words[0]
+            rows.setdefault(section, [])
+            continue
+        if len(words) < 2 or words[1] not in _STATES:
+            continue
+        if len(words[0]) > 1024:
+            raise bad_line(name, number, line, "a row NAME STATE READ WRITE CKSUM", "run zpool status again")
+        note = " ".join(words[5:]) if len(words) > 5 else " ".join(words[2:]) if len(words) < 5 else ""
+        indent = len(line.expandtabs(8)) - len(line.expandtabs(8).lstrip())
+        rows.setdefault(section, []).append((indent, named_vdev(words[0], words[1], note)))
+    return {key: _trees(key, found) for key, found in rows.items()}
+
+
+def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:
+    """Return the trees of a section; the first row of the main one is the pool itself."""
+    return nested(rows if section else rows[1:])
+
+
+def read_scan(lines: Sequence[str]) -> Scan | None:
+    """Read the lines of a ``scan:`` section, the first without its key; None for ``none requested``."""
+    first = " ".join(lines[0].split())[:400] if lines else ""
+    if match := _DONE.search(first):
+        return _finished(match)
+    match = _HEAD.search(first)
+    if match is None:
+        return None
+    states: dict[str, ScanState] = {"in progress": "running", "paused": "paused", "canceled": "canceled"}
+    function: Function = "rebuild" if match[2] else "scrub" if match[1] == "scrub" else "resilver"
+    rest = " ".join(" ".join(line.split()) for line in lines[1:4])[:1000]
+    date = match[4].strip()
+    return _with_progress(Scan(function, states[match[3]], date=date, at=moment(date)), rest)
+
+
+def _finished(match: re.Match[str]) -> Scan:
+    function: Function = "scrub" if match[1].startswith("scrub") else "rebuild" if match[2] else "resilver"
+    date = (match[6] or "").strip()
+    return Scan(
+        function,
+        "finished",
+        form=_form_of_duration(match[4]),
+        date=date,
+        at=moment(date),
+        repaired=nice_bytes(match[3]),
+        elapsed=duration(match[4]),
+        errors=whole(match[5]),
+    )
+
+
+def _form_of_duration(text: str) -> str:
+    """Return the family by how a duration is printed; days that are not 0 leave it open."""
+    if re.fullmatch(r"\d{1,6}h\d{1,2}m", text, re.ASCII):
+        return "legacy"
+    if text.startswith("0 days"):
+        return "0.8"
+    return "2.0+" if re.fullmatch(r"\d\d:\d\d:\d\d", text, re.ASCII) else ""
+
+
+def _with_progress(scan: Scan, text: str) -> Scan:
+    """Return the scan with what the lines behind its first one say."""
+    values: dict[str, object] = {}
+    if match := _SLASHED.search(text):
+        names = ("scanned", "total", "scan_rate", "issued", "total_issued", "issue_rate")
+        values = {"form": "2.2"} | _sizes(names, match)
+    elif match := _ISSUED.search(text):
+        values = _sizes(("scanned", "scan_rate", "issued", "issue_rate", "total"), match)
+        values["total_issued"] = values["total"]
+    elif match := _OUT_OF.search(text):
+        values = {"form": "legacy"} | _sizes(("scanned", "total", "scan_rate"), match)
+    elif match := _SCANNED.search(text):
+        values = {"form": "solaris"} | _sizes(("scanned",), match)
+        values["total"] = values["scanned"]
+    return _with_repair(scan, values, text)
+
+
+def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
+    if match := _REPAIRED.search(text):
+        values |= {"repaired": nice_bytes(match[1]), "done": percentage(match[3])}
+        if match[2]:
+            values["issue_rate"] = nice_bytes(match[2])
+    if match := _TO_GO.search(text):
+        values["to_go"] = duration(match[1])
+        values.setdefault("form", {"0.8": "0.8", "2.0+": "2.0"}.get(_form_of_duration(match[1]), "0.8+"))
+    elif "issued" in values:
+        values.setdefault("form", "0.8+")
+    names = {name: getattr(scan, name) for name in scan.__dataclass_fields__}
+    return Scan(**(names | values))
+
+
+def _sizes(names: Sequence[str], match: re.Match[str]) -> dict[str, object]:
+    return {name: nice_bytes(text) for name, text in zip(names, match.groups(), strict=True)}

@@ -1,0 +1,147 @@
+"""``zpool status -j``, with or without ``--json-int`` (OpenZFS 2.3 and later)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.observe.texts import moment, nice_bytes, plain, whole
+from zsim.observe.zpool.status import Function, PoolStatus, Scan, ScanState
+from zsim.observe.zpool.vdev_tree import MAX_DEPTH, Vdev, named_vdev
+
+_STATES: dict[str, ScanState] = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canceled"}
+_FUNCTIONS: dict[str, Function] = {"RESILVER": "resilver", "SCRUB": "scrub"}
+_SECTIONS = ("logs", "special", "dedup", "spares", "l2cache")
+_REMEDY = "give the whole output of zpool status -j"
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text is JSON that may be from ``zpool status -j``."""
+    head = text[:4096].lstrip()
+    return head.startswith("{") and ("output_version" in head or '"pools"' in head)
+
+
+def read_status_json(text: str, name: str = "zpool status -j") -> tuple[PoolStatus, ...]:
+    """Read ``zpool status -j``.
+
+    Raises
+    ------
+    InputError
+        When it is no JSON (cut, for instance), or of another command.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(
+            f"{name}{where}", None, f"whole JSON is expected ({plain(str(error))})", _REMEDY
+        ) from error
+    pools = data.get("pools") if isinstance(data, Mapping) else None
+    if not isinstance(pools, Mapping) or not pools:
+        raise InputError(f"{name}: pools", None, "a table of pools is expected", _REMEDY)
+    return tuple(_pool(str(key), pool, name) for key, pool in pools.items())
+
+
+def _pool(key: str, pool: object, name: str) -> PoolStatus:
+    if not isinstance(pool, Mapping):
+        raise InputError(f"{name}: pools.{plain(key)}", pool, "a table is expected", _REMEDY)
+    title = _text(pool.get("name")) or key
+    roots = _children(_unflattened(pool.get("vdevs")), 0)
+    top = roots[0].children if len(roots) == 1 and roots[0].kind == "root" else roots
+    sections = {key: _children(pool.get(key), 0) for key in _SECTIONS if isinstance(pool.get(key), Mapping)}
+    stats = pool.get("scan_stats")
+    scan = _scan(stats) if isinstance(stats, Mapping) else None
+    normal = tuple(vdev for vdev in top if vdev.note in ("", "normal"))
+    for vdev in top:
+        if vdev.note not in ("", "normal"):
+            sections.setdefault(vdev.note, ())
+            sections[vdev.note] += (vdev,)
+    return PoolStatus(
+        name=title,
+        state=_text(pool.get("state")),
+        vdevs=tuple(replace(vdev, note="") for vdev in normal),
+        sections=sections,
+        scan=scan,
+    )
+
+
+def _children(table: object, depth: int) -> tuple[Vdev, ...]:
+    if not isinstance(table, Mapping) or depth > MAX_DEPTH:
+        return ()
+    return tuple(_vdev(str(key), each, depth) for key, each in table.items() if isinstance(each, Mapping))
+
+
+def _vdev(key: str, data: Mapping[str, Any], depth: int) -> Vdev:
+    """Return a vdev; the class of a top-level one is handed on as its note."""
+    kind = _text(data.get("vdev_type"))
+    vdev = named_vdev(_text(data.get("name")) or key, _text(data.get("state")))
+    if kind == "root":
+        vdev = replace(vdev, kind="root")
+    elif kind in ("disk", "file") and vdev.kind != "distributed-spare":
+        vdev = Vdev(vdev.name, "disk", vdev.state)
+    elif kind in ("raidz", "mirror", "draid", "replacing", "spare") and vdev.kind != kind:
+        vdev = replace(vdev, kind=kind, parity=vdev.parity or int(kind in ("raidz", "draid")))
+    children = _children(data.get("vdevs"), depth + 1)
+    processed = _size(data.get("scan_processed"))
+    note = _text(data.get("class")) if depth == 1 else "(resilvering)" if processed and not children else ""
+    size = _size(data.get("rep_dev_size")) if not children else None
+    return replace(vdev, note=note, children=children, size=size)
+
+
+def _unflattened(table: object) -> object:
+    """Return a table of ``--json-flat-vdevs``, where every vdev names its parent, with the vdevs nested."""
+    if not isinstance(table, Mapping):
+        return table
+    rows = {str(key): dict(each) for key, each in table.items() if isinstance(each, Mapping)}
+    parents = {key: str(each["parent"]) for key, each in rows.items() if str(each.get("parent")) in rows}
+    for key, parent in parents.items():
+        rows[parent].setdefault("vdevs", {})
+        if isinstance(rows[parent]["vdevs"], dict) and parent != key:
+            rows[parent]["vdevs"][key] = rows[key]
+    return {key: row for key, row in rows.items() if key not in parents}
+
+
+def _scan(data: Mapping[str, Any]) -> Scan | None:
+    function, state = _FUNCTIONS.get(_text(data.get("function"))), _STATES.get(_text(data.get("state")))
+    if function is None or state is None:
+        return None
+    if state == "running" and _text(data.get("scrub_pause")) not in ("", "-", "0"):
+        state = "paused"
+    start, end = _moment(data.get("start_time")), _moment(data.get("end_time"))
+    total, issued = _size(data.get("to_examine")), _size(data.get("issued"))
+    skipped = _size(data.get("skipped")) or 0
+    due = max(total - skipped, 0) if total is not None else None
+    elapsed = (
+        (end - start).total_seconds() if state == "finished" and start and end and end >= start else None
+    )
+    at = end if state in ("finished", "canceled") else start
+    return Scan(
+        function, state, form="json", date=str(at or ""), at=at, scanned=_size(data.get("examined")),
+        issued=issued, total=total, total_issued=due, repaired=_size(data.get("processed")),
+        done=min(issued / due, 1.0) if issued is not None and due else None, elapsed=elapsed,
+        errors=whole(_text(data.get("errors"))),
+    )  # fmt: skip
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int):
+        return str(value) if abs(value) < 1 << 64 else ""
+    return value.strip()[:1024] if isinstance(value, str) else ""
+
+
+def _size(value: object) -> int | None:
+    return nice_bytes(_text(value))
+
+
+def _moment(value: object) -> datetime | None:
+    text = _text(value)
+    seconds = whole(text)
+    if seconds is None:
+        return moment(text)
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None) if 0 < seconds < 1 << 36 else None

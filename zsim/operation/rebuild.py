@@ -1,0 +1,163 @@
+"""Control of a sequential rebuild: it goes on while txgs end beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.window import Window
+from zsim.operation.control import DRAINED, EPOCH, GROUP, HORIZON, STALLED, ScanControl, Steps
+from zsim.scan.program import Program
+
+FOREVER = np.inf
+# So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
+# 2.3.9).
+ATTACH_TXGS = 4
+# How often the progress of a rebuild is noted: at least [s], and as a share of the time so far.  The time
+# axis may be sliced in any way.
+NOTE_S, NOTE_SHARE = 0.02, 0.01
+
+
+class BackgroundTxg:
+    """Txgs of a pool whose work does not stop for them.
+
+    A txg ends `timeout` after the one before, or when somebody waits for it; its own writes begin when the
+    I/O that was in flight at that moment is done (spa.c:spa_sync waits for spa_txg_zio), and run beside
+    what follows.
+
+    Parameters
+    ----------
+    control : ScanControl
+    timeout : float
+        zfs_txg_timeout [s].
+    """
+
+    def __init__(self, control: ScanControl, timeout: float) -> None:
+        self.control, self.timeout = control, timeout
+        self.groups: Iterator[NDArray[np.int64]] | None = None
+        self.deadline = control.plane.now + timeout
+        self.finished = 0
+        self.covers_all = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether no txg is ending."""
+        return self.groups is None
+
+    def begin(self) -> None:
+        """End the open txg: wait for its I/O, then write."""
+        self.groups = self._rows()
+        self.covers_all = self.control.finished(1)
+        self.control.plane.close_epoch()
+
+    def step(self) -> None:
+        """Submit what comes next, or note that the txg has ended."""
+        assert self.groups is not None
+        rows = next(self.groups, None)
+        if rows is not None:
+            self.control.plane.submit_group(rows)
+            return
+        self.groups = None
+        self.finished += 1
+        self.control.txgs += 1
+        waited_for = self.finished < ATTACH_TXGS
+        self.deadline = self.control.plane.now + (0.0 if waited_for else self.timeout)
+
+    def _rows(self) -> Iterator[NDArray[np.int64]]:
+        writes = self.control.writes
+        data = writes.data_rows(self.control.plane.now - self.control.start)
+        if len(data):
+            yield data
+        for number in range(len(self.control.txg.pass_blocks)):
+            yield writes.sync_pass(number)
+        # The first txg also has the new drive in its configuration (vdev_label.c:vdev_config_sync).
+        if self.finished == 0:
+            yield writes.configuration_rows()
+        yield writes.label_rows()
+        if self.finished == 0:
+            yield writes.configuration_rows()
+
+
+class Rebuild:
+    """Runs the chunks of a rebuild, metaslab by metaslab.
+
+    Parameters
+    ----------
+    control : ScanControl
+    timeout : float
+        zfs_txg_timeout [s].
+    waits : bool
+        Whether each metaslab ends with a wait for its last txg.
+    set_depth : callable
+        Called with True while the rebuild keeps a sync task pending (vdev_rebuild_update_sync), and with
+        False when it only waits: asynchronous writes have their full depth as long as a sync task is
+        pending (vdev_queue.c:vdev_queue_max_async_writes).
+    sample : callable
+        Called after each program with the time at which it began.
+    """
+
+    def __init__(
+        self,
+        control: ScanControl,
+        timeout: float,
+        waits: bool,
+        set_depth: Callable[[bool], None],
+        sample: Callable[[float], None],
+    ) -> None:
+        self.control, self.waits, self.set_depth, self.sample = control, waits, set_depth, sample
+        self.txg = BackgroundTxg(control, timeout)
+        self.curve: list[tuple[float, int]] = []
+        self.before = 0
+
+    def note(self) -> None:
+        """Note how many bytes have been issued by now."""
+        now = self.control.plane.now - self.control.start
+        self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
+
+    def steps(self, programs: Sequence[Program], window: Window) -> Steps:
+        """Run the programs; without waits they follow one another without a break."""
+        plane = self.control.plane
+        # The rebuild starts inside the txgs of the attach.
+        self.txg.begin()
+        for program in programs:
+            begin = plane.now
+            self.set_depth(True)
+            plane.load_streams([program], [window])
+            plane.resume(FOREVER)
+            yield from self._until(lambda reason: reason == DRAINED)
+            plane.pause()
+            self.sample(begin)
+            self.before += int(plane.stream(0, "issued_bytes"))
+            if self.waits:
+                yield from self._wait_for_txg()
+        if not self.waits:
+            yield from self._wait_for_txg()
+
+    def _wait_for_txg(self) -> Steps:
+        """Wait for the txg in which the last chunk was issued; it may be ending already."""
+        self.set_depth(False)
+        if not self.txg.idle and not self.txg.covers_all:
+            yield from self._until(lambda reason: self.txg.idle)
+        if self.txg.idle:
+            self.txg.begin()
+        yield from self._until(lambda reason: self.txg.idle)
+
+    def _until(self, done: Callable[[int], bool]) -> Steps:
+        """Let time pass and txgs end until `done` says so."""
+        while True:
+            deadline = self.txg.deadline if self.txg.idle else FOREVER
+            now = self.control.plane.now
+            step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
+            reason: Any = yield from self.control.decision(min(deadline, now + step))
+            self.note()
+            if reason in (EPOCH, GROUP):
+                self.txg.step()
+            elif reason == HORIZON and self.control.plane.now >= deadline:
+                self.txg.begin()
+            elif reason == STALLED:
+                raise RuntimeError("the data plane has nothing left to do but the rebuild waits")
+            if done(reason):
+                return

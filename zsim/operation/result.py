@@ -1,0 +1,90 @@
+"""What a run showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from zsim.operation.ledger import ByPhase
+
+Slices = list[tuple[str, float, float]]
+"""Name of the phase, begin and end [s] of each slice of a scan."""
+
+
+def seconds_of(slices: Slices, phase: str) -> float:
+    """Return how long the slices of a phase took, the ends of txgs between them left out [s]."""
+    return sum(end - begin for name, begin, end in slices if name == phase)
+
+
+def followed(slices: Slices, end: float) -> list[float]:
+    """Return when, for each slice, the next one began, or the run was over at `end` [s]."""
+    return [*[begin for _, begin, _ in slices[1:]], end]
+
+
+@dataclass(slots=True)
+class ScanSample:
+    """Progress at one moment.
+
+    Attributes
+    ----------
+    time : float
+        [s]
+    visited_bytes, issued_bytes : int
+        asize of the blocks visited, and psize of those issued [bytes].
+    phase : {"visit", "issue"}
+    """
+
+    time: float
+    visited_bytes: int
+    issued_bytes: int
+    phase: str
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run showed.
+
+    Attributes
+    ----------
+    end : float
+        Time from the first visit to the end of the last txg [s].
+    first_scan_s : float
+        When the first scan I/O was queued [s].
+    span : float
+        From the first scan I/O to the end of the last [s].
+    visit : float
+        Duration of the metadata phase (legacy: of the traversal) [s].
+    phases : Slices
+    leaves : ndarray of LEAF_DTYPE
+        Counters; `span_leaves` holds those within the scan's span.
+    progress : list of ScanSample
+    curve : list of (float, int)
+        Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
+    clients : list of (int, float)
+        Of each foreground client: requests answered, and the sum of their latencies [s].
+    by_phase : dict of str to tuple of (float, float, float), one a leaf
+        Busy time [s], bytes read and bytes written, see `zsim.operation.ledger`.
+    """
+
+    end: float
+    first_scan_s: float
+    span: float
+    visit: float
+    idle: float
+    txgs: int
+    children: int
+    events: int
+    client_reads: int
+    client_latency_s: float
+    leaves: NDArray[Any]
+    records: NDArray[Any]
+    issued_blocks: int
+    issued_bytes: int
+    link_busy: tuple[float, ...] = ()
+    phases: Slices = field(default_factory=list)
+    progress: list[ScanSample] = field(default_factory=list)
+    curve: list[tuple[float, int]] = field(default_factory=list)
+    clients: list[tuple[int, float]] = field(default_factory=list)
+    by_phase: ByPhase = field(default_factory=dict)

@@ -1,0 +1,157 @@
+"""From a release profile to the rules of queue, scan, window and txg."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
+from zsim.engine.window import Window
+from zsim.operation.txg import TxgRules
+from zsim.scenario.releases.profile import Operation, ReleaseProfile
+
+ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
+CLASS_NAMES = ("sync_read", "sync_write", "async_read", "async_write", "scrub", "rebuild")
+MIRROR_RULES = {"offset": 0, "fewest-active": 1, "load-and-seek": 2}
+OLD_MAXIMUM_BLOCK = 128 << 10
+MINIMUM_WINDOW = 1 << 20
+SECONDS_BUCKET = 2**29 / 1e9
+# MOS blocks a sync pass rewrites on an idle pool, as seen in runs of 0.7.13 (one allocator) and of 2.1.5
+# and 2.3.9: there the objset's root and its dnode blocks go to one allocator, space maps and the indirect
+# block to two others.
+MOS_BLOCKS_ONE = (7, 15, 11)
+MOS_BLOCKS_MAIN, MOS_BLOCKS_FURTHER = (6, 6, 5), ((2, 1, 1), (1, 1, 1))
+# A leaf with a queue of one class per I/O kind has no limits by class.
+UNLIMITED = 1 << 30
+
+
+def queue_rules(release: ReleaseProfile) -> QueueRules:
+    """Return the leaf-queue rules of a release (OpenZFS vdev_queue.c).
+
+    On an idle pool nothing is dirty, so asynchronous writes get their minimum as maximum
+    (vdev_queue.c:vdev_queue_max_async_writes).
+    """
+    values = release.tunables
+    single = release.queue == "single"
+    limit = values["zfs_vdev_aggregation_limit"]
+    if release.aggregation_clamp == "pool-maximum-block" and release.scan == "legacy":
+        limit = min(limit, OLD_MAXIMUM_BLOCK)
+    minimum, maximum = _class_limits(release)
+    return QueueRules(
+        single=single,
+        time_buckets=release.queue_time_buckets,
+        bucket_seconds=_bucket_seconds(release),
+        round_robin=release.class_selection == "round-robin",
+        non_interactive=release.non_interactive_throttle,
+        nia_credit=values.get("zfs_vdev_nia_credit", 0),
+        nia_delay=values.get("zfs_vdev_nia_delay", 0),
+        minimum=minimum,
+        maximum=maximum,
+        aggregation_limit=limit,
+        aggregation_limit_flash=values.get("zfs_vdev_aggregation_limit_non_rotating", limit),
+        read_gap=values["zfs_vdev_read_gap_limit"],
+        max_pending=values.get("zfs_vdev_max_pending", 0) if single else 0,
+        min_pending=values.get("zfs_vdev_min_pending", 0) if single else 0,
+        ramp=values.get("zfs_vdev_ramp_rate", 0) if single else 0,
+        mirror_rule=MIRROR_RULES[release.mirror_choice],
+        mirror_near=values.get("zfs_vdev_mirror_rotating_seek_offset", 0),
+        mirror_seek_cost=values.get("zfs_vdev_mirror_rotating_seek_inc", 0),
+    )
+
+
+def _class_limits(release: ReleaseProfile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    values = release.tunables
+    if release.queue == "single":
+        return (UNLIMITED,) * len(CLASS_NAMES), (UNLIMITED,) * len(CLASS_NAMES)
+    minimum = [values.get(f"zfs_vdev_{name}_min_active", 1) for name in CLASS_NAMES]
+    maximum = [values.get(f"zfs_vdev_{name}_max_active", 1) for name in CLASS_NAMES]
+    maximum[ASYNC_WRITE] = minimum[ASYNC_WRITE]
+    return tuple(minimum), tuple(maximum)
+
+
+def _bucket_seconds(release: ReleaseProfile) -> float:
+    """Return the length of a deadline bucket: v28 counts ticks (to FreeBSD 9.1) or ns, 0.5 s from 2.2."""
+    shift = release.tunables.get("zfs_vdev_time_shift")
+    if release.queue != "single" or shift is None:
+        return SECONDS_BUCKET
+    return (1 << shift) / release.hz if shift < 20 else (1 << shift) / 1e9
+
+
+def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
+    """Return how the scan of a release paces itself (OpenZFS dsl_scan.c)."""
+    values = release.tunables
+    legacy = release.scan == "legacy"
+    scrub = operation == "scrub"
+    delay = values.get("zfs_scrub_delay" if scrub else "zfs_resilver_delay", 0)
+    bookmark_order = release.metadata_prefetch == "bookmark-order"
+    prefetch = values.get("zfs_no_scrub_prefetch", 0) == 0
+    rebuild = operation == "rebuild"
+    return ScanRules(
+        scrub=scrub,
+        scan_class=REBUILD if rebuild else SCRUB,
+        repair_class=REBUILD
+        if rebuild
+        else SCRUB
+        if release.repair_write_class == "resilver"
+        else ASYNC_WRITE,
+        metadata_class=SCRUB if bookmark_order else ASYNC_READ,
+        prefetch_recursive=bookmark_order and prefetch,
+        delay_ticks=delay if legacy else 0,
+        idle_window_s=values.get("zfs_scan_idle", 0) / release.hz,
+        tick_s=1.0 / release.hz,
+        pause_level0_only=release.order == "legacy",
+    )
+
+
+def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
+    """Return when the scan of a release gives way to the end of its txg."""
+    legacy = release.scan == "legacy"
+    idle = release.txg_slice(operation, False)
+    return TxgRules(
+        slice_s=idle,
+        first_slice_s=release.txg_slice(operation, True) if legacy else idle,
+        first_reads=7 if legacy else 0,
+        first_labels=legacy,
+        pass_blocks=MOS_BLOCKS_ONE if release.allocators == "one" else MOS_BLOCKS_MAIN,
+        rotates=release.allocators == "by-cpus",
+        further_blocks=() if release.allocators == "one" else MOS_BLOCKS_FURTHER,
+    )
+
+
+def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
+    """Return what multiplies a vdev's window: leaves, or drives less parity (a mirror counts as 1)."""
+    if release.inflight == "bytes_per_leaf":
+        return sum(leaf >= 0 for leaf in vdev.read_leaf) + len(vdev.damaged) * (vdev.kind == "mirror")
+    return max(1, len(vdev.read_leaf) - vdev.spares - vdev.parity) if vdev.kind != "mirror" else 1
+
+
+def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
+    """Return the window of the issue phase for one top-level vdev (dsl_scan.c:scan_io_queues_run_one)."""
+    limit = release.tunables["zfs_scan_vdev_limit"] * data_children(vdev, release)
+    return Window(max(MINIMUM_WINDOW, limit), False)
+
+
+def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memory: int) -> Window:
+    """Return the window of a sequential rebuild (vdev_rebuild.c:vdev_rebuild_thread).
+
+    2.0 counts I/Os; later releases count bytes, so many for each child, at most half the ARC (which has half
+    the memory) shared by all top-level vdevs.
+    """
+    values = release.tunables
+    if release.rebuild_inflight == "ios_per_top_level":
+        return Window(values["zfs_rebuild_queue_limit"], True)
+    limit = values["zfs_rebuild_vdev_limit"] * len(model.vdevs[number].read_leaf)
+    return Window(max(MINIMUM_WINDOW, min(limit, memory // 4 // len(model.vdevs))), False)
+
+
+def waits_for_metaslabs(release: ReleaseProfile) -> bool:
+    """Tell whether a rebuild waits for a txg after each metaslab (seen in 2.3.9, read in 2.4)."""
+    version = tuple(int(part) for part in release.version.split(".")[:3])
+    return version >= (2, 4) or (2, 3, 9) <= version < (2, 4)
+
+
+def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:
+    """Return the pool-wide window of the legacy scan and of the metadata phase."""
+    if release.inflight == "blocks":
+        return Window(release.tunables["zfs_top_maxinflight"] * len(vdevs), True)
+    limit = sum(release.tunables["zfs_scan_vdev_limit"] * data_children(vdev, release) for vdev in vdevs)
+    return Window(max(MINIMUM_WINDOW, limit), False)

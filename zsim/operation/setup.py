@@ -1,0 +1,135 @@
+"""What a run is given: pool, hardware, release, and what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import InputError, NotSimulatedYet
+from zsim.engine.compiled.plane import CompiledPlane
+from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.txg import TxgRules
+from zsim.pool.blocks import BlockTable
+from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
+from zsim.scenario.releases.profile import Operation, ReleaseProfile
+
+PlaneFactory = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondReplacement:
+    """Another drive replaced while the first resilver runs.
+
+    A drive attached before the scan has issued anything is repaired in the same pass, which is run a second
+    time for it all the same unless both were there before it began (seen in runs of 2.3.9).  Attached
+    later, it makes the resilver start again (to 0.7; from 2.3 if less than zfs_resilver_defer_percent is
+    done) or gets a pass of its own.
+
+    Attributes
+    ----------
+    child : int
+        Leaf that is replaced.
+    leaf : int
+        Leaf that is written.
+    at : float
+        When, after the first visit [s].
+    together : bool
+        Whether both are attached before the scan starts.
+    """
+
+    child: int
+    leaf: int
+    at: float
+    together: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """What a run needs.
+
+    Attributes
+    ----------
+    model : PlaneModel
+    blocks : BlockTable
+    release : ReleaseProfile
+        With tunables applied.
+    operation : {"resilver", "scrub", "rebuild"}
+        A rebuild ends before the scrub that follows it.
+    memory : int
+        Main memory of the host [bytes].
+    cursors : tuple of (vdev, offset)
+        Where the pool's next MOS block goes, for each copy; found from the youngest MOS block if empty.
+    txg : TxgRules, optional
+        Instead of the release's.
+    seed : int
+    records : int
+        Whether to keep the finished commands (any number but 0: all of them).
+    second : SecondReplacement, optional
+    clock_s : float
+        What the host's clock shows when the scan starts [s]: ticks, the 0.5 s buckets of the leaf queues
+        and the platters' angles are counted from its zero.  The times of the result begin with the scan.
+    metaslab_shift : int, optional
+        Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
+    imported : bool
+        Whether the pool was imported just before: then each of several allocators starts at the beginning
+        of its best metaslabs, not where the youngest MOS blocks are.
+    log_bytes : int
+        Size of a block of the intent log, for clients that write synchronously [bytes].
+    plane : callable
+        Makes the data plane.
+    visited : BlockTable, optional
+        The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    """
+
+    model: PlaneModel
+    blocks: BlockTable
+    release: ReleaseProfile
+    operation: Operation = "resilver"
+    memory: int = 16 << 30
+    cursors: tuple[tuple[int, int], ...] = ()
+    txg: TxgRules | None = None
+    seed: int = 0
+    records: int = 0
+    second: SecondReplacement | None = None
+    clock_s: float = 0.0
+    metaslab_shift: int | None = None
+    imported: bool = False
+    log_bytes: int = 4096
+    plane: PlaneFactory = CompiledPlane
+    visited: BlockTable | None = None
+
+
+def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
+    """Tell which blocks the scan has to read."""
+    stays = ~rewritten_by_start(setup.blocks)
+    if setup.operation == "scrub":
+        return stays
+    vdevs = tuple(damaged_vdev(vdev) for vdev in setup.model.vdevs)
+    return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
+
+
+def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
+    """Return what the scan has to know of a top-level vdev."""
+    return DamagedVdev(
+        vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
+    )
+
+
+def plain_prefetch(release: ReleaseProfile) -> bool:
+    """Tell whether a visited block's metadata children are prefetched without a limit (releases to 0.7)."""
+    enabled = release.tunables.get("zfs_no_scrub_prefetch", 0) == 0
+    return release.metadata_prefetch == "unbounded" and enabled
+
+
+def refuse_missing(setup: RunSetup) -> None:
+    """Refuse what no engine simulates."""
+    if setup.operation == "rebuild" and any(
+        vdev.kind == "raidz" and vdev.damaged for vdev in setup.model.vdevs
+    ):
+        raise InputError("operation", "rebuild", "a RAID-Z cannot be rebuilt sequentially", "use resilver")
+    if setup.second is not None and setup.operation == "rebuild":
+        raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")

@@ -1,0 +1,207 @@
+"""Resilver time over a grid: width, parity, fill, fragmentation, or any other field of the scenario."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.base.model_data import models_directory, sha256_of
+from zsim.base.provenance import provenance
+from zsim.planning.compare import resolved
+from zsim.planning.running import answers
+from zsim.planning.table import ANSWER, REASON, Row, Table, TableInterrupted, interrupted_row, refused_row
+from zsim.planning.usable import usable_bytes
+from zsim.scenario.model import Scenario
+
+MAX_POINTS = 100_000
+SIMPLE_LAYOUT = "mirror2"  # that takes any value of the other fields
+SHAPE = ("width", "parity")
+
+Axes = Mapping[str, Sequence[Any]]
+
+
+def sweep(
+    base: Scenario | None = None,
+    *,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    on_progress: Callable[[float, str], None] | None = None,
+    **axes: Any,
+) -> Table:
+    """Predict every combination of some values.
+
+    Parameters
+    ----------
+    base : Scenario, optional
+        What all combinations have in common.
+    store : str or Path, optional
+        JSON Lines file: each answer is appended when it is there, and not computed again next time.
+    jobs : int, optional
+        Processes; one a core by default.
+    on_progress : callable, optional
+        Called with the share done and a few words.
+    **axes
+        Field of the scenario to one value or a sequence of values; ``width`` and ``parity`` make RAID-Z
+        layouts (parity 0: mirrors).
+
+    Returns
+    -------
+    Table
+        One row a combination, the last axis running fastest: its values, layout, usable space, answer; a
+        combination that cannot be has the reason in ``refused``.  All share one seed and its random numbers.
+
+    Raises
+    ------
+    InputError
+        When an axis is no field or has no value, or there are too many combinations.
+    TableInterrupted
+        On Ctrl-C, with the rows known so far; with a store, the same sweep goes on from there.
+
+    Examples
+    --------
+    >>> from zsim.planning.sweep import points
+    >>> points({"parity": [1, 2], "fill": [0.5]})
+    [{'parity': 1, 'fill': 0.5}, {'parity': 2, 'fill': 0.5}]
+    """
+    grid = {name: _values(values) for name, values in axes.items()}
+    _check(grid, base)
+    stated = {} if base is None else base.stated()
+    rows: list[Row] = [_row(point, stated) for point in points(grid)]
+    known = _Store(store, _sources() if store is not None else "")
+    todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
+    done = len(rows) - len(todo)
+    columns = tuple(dict.fromkeys((*grid, "layout", "usable_bytes", *ANSWER, REASON)))
+    try:
+        for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
+            row = rows[todo[place]]
+            row |= found
+            known.add(row)
+            done += 1
+            if on_progress is not None:
+                on_progress(done / len(rows), f"{done} of {len(rows)}")
+    except KeyboardInterrupt:
+        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows])) from None
+    return _table(columns, rows)
+
+
+def _table(columns: tuple[str, ...], rows: Sequence[Row]) -> Table:
+    return Table(columns, tuple({name: row.get(name) for name in columns} for row in rows))
+
+
+def points(grid: Axes) -> list[dict[str, Any]]:
+    """Return every combination of the axes, the last running fastest."""
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def layout_of(width: int, parity: int) -> str:
+    """Return the layout of a width and a parity; parity 0 is a mirror."""
+    return f"raidz{parity}x{width}" if parity else f"mirror{width}"
+
+
+def _values(values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        return (values,)
+    return tuple(values)
+
+
+def _check(grid: Axes, base: Scenario | None) -> None:
+    known = [*Scenario.model_fields, *SHAPE]
+    for name, values in grid.items():
+        if name not in known:
+            raise InputError("axis", name, "it is no field of the scenario", f"known are {', '.join(known)}")
+        if not values:
+            raise InputError(name, "", "an axis has at least one value", "give one")
+    if ("width" in grid) != ("parity" in grid):
+        missing = "parity" if "width" in grid else "width"
+        raise InputError(missing, None, "width and parity together make the layout", f"give {missing} too")
+    if "width" not in grid and "layout" not in grid and base is None:
+        raise InputError("layout", None, "a sweep needs layouts", "give layout, or width and parity")
+    count = 1
+    for values in grid.values():
+        count *= len(values)
+    if count > MAX_POINTS:
+        raise InputError(
+            "sweep", f"{count} combinations", f"at most {MAX_POINTS} are computed", "take fewer values"
+        )
+
+
+def _row(point: Row, common: Mapping[str, Any]) -> Row:
+    """Return the row of a combination: its values, and its scenario or why there is none."""
+    fields = {name: value for name, value in point.items() if name not in SHAPE}
+    if "width" in point:
+        fields["layout"] = layout_of(point["width"], point["parity"])
+    try:
+        scenario = Scenario.from_dict({**common, **fields})
+        one = resolved(scenario)
+    except InputError as error:
+        axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
+        return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}
+    facts = {"layout": str(one.layout), "usable_bytes": usable_bytes(one), "scenario": scenario.stated()}
+    return {**point, **_parsed({**common, **fields}, point), **facts}
+
+
+def _parsed(fields: Mapping[str, Any], point: Row) -> Row:
+    """Return the axes' values as the scenario has them (0.5 for 50%); none if one is no value at all."""
+    try:
+        stated = Scenario.from_dict(fields).stated()
+    except InputError:
+        return {}
+    return {name: stated.get(name) for name in point if name in fields and name != "layout"}
+
+
+class _Store:
+    """Answers kept in a JSON Lines file, found again by scenario and sources."""
+
+    def __init__(self, path: str | Path | None, sources: str) -> None:
+        self.sources = sources
+        self.path = None if path is None else Path(path)
+        self.known: dict[str, Row] = {}
+        if self.path is not None and self.path.exists():
+            self._read(self.path.read_text(encoding="utf-8"))
+
+    def _read(self, text: str) -> None:
+        for line in text.splitlines():
+            try:
+                entry = json.loads(line)
+                self.known[entry["key"]] = {name: entry["answer"].get(name) for name in (*ANSWER, REASON)}
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue  # a line cut off when its writer was stopped
+
+    def fill(self, row: Row) -> bool:
+        """Complete the row if its answer is known."""
+        found = self.known.get(self._key(row["scenario"]))
+        if found is not None:
+            row |= found
+        return found is not None
+
+    def add(self, row: Row) -> None:
+        """Append the row's answer."""
+        if self.path is None:
+            return
+        found = {name: row[name] for name in (*ANSWER, REASON) if row.get(name) is not None}
+        line = json.dumps({"key": self._key(row["scenario"]), "scenario": row["scenario"], "answer": found})
+        try:
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
+        except OSError as error:
+            reason = (error.strerror or "it cannot be written").lower()
+            raise InputError("store", str(self.path), reason, "name another file") from error
+
+    def _key(self, stated: Mapping[str, Any]) -> str:
+        return _digest([self.sources, stated])
+
+
+def _sources() -> str:
+    """Return the hash of everything but the scenario that an answer depends on: models, sources, version."""
+    files = [*models_directory().rglob("*.toml"), *(Path(__file__).parents[1] / "predict").glob("*.py")]
+    record = provenance()
+    return _digest([record["zsim"], record["kernels"], *(sha256_of(path) for path in sorted(files))])
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:32]

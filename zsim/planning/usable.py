@@ -1,0 +1,91 @@
+"""How much data a layout holds, and how many vdevs a wish needs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from zsim.base.errors import InputError
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases.capacity import pool_size
+from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.arrays import asizes_on
+
+
+def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
+    """Return the share of a vdev's raw space that full records leave for data, padding included.
+
+    Parameters
+    ----------
+    vdev : VdevSpec
+        A top-level vdev.
+    recordsize : int
+        [bytes], not compressed.
+    ashift : int
+        [log2(bytes)]
+
+    Notes
+    -----
+    ``zpool list`` counts a mirror once, so its share is 1 (less the rounding of records to sectors).
+    """
+    record = np.array([recordsize], dtype=np.int64)
+    return recordsize / float(asizes_on(vdev, record, ashift)[0])
+
+
+def usable_bytes(resolved: ResolvedScenario) -> int:
+    """Return how much data a resolved scenario's pool holds in full records [bytes]."""
+    return _usable(resolved.layout, resolved)
+
+
+def _usable(layout: Layout, resolved: ResolvedScenario) -> int:
+    release: ReleaseProfile = resolved.release
+    total = 0.0
+    for vdev in layout.vdevs:
+        share = data_share(vdev, resolved.recordsize, resolved.ashift)
+        total += pool_size(Layout((vdev,)), resolved.drive_size, release) * share
+    return int(total)
+
+
+def one_vdev(layout: Layout) -> Layout:
+    """Return the vdev that a layout consists of, once: a count of its own gives way to the one wanted.
+
+    Raises
+    ------
+    InputError
+        When its vdevs are not all alike.
+    """
+    if len(set(layout.vdevs)) > 1:
+        raise InputError(
+            "layout", str(layout), "vdevs of different kinds cannot be repeated to a size", "name one vdev"
+        )
+    return Layout(layout.vdevs[:1])
+
+
+def repeated_for_drives(layout: Layout, drives: int) -> Layout:
+    """Return as many of a layout's vdev as `drives` drives allow.
+
+    Raises
+    ------
+    InputError
+        When its vdevs are not all alike, or one needs more drives than there are.
+    """
+    one = one_vdev(layout)
+    count = drives // one.leaves
+    if count < 1:
+        allowed = f"{one} alone needs {one.leaves} drives"
+        raise InputError("drives", drives, allowed, "give more drives or a narrower layout")
+    return one.repeated(count)
+
+
+def repeated_for_usable(resolved: ResolvedScenario, wanted: int) -> Layout:
+    """Return as few of a resolved scenario's vdev as hold `wanted` bytes of data.
+
+    Raises
+    ------
+    InputError
+        When its vdevs are not all alike, or too many would be needed.
+    """
+    one = one_vdev(resolved.layout)
+    return one.repeated(max(1, math.ceil(wanted / _usable(one, resolved))))

@@ -1,0 +1,256 @@
+"""Lists of block pointers (``bps.csv``, ``bps.csv.zst``) and the recipes of the pools they describe.
+
+A list has one row a block pointer in the order of ``traverse_pool``; addresses and asizes are in sectors of
+512 bytes.  Columns: objset, object, level (-1 the root of an objset), blkid, birth_txg, phys_birth, type
+(dmu_object_type), lsize, psize, DVAs ``vdev:offset:asize`` joined by ``;`` or ``embedded``; optionally
+visit_idx, visit_ms and needs_io: in which order and when a scan saw the block, and whether it had to be read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from zsim.base.errors import InputError
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.recipes.recipe import (
+    FileSizes,
+    Fill,
+    IssueOrder,
+    MetadataSizes,
+    Overwrite,
+    PoolRecipe,
+    RecordClass,
+    Remove,
+    Snapshot,
+    Step,
+    pool_of,
+)
+from zsim.pool.recipes.styles import version_of
+from zsim.scenario.releases.profile import ReleaseProfile, load_release
+
+SECTOR = 512
+FILE_CONTENTS, VOLUME_CONTENTS = 19, 23  # dmu.h: DMU_OT_PLAIN_FILE_CONTENTS, DMU_OT_ZVOL
+REQUIRED = ("objset", "object", "level", "blkid", "birth_txg", "type", "lsize", "psize")
+DVAS = "dvas_vdev:off_sec:asize_sec"
+MAX_BYTES = 1 << 33
+
+
+@dataclass(frozen=True, slots=True)
+class BlockList:
+    """A list as read.
+
+    Attributes
+    ----------
+    table : BlockTable
+        All block pointers with an address, in the order of the list.
+    visit_index : ndarray of int64, shape (n,), or None
+        Place in the scan's order; -1 where it was never visited.
+    needs_io : ndarray of bool, shape (n,), or None
+        Whether the scan had to read the block.
+    """
+
+    table: BlockTable
+    visit_index: NDArray[np.int64] | None
+    needs_io: NDArray[np.bool_] | None
+
+
+def read_block_list(path: str | Path) -> BlockList:
+    """Read a list of block pointers.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, plain or compressed with Zstandard (``.zst``).
+
+    Returns
+    -------
+    BlockList
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, a column is missing or a row is malformed.
+    """
+    lines = _text(Path(path)).split("\n")
+    header = lines[0].strip().split(",")
+    missing = [name for name in (*REQUIRED, DVAS) if name not in header]
+    if missing:
+        raise InputError(
+            "block list", str(path), f"the column {missing[0]} is missing", "give a bps.csv as described"
+        )
+    rows = [line.split(",") for line in lines[1:] if line]
+    bad = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
+    if bad is not None:
+        raise InputError(
+            "block list", str(path), f"line {bad + 2} has {len(rows[bad])} fields and not {len(header)}", ""
+        )
+    place = header.index(DVAS)
+    rows = [row for row in rows if row[place] and row[place] != "embedded"]
+    try:
+        return _block_list(header, rows)
+    except (ValueError, OverflowError) as error:
+        raise InputError("block list", str(path), f"a field is no number ({error})", "") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+        if path.suffix == ".zst":
+            with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw)) as reader:
+                raw = reader.read(MAX_BYTES)
+        return raw.decode("ascii")
+    except OSError as error:
+        raise InputError("block list", str(path), error.strerror or "the file cannot be read", "") from error
+    except (zstandard.ZstdError, UnicodeDecodeError) as error:
+        raise InputError("block list", str(path), f"the file is damaged ({error})", "") from error
+
+
+def _block_list(header: Sequence[str], rows: Sequence[Sequence[str]]) -> BlockList:
+    columns = dict(zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True))
+
+    def numbers(name: str) -> NDArray[np.int64]:
+        return np.array([int(text or -1) for text in columns[name]], dtype=np.int64)
+
+    kind, level, objset = numbers("type"), numbers("level"), numbers("objset")
+    data = (level == 0) & np.isin(kind, (FILE_CONTENTS, VOLUME_CONTENTS)) & (objset != 0)
+    count, vdev, offset, asize = _dvas(columns[DVAS])
+    table = BlockTable(
+        objset=objset,
+        object=numbers("object"),
+        level=level.astype(np.int16),
+        blkid=numbers("blkid"),
+        is_metadata=~data,
+        birth=numbers("birth_txg"),
+        psize=numbers("psize"),
+        lsize=numbers("lsize"),
+        dva_count=count,
+        dva_vdev=vdev,
+        dva_offset=offset,
+        dva_asize=asize,
+    )
+    visits = numbers("visit_idx") if "visit_idx" in columns else None
+    needs = numbers("needs_io") > 0 if "needs_io" in columns else None
+    return BlockList(table, visits, needs)
+
+
+def _dvas(
+    texts: Sequence[str],
+) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    parts = [text.split(";") for text in texts]
+    count = np.array([len(part) for part in parts], dtype=np.int16)
+    if len(count) and count.max() > MAX_DVAS:
+        raise ValueError(f"a block has at most {MAX_DVAS} copies")
+    flat = [number for part in parts for dva in part for number in dva.split(":")]
+    values = np.array([int(number) for number in flat], dtype=np.int64).reshape(-1, 3)
+    present = np.arange(MAX_DVAS) < count[:, None]
+    vdev = np.full((len(parts), MAX_DVAS), -1, dtype=np.int32)
+    offset = np.zeros((len(parts), MAX_DVAS), dtype=np.int64)
+    asize = np.zeros((len(parts), MAX_DVAS), dtype=np.int64)
+    vdev[present] = values[:, 0]
+    offset[present] = values[:, 1] * SECTOR
+    asize[present] = values[:, 2] * SECTOR
+    return count, vdev, offset, asize
+
+
+def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
+    """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release.
+
+    Nothing measured on the pool goes in.  The generator of those pools (its description is part of the data):
+    files of 1/4 to 7/4 of `filekb` one after the other, a wait for the sync after every `txgmb`; `aged`:
+    `rounds` times random runs of 1 to 4 records until `owfrac` of the data are rewritten, `freefrac` of the
+    files freed, refilled.  The contents are zeros, so indirect blocks compress far better than those of real
+    data.
+
+    Parameters
+    ----------
+    config : mapping
+        ``config.json``: `pool` and `zfs` are read.
+
+    Raises
+    ------
+    InputError
+        When a field is missing or out of range.
+    """
+    pool = config.get("pool")
+    release = config.get("zfs")
+    if not isinstance(pool, Mapping) or not isinstance(release, str):
+        raise InputError("config", None, "a bench configuration has the fields pool and zfs")
+    try:
+        return _bench_recipe(pool, load_release(release))
+    except KeyError as error:
+        raise InputError("config", None, f"pool has no field {error}") from error
+
+
+def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecipe:
+    # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
+    plain = version_of(release) < (0, 8)
+    vdevs, style = pool_of(
+        str(pool["layout"]),
+        int(pool["leafmb"]) << 20,
+        release,
+        int(pool["ashift"]),
+        spacemap_histogram=not plain,
+    )
+    mean = int(pool.get("filekb", 16384)) << 10
+    return PoolRecipe(
+        vdevs=vdevs * int(pool.get("ntop", 1)),
+        style=style,
+        records=_bench_records(pool),
+        files=FileSizes("uniform", mean, mean // 4, mean * 7 // 4),
+        steps=_bench_steps(pool),
+        datasets=int(pool.get("nfs", 1)),
+        txg_bytes=int(pool.get("txgmb", 16)) << 20,
+        txg_step=3,
+        metadata=BENCH_LZJB if plain else BENCH_LZ4,
+        issue=_bench_issue(version_of(release), str(pool["layout"])),
+    )
+
+
+def _bench_issue(version: tuple[int, ...], layout: str) -> IssueOrder:
+    """Return the order in which one processor placed the records of a txg, as seen in the lists."""
+    mirror = layout.startswith("mirror")
+    if version < (0, 8):
+        return IssueOrder(window=200 if mirror else 102, group=4)
+    if mirror:
+        return IssueOrder(window=32, group=8, per_object=version < (2, 3))
+    return IssueOrder(window=32, group=32, straight=2, per_object=version < (2, 3))
+
+
+# Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.
+BENCH_LZ4 = MetadataSizes(dnode_pointers=3, indirect_fixed=514.0, indirect_each=7.0)
+BENCH_LZJB = MetadataSizes(
+    dnode_pointers=3,
+    indirect_fixed=4500.0,
+    indirect_each=6.0,
+    objset_root=2048,
+    space_map=4096,
+    mos_dnode_blocks=6,
+    mos_each_txg=2,
+    mos_static=31,
+)
+
+
+def _bench_records(pool: Mapping[str, Any]) -> tuple[RecordClass, ...]:
+    first = RecordClass(int(pool["rec"]) << 10)
+    if not pool.get("mixrec"):
+        return (first,)
+    return first, RecordClass(int(pool["mixrec"]) << 10, size_factor=0.25)
+
+
+def _bench_steps(pool: Mapping[str, Any]) -> tuple[Step, ...]:
+    fill = Fill(float(pool["fill"]))
+    steps: list[Step] = [fill]
+    if pool["pattern"] == "aged":
+        for number in range(int(pool["rounds"])):
+            if number < int(pool.get("snaps", 0)):
+                steps.append(Snapshot())
+            steps += [Overwrite(float(pool["owfrac"]), by_file=True), Remove(float(pool["freefrac"])), fill]
+    return tuple(steps)

@@ -1,0 +1,164 @@
+"""A pool with the fill and the FRAG that are asked for: the history is run until it has them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from zsim.base.errors import InputError
+from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
+from zsim.pool.miniature.shape import (
+    FILES_PER_POOL,
+    MAX_SLABS,
+    MAX_VDEVS,
+    Miniature,
+    miniature_of,
+    reduce_recipe,
+)
+from zsim.pool.recipes.histories import History, history_recipe
+from zsim.pool.recipes.recipe import Fill, TopLevel
+from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.pool.simulator.population import HistoryError
+from zsim.pool.simulator.population import HistoryRun as Pool
+from zsim.scenario.releases.profile import ReleaseProfile
+
+MAX_ROUNDS = 30
+SLICE = 0.01
+TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
+FILL_TOLERANCE, FILL_TRIES = 0.01, 3
+
+
+@dataclass(frozen=True, slots=True)
+class AgedPool:
+    """A population, and how it came about.
+
+    Attributes
+    ----------
+    miniature : Miniature
+        The blocks.
+    rounds : float
+        Rounds of ageing it went through.
+    fill, frag : float
+        What it has now; `frag` is NaN where the release knows none.
+    """
+
+    miniature: Miniature
+    rounds: float
+    fill: float
+    frag: float
+
+
+def aged_pool(
+    history: History,
+    vdevs: tuple[TopLevel, ...],
+    style: AllocatorStyle,
+    release: ReleaseProfile,
+    fill: float,
+    frag: float | None = None,
+    *,
+    max_blocks: int = 60_000,
+    seed: int = 0,
+    vdev: int = 0,
+    slabs: int = MAX_SLABS,
+    files: int = FILES_PER_POOL,
+    most_vdevs: int = MAX_VDEVS,
+    heaps: int = 0,
+) -> AgedPool:
+    """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
+
+    Parameters
+    ----------
+    history : History
+        What was done on the pool.
+    vdevs, style
+        See `zsim.pool.recipes.recipe.pool_of`.
+    release : ReleaseProfile
+        Its FRAG table, its indirect blocks.
+    fill : float
+        Allocated / space.
+    frag : float, optional
+        FRAG to reach [fraction]: ageing stops at the first state that has it.
+    max_blocks, seed, vdev
+        See `zsim.pool.miniature.shape.build_miniature`.
+    slabs, files, most_vdevs, heaps
+        See `zsim.pool.miniature.shape.reduce_recipe`.
+
+    Raises
+    ------
+    InputError
+        When the history never has that FRAG at that fill, with the range it has.
+    HistoryError
+        When the pool cannot hold what is written.
+    """
+    if not 0.0 < fill <= 1.0:
+        raise InputError("fill", fill, "a share of the pool, above 0 and up to 1", "write 62% or 0.62")
+    rounds = history.rounds if frag is None else 0
+    recipe = history_recipe(history, vdevs, style, release, fill, rounds)
+    if history.snapshots and frag is not None:
+        recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
+    reduced, numbers = reduce_recipe(
+        recipe, max_blocks, vdev, slabs=slabs, files=files, most_vdevs=most_vdevs, heaps=heaps
+    )
+    first = fill
+    for _ in range(FILL_TRIES):
+        pool = Pool(reduced, seed)
+        pool.run(*history.first_steps(first))
+        if frag is None:
+            pool.run(*history.round_steps(fill) * rounds)
+            done = float(rounds)
+        else:
+            done = _age_to(pool, history, fill, frag, release)
+        pool.run(Fill(fill))
+        if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
+            break
+        # What the snapshots hold is known now; as much less has to be there from the first.
+        first *= fill / pool.fill
+    return AgedPool(miniature_of(recipe, pool, numbers), done, pool.fill, _frag(pool, release))
+
+
+def _age_to(pool: Pool, history: History, fill: float, frag: float, release: ReleaseProfile) -> float:
+    """Age until FRAG is reached; return the rounds that took."""
+    fragmentation_weights(release)
+    if not 0.0 <= frag <= 1.0:
+        raise InputError("frag", frag, "FRAG is a fraction from 0 to 1", "write 30% or 0.30")
+    slices = _slices_of(history)
+    part = replace(history, overwritten=history.overwritten / slices, removed=history.removed / slices)
+    low = now = _frag(pool, release)
+    done = 0
+    while (now < frag or done < history.snapshots) and done < MAX_ROUNDS * slices:
+        before = now
+        try:
+            pool.run(*part.round_steps(fill))
+        except HistoryError:
+            break
+        done += 1
+        now = _frag(pool, release)
+        if done > history.snapshots and 2 * frag <= before + now:
+            break
+    if not low <= frag <= now and abs(now - frag) > max(TOLERANCE, TOLERANCE_SHARE * frag):
+        _refuse(history, fill, frag, low, now)
+    return done / slices
+
+
+def _slices_of(history: History) -> int:
+    """Return the parts a round is run in, so that FRAG moves in small steps; snapshots need whole rounds."""
+    if history.snapshots:
+        return 1
+    return max(1, math.ceil((history.overwritten + history.removed) / SLICE))
+
+
+def _refuse(history: History, fill: float, frag: float, low: float, high: float) -> None:
+    low, high = min(low, high), max(low, high)
+    if frag < low:
+        reason = f"the history {history.name} at {fill:.0%} fill has a FRAG of {low:.0%} before any ageing"
+        remedy = f"leave frag out, or take a history of larger files, or a FRAG from {low:.0%}"
+    else:
+        reason = f"the history {history.name} at {fill:.0%} fill reaches a FRAG of {high:.0%} at most"
+        remedy = "take a history with smaller records or more deletes (database, maildir), or leave frag out"
+    raise InputError("frag", f"{frag:.0%}", reason, remedy)
+
+
+def _frag(pool: Pool, release: ReleaseProfile) -> float:
+    if release.fragmentation_table == "none":
+        return float("nan")
+    return pool_fragmentation(pool.segments, pool.untouched, pool.recipe.vdevs, release, pool.free_bytes)

@@ -1,0 +1,215 @@
+"""A miniature of a pool of any size: few metaslabs, small ones, at their real addresses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.pool.blocks import BlockTable
+from zsim.pool.recipes.recipe import PoolRecipe, TopLevel
+from zsim.pool.simulator.population import HistoryRun, expansion, mean_record_bytes
+from zsim.scenario.releases.capacity import DRAID_ROW_BYTES
+
+MAX_SLABS = 192
+MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 2 << 20, 40
+MAX_VDEVS = 4
+HEAP_GROUPS, DRAID_HEAPS = 4, 4
+HEAP_BYTES = 32 << 20
+"""Of a heap, on each child, at least: one long seek then costs a few percent of reading it."""
+FILES_PER_POOL = 40
+TXG_SHARE = 0.003
+MIN_TXG_BYTES = 1 << 20
+FILL_SHARE = 1 / 6
+"""Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
+MIN_FILE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Miniature:
+    """A population that stands for a larger one.
+
+    Attributes
+    ----------
+    table : BlockTable
+        Addresses lie in the real address space; vdev numbers are the real ones.
+    scale : float
+        Real allocated bytes / these, on each top-level vdev that is here: engine time x scale = real time.
+        1 when the population is exact.
+    recipe : PoolRecipe
+        The reduced pool that was simulated.
+    vdevs : tuple of int
+        Real number of each of its top-level vdevs.
+    """
+
+    table: BlockTable
+    scale: float
+    recipe: PoolRecipe
+    vdevs: tuple[int, ...]
+
+    def own_table(self) -> BlockTable:
+        """Return the table with top-level vdevs numbered as in `recipe`, for statistics."""
+        if self.vdevs == tuple(range(len(self.vdevs))):
+            return self.table
+        last = max(*self.vdevs, int(self.table.dva_vdev.max(initial=0)))
+        numbers = np.full(last + 2, -1, dtype=np.int32)
+        numbers[list(self.vdevs)] = np.arange(len(self.vdevs), dtype=np.int32)
+        return replace(self.table, dva_vdev=numbers[self.table.dva_vdev])
+
+
+def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0, vdev: int = 0) -> Miniature:
+    """Build a population with the statistics of a real pool, at most about `max_blocks` large.
+
+    What is reduced: the number of top-level vdevs (at most 4, `vdev` among them), the metaslabs of each (at
+    most 192 in all, evenly spread over the real ones), and the size of each metaslab, by a power of two: only
+    its first part is there.  Metaslab i begins at its real address, or stands in a heap near it.
+
+    The metaslabs of a dRAID are not spread evenly but stand in heaps, see `_places`.
+
+    Preserved: sizes of blocks, gaps, holes and runs up to the size of a reduced metaslab; how first fit, best
+    fit and the search window treat them (absolute sizes and numbers, not fractions); the order in which
+    metaslabs are chosen and left (by powers of two of their size, and by fractions of it); fill of the
+    metaslabs; position of the data on the drives by metaslab; how much of the data is in files of which size
+    (large ones are there in pieces); how often indirect blocks, meta-dnodes and MOS are rewritten per byte
+    written one after the other; correlation of traversal order and birth with address; snapshots.
+
+    Not preserved: runs and holes longer than a reduced metaslab or 1/40 of the pool (they are cut); a drive
+    passes the unpopulated rest of the real metaslabs once per metaslab or heap and sweep; a txg is 0.3 % of
+    the pool, so that what is freed in it and comes back two txgs later stays a small share of it, and births
+    count these txgs.  What a pool has a fixed number of (the MOS, roots of objsets) is too large a share:
+    `zsim.pool.miniature.census.thinned` leaves it out.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        The real pool.
+    max_blocks : int
+        Blocks to aim at; a pool with fewer is built exactly.
+    seed : int
+        Same recipe and seed, same blocks.
+    vdev : int
+        The top-level vdev that matters.
+
+    Returns
+    -------
+    Miniature
+
+    Raises
+    ------
+    HistoryError
+        When the pool cannot hold what the recipe writes.
+    """
+    reduced, numbers = reduce_recipe(recipe, max_blocks, vdev)
+    history = HistoryRun(reduced, seed)
+    history.run(*reduced.steps)
+    return miniature_of(recipe, history, numbers)
+
+
+def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
+    """Return the present state of a reduced history as a miniature of the pool of `recipe`."""
+    reduced = history.recipe
+    real = sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in numbers)
+    table = history.table()
+    if numbers != tuple(range(len(numbers))):
+        names = np.array([*numbers, -1], dtype=np.int32)
+        table = replace(table, dva_vdev=names[table.dva_vdev])
+    return Miniature(table, real / reduced.space, reduced, numbers)
+
+
+def reduce_recipe(
+    recipe: PoolRecipe,
+    max_blocks: int,
+    vdev: int = 0,
+    *,
+    slabs: int = MAX_SLABS,
+    files: int = FILES_PER_POOL,
+    most_vdevs: int = MAX_VDEVS,
+    heaps: int = 0,
+) -> tuple[PoolRecipe, tuple[int, ...]]:
+    """Return the recipe of the miniature, and the real number of each of its top-level vdevs.
+
+    `slabs` is how many metaslabs it has at most, `most_vdevs` how many top-level vdevs, and a file is at
+    most one in `files` of it.  Its metaslabs stand one by one, or in `heaps` heaps at least.
+    """
+    highest = max((getattr(step, "fraction", 0.0) for step in recipe.steps), default=0.0)
+    block_bytes = mean_record_bytes(recipe) * expansion(recipe)
+    room = max_blocks * block_bytes / max(min(highest, 1.0), 0.01)
+    if recipe.space <= room:
+        return recipe, tuple(range(len(recipe.vdevs)))
+    numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
+    chosen = [recipe.vdevs[number] for number in numbers]
+    share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
+    smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
+    vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest, heaps=heaps) for level in chosen)
+    space = sum(level.slab_bytes * level.slab_count for level in vdevs)
+    largest = int(space / expansion(recipe) / files)
+    txg = int(min(recipe.txg_bytes, max(space / expansion(recipe) * TXG_SHARE, MIN_TXG_BYTES)))
+    every = max(1, round(recipe.txg_bytes / txg))
+    together = int(min(every, max(1.0, space / expansion(recipe) * FILL_SHARE / txg)))
+    reduced = replace(
+        recipe,
+        vdevs=vdevs,
+        txg_bytes=txg,
+        metadata_every=every,
+        fill_parts=together,
+        whole_files=False,
+        piece_bytes=max(largest, MIN_FILE_BYTES),
+    )
+    return reduced, numbers
+
+
+def _chosen_vdevs(count: int, vdev: int, most: int) -> tuple[int, ...]:
+    """Return up to `most` vdev numbers, `vdev` first among equally spaced ones, ascending."""
+    kept = min(count, most)
+    return tuple(sorted({(vdev + step * count // kept) % count for step in range(kept)}))
+
+
+def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, heaps: int) -> TopLevel:
+    """Return a top-level vdev with `share` of its space, in at most `most` metaslabs of `smallest` bytes.
+
+    A metaslab is reduced by a power of two, and their number takes up the rest: allocators leave one when its
+    largest free segment has fallen through powers of two (metaslab.c:metaslab_segment_may_passivate), so that
+    one of another size would be left at another share of its fill, and the pool filled from its front.
+    """
+    wanted = level.slab_bytes * level.slab_count * share
+    count = max(2.0, min(float(most), float(level.slab_count), wanted / smallest))
+    halvings = max(0, math.floor(math.log2(level.slab_bytes * count / wanted)))
+    while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:
+        halvings -= 1
+    size = level.slab_bytes >> halvings
+    if level.spec.kind == "draid":
+        size = max(size // level.unit, 16) * level.unit
+    number = int(max(2, min(level.slab_count, round(wanted / size))))
+    starts = tuple(int(place) for place in _places(level, number, size, heaps=heaps))
+    return TopLevel(level.spec, level.ashift, size, number, starts, level.slab_bytes)
+
+
+def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np.int64]:
+    """Return where the reduced metaslabs begin: evenly spread over the real ones, or in heaps.
+
+    Those of a dRAID follow one another in heaps of several groups: which children take part changes from
+    group to group, and so many of them are busy together as in the real pool.  In the order of addresses a
+    sweep makes a long seek to each heap, which the real pool makes once in many times the data.
+    """
+    if level.spec.kind == "draid":
+        group = (level.spec.data + level.spec.parity) * DRAID_ROW_BYTES
+        heaps, number = DRAID_HEAPS, count * size // (HEAP_GROUPS * group)
+    elif heaps:
+        number = count * size // (HEAP_BYTES * (1 if level.spec.kind == "mirror" else level.spec.children))
+    else:
+        return np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
+    return _in_heaps(level, count, size, int(min(count, max(heaps, number))))
+
+
+def _in_heaps(level: TopLevel, count: int, size: int, heaps: int) -> NDArray[np.int64]:
+    """Return where the metaslabs of so many heaps begin, one behind the other in the middle of its part."""
+    number = np.arange(count, dtype=np.int64)
+    heap = number * heaps // count
+    edges = np.searchsorted(heap, np.arange(heaps + 1))
+    room = level.slab_bytes * level.slab_count / count - size
+    before = np.diff(edges)[heap] * room / 2
+    base = (edges[heap] * (room + size) + before).astype(np.int64) // level.unit * level.unit
+    starts: NDArray[np.int64] = base + (number - edges[heap]) * size
+    return starts

@@ -1,0 +1,1 @@
+"""recipes: what makes a population: pool, allocator, history, sizes of records."""

@@ -1,0 +1,344 @@
+"""What makes a population: the pool, its allocator, what is written to it, how it aged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import InputError
+from zsim.pool.blocks import BlockTable
+from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.scenario.releases.profile import ReleaseProfile, load_release
+
+EMBEDDED_SLOG_ABOVE = 64  # metaslabs: zfs_embedded_slog_min_ms
+
+FileShape = Literal["fixed", "uniform", "lognormal"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopLevel:
+    """One top-level vdev and its metaslabs.
+
+    Attributes
+    ----------
+    spec : VdevSpec
+        Kind, children, parity, data.
+    ashift : int
+        log2 of the sector size.
+    slab_bytes : int
+        Size of a metaslab [bytes].
+    slab_count : int
+        Metaslabs that take data.
+    starts : tuple of int
+        Address of each metaslab [bytes]; empty where they follow one another without a gap.
+    stands_for : int
+        Size of the real metaslab that one of a miniature stands for [bytes]; 0 where they are real.
+    """
+
+    spec: VdevSpec
+    ashift: int
+    slab_bytes: int
+    slab_count: int
+    starts: tuple[int, ...] = ()
+    stands_for: int = 0
+
+    @property
+    def row_bytes(self) -> int:
+        """By multiples of this blocks may move: same children on RAID-Z, whole groups on dRAID [bytes]."""
+        return self.unit if self.spec.kind == "draid" else self.spec.children << self.ashift
+
+    def behind(self, number: int, count: float) -> int:
+        """Return how far the copy `number` of `count` lies behind a reduced population [bytes].
+
+        Evenly, up to where the next reduced metaslab begins: no two copies take the same place.
+        """
+        if self.stands_for == 0:
+            return 0
+        starts = self.slab_starts()
+        room = int(np.diff(starts).min()) if len(starts) > 1 else self.stands_for
+        if room <= self.slab_bytes:
+            return 0
+        apart = int(max(self.slab_bytes, room / count))
+        return apart * number // self.row_bytes * self.row_bytes
+
+    def slab_starts(self) -> NDArray[np.int64]:
+        """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""
+        if self.starts:
+            starts = np.array(self.starts, dtype=np.int64)
+        else:
+            starts = np.arange(self.slab_count, dtype=np.int64) * self.slab_bytes
+        return -(-starts // self.unit) * self.unit if self.spec.kind == "draid" else starts
+
+    def slab_of(self, offset: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the metaslab of each address."""
+        return np.searchsorted(self.slab_starts(), offset, side="right") - 1
+
+    @property
+    def stretches(self) -> int:
+        """Number of stretches of metaslabs that follow one another without a gap."""
+        return 1 + int(np.count_nonzero(np.diff(self.slab_starts()) > self.slab_bytes + self.unit))
+
+    @property
+    def unit(self) -> int:
+        """Smallest allocation [bytes]: of all asizes and, inside a metaslab, of all offsets a multiple."""
+        sectors = {"mirror": 1, "raidz": 1 + self.spec.parity, "draid": self.spec.data + self.spec.parity}
+        return sectors[self.spec.kind] << self.ashift
+
+
+def top_level(spec: VdevSpec, ashift: int, leaf_bytes: int, release: ReleaseProfile) -> TopLevel:
+    """Return a top-level vdev with the metaslabs its release would give it.
+
+    From 2.1 one metaslab of more than 64 is set aside for the intent log (vdev.c:vdev_metaslab_init).
+    """
+    capacity = vdev_capacity(spec, leaf_bytes, release)
+    count = capacity.metaslab_count
+    if release.embedded_slog and count > EMBEDDED_SLOG_ABOVE:
+        count -= 1
+    if count < 2:
+        raise InputError("drive_size", leaf_bytes, "a pool needs at least two metaslabs", "use larger drives")
+    return TopLevel(spec, ashift, 1 << capacity.metaslab_shift, count)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordClass:
+    """One kind of file of a mix.
+
+    Attributes
+    ----------
+    recordsize : int
+        Record size of its dataset [bytes].
+    share : float
+        Share of all files, relative to the others'.
+    size_factor : float
+        Its files' sizes relative to the size distribution.
+    ratios : tuple of (float, float)
+        (psize / lsize, probability): how the records compress.  1 is incompressible.
+    """
+
+    recordsize: int = 128 << 10
+    share: float = 1.0
+    size_factor: float = 1.0
+    ratios: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSizes:
+    """Distribution of file sizes.
+
+    Attributes
+    ----------
+    shape : {"fixed", "uniform", "lognormal"}
+        ``uniform`` runs from `low` to `high`; ``lognormal`` has `mean` and `sigma`.
+    mean, low, high : int
+        [bytes]; `low` and `high` cut off every shape.
+    sigma : float
+        Standard deviation of the logarithm.
+    """
+
+    shape: FileShape = "lognormal"
+    mean: int = 16 << 20
+    low: int = 4 << 10
+    high: int = 1 << 40
+    sigma: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Write new files until allocated / space reaches `fraction`."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """Overwrite random runs of `shortest` to `longest` records until `fraction` of the data is rewritten.
+
+    A run begins at any record, each as likely as another; with `by_file` in any file, large or small.
+    """
+
+    fraction: float
+    shortest: int = 1
+    longest: int = 4
+    by_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Remove `fraction` of the files, chosen at random."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Take a snapshot of every dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepSnapshots:
+    """Destroy the oldest snapshots until `count` are left."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """Write new files until there is as much living data as after the last `Fill`."""
+
+
+Step = Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataSizes:
+    """Compressed sizes and numbers of metadata blocks.
+
+    Attributes
+    ----------
+    pointers : int
+        Block pointers of an indirect block: 1024 (0.7+), 128 before.
+    dnode_pointers : int
+        Block pointers in a dnode: 1 in filesystems (the rest holds attributes), 3 in bare objects.
+    indirect_fixed, indirect_each : float
+        Compressed size of an indirect block [bytes], fixed and per pointer in use.
+    dnode_block, objset_root : int
+        Compressed sizes [bytes].
+    space_map : int
+        Compressed size of a space map's last block [bytes].
+    mos_dnode_blocks, mos_each_txg, mos_static : int
+        Dnode blocks and small objects of the MOS that are rewritten in each txg, and objects written once.
+    """
+
+    pointers: int = 1024
+    dnode_pointers: int = 1
+    indirect_fixed: float = 514.0
+    indirect_each: float = 60.0
+    dnode_block: int = 4096
+    objset_root: int = 4096
+    space_map: int = 8192
+    mos_dnode_blocks: int = 6
+    mos_each_txg: int = 3
+    mos_static: int = 9
+
+
+@dataclass(frozen=True, slots=True)
+class IssueOrder:
+    """In which order the records of one txg get their places.
+
+    The first `window` in logical order; behind them in groups of `group`, of which `straight` in order and
+    the rest last first: what the allocation throttle leaves when a single processor serves it (the bench
+    pools).  On many processors the throttle restores the logical order (zio.c:zio_io_to_allocate sorts by
+    bookmark): group 0.
+    """
+
+    window: int = 0
+    group: int = 0
+    straight: int = 0
+    per_object: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRecipe:
+    """Everything `build_population` needs.
+
+    Attributes
+    ----------
+    vdevs : tuple of TopLevel
+        Top-level vdevs in order.
+    style : AllocatorStyle
+        The release's allocator.
+    records : tuple of RecordClass
+        Mix of record sizes.
+    files : FileSizes
+        Sizes of the files.
+    steps : tuple of Step
+        The history, in order.
+    datasets : int
+        Filesystems; file i goes to dataset i modulo this.
+    txg_bytes : int
+        Data written per txg [bytes].
+    txg_step : int
+        Txgs per written one: 3 where the writer waits for each sync (two idle ones follow), 1 under steady
+        load.
+    metadata : MetadataSizes
+        Sizes of the metadata.
+    issue : IssueOrder
+        Order of placement within a txg.
+    whole_files : bool
+        A file begun is written to its end, even if the pool is as full as wanted before.
+    metadata_every : int
+        Meta-dnodes and MOS are written in every so many txgs (a miniature's txgs are smaller than real ones).
+    fill_parts : int
+        New files are written in txgs of so many times `txg_bytes`, which are placed as one.
+    piece_bytes : int
+        Larger files are there in pieces of at most this size [bytes] (a miniature's); 0: whole.
+    """
+
+    vdevs: tuple[TopLevel, ...]
+    style: AllocatorStyle
+    records: tuple[RecordClass, ...] = (RecordClass(),)
+    files: FileSizes = field(default_factory=FileSizes)
+    steps: tuple[Step, ...] = (Fill(0.5),)
+    datasets: int = 1
+    txg_bytes: int = 256 << 20
+    txg_step: int = 1
+    metadata: MetadataSizes = field(default_factory=MetadataSizes)
+    issue: IssueOrder = field(default_factory=IssueOrder)
+    whole_files: bool = True
+    metadata_every: int = 1
+    fill_parts: int = 1
+    piece_bytes: int = 0
+
+    @property
+    def space(self) -> int:
+        """Allocatable space of the pool [bytes], parity included."""
+        return sum(vdev.slab_bytes * vdev.slab_count for vdev in self.vdevs)
+
+
+def pool_of(
+    layout: str | Layout,
+    leaf_bytes: int,
+    release: str | ReleaseProfile,
+    ashift: int = 12,
+    *,
+    cpus: int = 16,
+    rotating: bool = True,
+    spacemap_histogram: bool = True,
+) -> tuple[tuple[TopLevel, ...], AllocatorStyle]:
+    """Return the vdevs and the allocator of a pool by layout and release.
+
+    Parameters
+    ----------
+    layout : str or Layout
+        For example ``4*raidz2x6``.
+    leaf_bytes : int
+        Size of a drive (its ZFS partition) [bytes].
+    release : str or ReleaseProfile
+        For example ``2.3.9``.
+    ashift : int
+        log2 of the sector size.
+    cpus, rotating, spacemap_histogram
+        See `zsim.pool.recipes.styles.allocator_style`.
+
+    Raises
+    ------
+    InputError
+        For a layout or release that is not known, or a drive too small for a pool.
+    """
+    parsed = Layout.parse(layout) if isinstance(layout, str) else layout
+    profile = load_release(release) if isinstance(release, str) else release
+    kinds = {spec: top_level(spec, ashift, leaf_bytes, profile) for spec in set(parsed.vdevs)}
+    style = allocator_style(profile, cpus=cpus, rotating=rotating, spacemap_histogram=spacemap_histogram)
+    return tuple(kinds[spec] for spec in parsed.vdevs), style
+
+
+def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
+    """Build the population a recipe leaves: see `zsim.pool.simulator.population.build_population`."""
+    from zsim.pool.simulator import population  # noqa: PLC0415 - the kernels; a recipe alone stays light
+
+    return population.build_population(recipe, seed)

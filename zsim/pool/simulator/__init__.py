@@ -1,0 +1,1 @@
+"""simulator: the compiled history: writes, frees, metaslabs, transaction groups."""

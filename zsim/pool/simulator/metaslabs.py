@@ -1,0 +1,360 @@
+"""The metaslab allocator, compiled: weights, activation, and which metaslab the next block goes to.
+
+Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_segment_weight``,
+``metaslab_space_weight``, ``metaslab_activate``, ``metaslab_segment_may_passivate``,
+``metaslab_group_alloc_normal``, ``metaslab_alloc_dva``, ``metaslab_sync_done``), in own words.
+"""
+
+from __future__ import annotations
+
+from zsim.base.jit import njit
+from zsim.pool.recipes.styles import (
+    STICKY_FRAG,
+    STICKY_UNTIL_FRAGMENTED,
+)
+from zsim.pool.simulator.memory import (
+    I64,
+    LOG_SIZE,
+    LOG_SLOTS,
+    SLABS,
+    VDEVS,
+    allocators_of,
+    histogram_of,
+    log_of,
+    marks_of,
+    owners_of,
+    rules_of,
+    slabs_of,
+    vdevs_of,
+)
+from zsim.pool.simulator.segments import (
+    fragmentation_of,
+    holds,
+    largest_segment,
+    recount,
+    return_frees,
+    take_units,
+    top_bucket,
+)
+from zsim.vdevs.draid import (
+    draid_asize,
+)
+from zsim.vdevs.mirror import (
+    mirror_asize,
+)
+from zsim.vdevs.raidz import (
+    raidz_asize,
+)
+
+NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
+MIRROR, RAIDZ, DRAID = 0, 1, 2
+
+SWITCH_THRESHOLD = 2  # zfs_metaslab_switch_threshold
+FRAG_ACTIVE_LIMIT = 70  # zfs_metaslab_fragmentation_threshold
+COUNT_BITS = 40
+CLAIM_BIT = 1 << 60
+DEFER_TXGS = 2
+
+
+@njit
+def space_weight(pool: I64, slab: int) -> int:
+    """Return the weight by free space, outer tracks preferred (metaslab_space_weight)."""
+    vdev = slabs_of(pool)[slab].vdev
+    free = (slabs_of(pool)[slab].free + slabs_of(pool)[slab].pending) * vdevs_of(pool)[vdev].unit
+    if rules_of(pool)[0].frag_factor and free > 0:
+        frag = fragmentation_of(pool, slab)
+        free = max(free * (100 - (frag - 1)) // 100, 1)
+    if rules_of(pool)[0].lba_weight:
+        free = 2 * free - ((slab - vdevs_of(pool)[vdev].first) * free) // vdevs_of(pool)[vdev].count
+    return int(free)
+
+
+@njit
+def weight_now(pool: I64, slab: int) -> int:
+    """Return the weight of a metaslab from its present free segments."""
+    if not rules_of(pool)[0].segment_weight:
+        return space_weight(pool, slab)
+    top = top_bucket(pool, slab)
+    return 0 if top < 0 else (top << COUNT_BITS) + histogram_of(pool, slab)[top]
+
+
+@njit
+def passivate(pool: I64, slab: int, weight: int) -> None:
+    """Take a metaslab from its allocator."""
+    role = slabs_of(pool)[slab].role
+    if role in (PRIMARY, SECONDARY):
+        owners_of(pool)[
+            (slabs_of(pool)[slab].owner * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role
+        ] = -1
+    slabs_of(pool)[slab].role = NONE
+    slabs_of(pool)[slab].owner = -1
+    slabs_of(pool)[slab].active = -1
+    slabs_of(pool)[slab].weight = weight
+
+
+@njit
+def activate(pool: I64, slab: int, role: int, allocator: int) -> None:
+    """Give a metaslab to an allocator."""
+    if role != CLAIM:
+        owners_of(pool)[(allocator * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role] = slab
+        slabs_of(pool)[slab].owner = allocator
+    slabs_of(pool)[slab].role = role
+    slabs_of(pool)[slab].active = slabs_of(pool)[slab].weight >> COUNT_BITS
+
+
+@njit
+def may_passivate(pool: I64, slab: int) -> None:
+    """Leave a metaslab whose largest segments have shrunk by the switch threshold since its activation."""
+    if not rules_of(pool)[0].segment_weight or slabs_of(pool)[slab].role == NONE:
+        return
+    top = top_bucket(pool, slab)
+    if top > slabs_of(pool)[slab].active - SWITCH_THRESHOLD:
+        return
+    if rules_of(pool)[0].fill_empty and top >= 0:
+        free = slabs_of(pool)[slab].free * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+        most = free * 15 // 16
+        if (1 << (top + 1)) > most and largest_segment(pool, slab) > most:
+            return
+    passivate(pool, slab, weight_now(pool, slab))
+
+
+@njit
+def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int) -> bool:
+    """Tell whether a further copy may go here: not into (modern) or near (to 0.7) the others' metaslabs.
+
+    `distance` is in thousandths of a metaslab.
+    """
+    for i in range(copies):
+        if slabs_of(pool)[copy_slab[i]].vdev != slabs_of(pool)[slab].vdev:
+            continue
+        empty = slabs_of(pool)[slab].free == slabs_of(pool)[slab].units
+        needed = distance + (distance >> 1 if empty and not rules_of(pool)[0].separate else 0)
+        if abs(slab - copy_slab[i]) * 1000 < needed:
+            return False
+    return True
+
+
+@njit
+def rank(pool: I64, slab: int) -> int:
+    """Return the class a metaslab sorts in when one is looked for."""
+    role = slabs_of(pool)[slab].role
+    if rules_of(pool)[0].separate:
+        return 0 if role == PRIMARY else (-1 if role == SECONDARY else 1)
+    return int(role)
+
+
+@njit
+def find_slab(
+    pool: I64, vdev: int, role: int, size: int, copies: int, copy_slab: I64, distance: int, serial: int
+) -> int:
+    """Return the best metaslab not tried yet for this block (find_valid_metaslab), -1 when there is none."""
+    best = -1
+    best_rank = -9
+    best_weight = -1
+    first = vdevs_of(pool)[vdev].first
+    for slab in range(first, first + vdevs_of(pool)[vdev].count):
+        if slabs_of(pool)[slab].tried == serial:
+            continue
+        level = rank(pool, slab)
+        weight = slabs_of(pool)[slab].weight + (CLAIM_BIT if slabs_of(pool)[slab].role == CLAIM else 0)
+        if level < best_rank or (level == best_rank and weight <= best_weight):
+            continue
+        owned = rules_of(pool)[0].separate and slabs_of(pool)[slab].owner >= 0
+        if role != PRIMARY and not owned and not far_enough(pool, slab, copies, copy_slab, distance):
+            continue
+        if not holds(pool, slab, size):
+            continue
+        best, best_rank, best_weight = slab, level, weight
+    return best
+
+
+@njit
+def role_of_copy(pool: I64, vdev: int, copies: int, copy_slab: I64) -> int:
+    """Return the role of the metaslab wanted: the first copy on this vdev, the second, or a further one."""
+    same = 0
+    for i in range(copies):
+        if slabs_of(pool)[copy_slab[i]].vdev == vdev:
+            same += 1
+    if same == 0:
+        return PRIMARY
+    return SECONDARY if same == 1 or not rules_of(pool)[0].separate else CLAIM
+
+
+@njit
+def current_slab(pool: I64, vdev: int, role: int, allocator: int) -> int:
+    """Return the allocator's active metaslab for this role, -1 when it has none."""
+    if role == CLAIM or (role == SECONDARY and not rules_of(pool)[0].separate):
+        return -1
+    return int(owners_of(pool)[(allocator * pool[VDEVS] + vdev) * 3 + role])
+
+
+@njit
+def allocate_in_group(
+    pool: I64, vdev: int, units: int, copies: int, copy_slab: I64, allocator: int, distance: int
+) -> tuple[int, int]:
+    """Allocate on one top-level vdev; return (metaslab, start) or (-1, -1)."""
+    size = units * vdevs_of(pool)[vdev].unit
+    role = role_of_copy(pool, vdev, copies, copy_slab)
+    if vdevs_of(pool)[vdev].count < 3 * rules_of(pool)[0].allocators:
+        allocator = 0
+    rules_of(pool)[0].serial += 1
+    serial = rules_of(pool)[0].serial
+    while True:
+        slab = current_slab(pool, vdev, role, allocator)
+        if slab < 0:
+            slab = find_slab(pool, vdev, role, size, copies, copy_slab, distance, serial)
+        if slab < 0:
+            return -1, -1
+        held = slabs_of(pool)[slab].role
+        steals = held == CLAIM if rules_of(pool)[0].separate else held == SECONDARY
+        if steals and role == PRIMARY:
+            passivate(pool, slab, weight_now(pool, slab))
+            continue
+        if held == NONE:
+            activate(pool, slab, role, allocator)
+        start = take_units(pool, slab, units) if holds(pool, slab, size) else -1
+        if start >= 0:
+            may_passivate(pool, slab)
+            return slab, start
+        passivate(pool, slab, weight_now(pool, slab))
+        slabs_of(pool)[slab].tried = serial
+
+
+@njit
+def units_needed(pool: I64, vdev: int, psize: int) -> int:
+    """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included."""
+    level = vdevs_of(pool)[vdev]
+    if level.kind == MIRROR:
+        asize = mirror_asize(psize, level.ashift)
+    elif level.kind == DRAID:
+        asize = draid_asize(psize, level.ashift, level.data, level.parity)
+    else:
+        asize = raidz_asize(psize, level.ashift, level.data + level.parity, level.parity)
+    return int(asize // level.unit)
+
+
+@njit
+def pool_space(pool: I64) -> int:
+    """Return the space of all metaslabs [bytes]."""
+    total = 0
+    for vdev in range(pool[VDEVS]):
+        total += vdevs_of(pool)[vdev].space
+    return total
+
+
+@njit
+def pool_used(pool: I64) -> int:
+    """Return what is allocated, deferred frees included [bytes]."""
+    total = 0
+    for vdev in range(pool[VDEVS]):
+        total += vdevs_of(pool)[vdev].used
+    return total
+
+
+@njit
+def advance_rotor(pool: I64, vdev: int, allocator: int, size: int) -> None:
+    """Move to the next top-level vdev after the aliquot, biased to the emptier ones (metaslab_alloc_dva)."""
+    vdevs = pool[VDEVS]
+    if allocators_of(pool)[allocator].used == 0:
+        free = vdevs_of(pool)[vdev].space - vdevs_of(pool)[vdev].used
+        total = pool_space(pool) - pool_used(pool)
+        ratio = free * vdevs * 100 // (total + 1)
+        vdevs_of(pool)[vdev].bias = (ratio - 100) * vdevs_of(pool)[vdev].aliquot // 100
+    allocators_of(pool)[allocator].used += size
+    if allocators_of(pool)[allocator].used >= vdevs_of(pool)[vdev].aliquot + vdevs_of(pool)[vdev].bias:
+        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
+        allocators_of(pool)[allocator].used = 0
+
+
+@njit
+def allocate_copy(
+    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int, distance: int
+) -> bool:
+    """Allocate the next copy of a block on some top-level vdev; False when none has room at this distance."""
+    vdevs = pool[VDEVS]
+    first = allocators_of(pool)[allocator].rotor
+    if copies > 0:
+        first = (slabs_of(pool)[copy_slab[copies - 1]].vdev + 1) % vdevs
+    for step in range(vdevs):
+        vdev = (first + step) % vdevs
+        units = units_needed(pool, vdev, psize)
+        apart = distance * vdevs_of(pool)[vdev].count if distance > 1 else distance
+        slab, start = allocate_in_group(pool, vdev, units, copies, copy_slab, allocator, apart)
+        if slab >= 0:
+            copy_slab[copies] = slab
+            copy_start[copies] = start
+            advance_rotor(pool, vdev, allocator, units * vdevs_of(pool)[vdev].unit)
+            return True
+        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
+        allocators_of(pool)[allocator].used = 0
+    return False
+
+
+@njit
+def allocate_block(
+    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int
+) -> bool:
+    """Allocate all copies of a block into `copy_slab`, `copy_start`; False when the pool has no room.
+
+    To 0.7 copies on one vdev keep an eighth of it apart, then a sixteenth ...; later: different metaslabs.
+    """
+    for copy in range(copies):
+        distance = rules_of(pool)[0].distance
+        while not allocate_copy(pool, psize, copy, copy_slab, copy_start, allocator, distance):
+            if distance == 0:
+                return False
+            distance = distance // 2 if distance > 8 else 0
+    return True
+
+
+@njit
+def log_free(pool: I64, slab: int, start: int, units: int) -> None:
+    """Note a freed range; it comes back `DEFER_TXGS` txgs after this one has synced."""
+    head = rules_of(pool)[0].log_head
+    log_of(pool)[head].slab = slab
+    log_of(pool)[head].start = start
+    log_of(pool)[head].units = units
+    rules_of(pool)[0].log_head = (head + 1) % pool[LOG_SIZE]
+    slabs_of(pool)[slab].pending += units
+    slabs_of(pool)[slab].changed = 1
+
+
+@njit
+def stays_active(pool: I64, slab: int) -> bool:
+    """Tell whether an active metaslab survives the end of a txg as such."""
+    if rules_of(pool)[0].segment_weight:
+        return True
+    sticky = rules_of(pool)[0].sticky
+    if sticky == STICKY_FRAG:
+        return fragmentation_of(pool, slab) <= FRAG_ACTIVE_LIMIT
+    if sticky == STICKY_UNTIL_FRAGMENTED:
+        free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
+        return top_bucket(pool, slab) >= 17 and free >= 4
+    return False
+
+
+@njit
+def end_txg(pool: I64, step: int) -> None:
+    """Close a txg and the `step` - 1 idle ones behind it: deferred frees come back, weights are renewed."""
+    rules = rules_of(pool)[0]
+    for _ in range(step):
+        return_frees(pool, marks_of(pool)[(rules.txg + LOG_SLOTS - DEFER_TXGS) % LOG_SLOTS])
+        marks_of(pool)[rules.txg % LOG_SLOTS] = rules.log_head
+        rules.txg += 1
+    for slab in range(pool[SLABS]):
+        if not slabs_of(pool)[slab].changed:
+            continue
+        slabs_of(pool)[slab].changed = 0
+        slabs_of(pool)[slab].unflushed = 1
+        weight = weight_now(pool, slab)
+        slabs_of(pool)[slab].weight = weight
+        if slabs_of(pool)[slab].role != NONE and not stays_active(pool, slab):
+            passivate(pool, slab, weight)
+
+
+@njit
+def weigh_all(pool: I64) -> None:
+    """Set the histograms and weights of new metaslabs."""
+    for slab in range(pool[SLABS]):
+        recount(pool, slab)
+        slabs_of(pool)[slab].weight = weight_now(pool, slab)

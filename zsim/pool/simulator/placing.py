@@ -1,0 +1,197 @@
+"""Where one block goes, and what becomes of its old place: records, and the indirect blocks above them.
+
+Every rewritten block is placed anew and its old place freed, unless a snapshot holds it (OpenZFS
+dbuf.c:dbuf_write, dsl_dataset.c:dsl_dataset_block_kill).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zsim.base.jit import njit
+from zsim.pool.simulator.memory import (
+    I64,
+    KEPT_ROOM,
+    datasets_of,
+    files_of,
+    kept_of,
+    now_of,
+    ratio_chances_of,
+    ratio_values_of,
+    rules_of,
+    slabs_of,
+    slots_of,
+)
+from zsim.pool.simulator.metaslabs import (
+    allocate_block,
+    log_free,
+    units_needed,
+)
+
+FAILED_FULL, FAILED_KEPT = 1, 2
+LATE = 1 << 62  # stamp of an indirect block that waits for a later part of its txg
+
+
+@njit
+def random_below(pool: I64, limit: int) -> int:
+    """Return a whole number from 0 to `limit` - 1 (SplitMix64; Steele, Lea and Flood, OOPSLA 2014)."""
+    now_of(pool)[0].random += np.uint64(0x9E3779B97F4A7C15)
+    z = now_of(pool)[0].random
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.int64((z >> np.uint64(11)) % np.uint64(limit))  # type: ignore[return-value]
+
+
+@njit
+def mix(value: int) -> int:
+    """Return a hash of a number, 0 to 2**31 - 1."""
+    z = np.uint64(value) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.int64((z ^ (z >> np.uint64(32))) & np.uint64(0x7FFFFFFF))  # type: ignore[return-value]
+
+
+@njit
+def pick_allocator(pool: I64, dataset: int, family: int) -> int:
+    """Return the allocator of a block: its sync thread's (from 2.3), else by hash; the MOS always hashes.
+
+    `family` stands for objset, object, level and each 2**20 blocks, the keys of the hash.
+    """
+    count = rules_of(pool)[0].allocators
+    if count == 1:
+        return 0
+    if now_of(pool)[0].sync_threads and dataset >= 0:
+        return int(now_of(pool)[0].thread)
+    return mix(family) % int(count)
+
+
+@njit
+def next_thread(pool: I64) -> None:
+    """Let the next sync thread take over."""
+    now_of(pool)[0].thread = (now_of(pool)[0].thread + 1) % rules_of(pool)[0].allocators
+
+
+@njit
+def release(pool: I64, slabs: I64, starts: I64, copies: int, psize: int) -> None:
+    """Free all copies of a block."""
+    for copy in range(copies):
+        slab = slabs[copy]
+        log_free(pool, slab, starts[copy], units_needed(pool, slabs_of(pool)[slab].vdev, psize))
+
+
+@njit
+def keep_for_snapshot(pool: I64, slot: int) -> None:
+    """Remember the version of a block that a snapshot still holds."""
+    row = now_of(pool)[0].kept
+    if row >= pool[KEPT_ROOM]:
+        now_of(pool)[0].failed = FAILED_KEPT
+        return
+    kept_of(pool)[row].slot = slot
+    kept_of(pool)[row].birth = slots_of(pool)[slot].birth
+    kept_of(pool)[row].death = now_of(pool)[0].txg
+    kept_of(pool)[row].psize = slots_of(pool)[slot].psize
+    kept_of(pool)[row].copies = slots_of(pool)[slot].copies
+    for copy in range(slots_of(pool)[slot].copies):
+        kept_of(pool)[row].slab[copy] = slots_of(pool)[slot].slab[copy]
+        kept_of(pool)[row].start[copy] = slots_of(pool)[slot].start[copy]
+    now_of(pool)[0].kept = row + 1
+
+
+@njit
+def drop(pool: I64, slot: int, dataset: int) -> None:
+    """Let go of what lies in a slot: freed, or kept when a snapshot of the dataset was taken since."""
+    copies = slots_of(pool)[slot].copies
+    if copies == 0:
+        return
+    if dataset >= 0 and slots_of(pool)[slot].birth <= datasets_of(pool)[dataset].snapshot:
+        keep_for_snapshot(pool, slot)
+    else:
+        release(
+            pool, slots_of(pool)[slot].slab, slots_of(pool)[slot].start, copies, slots_of(pool)[slot].psize
+        )
+    slots_of(pool)[slot].copies = 0
+
+
+@njit
+def place(pool: I64, dataset: int, first: int, index: int, psize: int, copies: int) -> None:
+    """Write a block anew, the one in slot `first` + `index`: a new place, the old one let go."""
+    slot = first + index
+    drop(pool, slot, dataset)
+    allocator = pick_allocator(pool, dataset, first + (index >> 20))
+    if not allocate_block(
+        pool, psize, copies, slots_of(pool)[slot].slab, slots_of(pool)[slot].start, allocator
+    ):
+        now_of(pool)[0].failed = FAILED_FULL
+        return
+    slots_of(pool)[slot].copies = copies
+    slots_of(pool)[slot].psize = psize
+    slots_of(pool)[slot].birth = now_of(pool)[0].txg
+
+
+@njit
+def draw_psize(pool: I64, kind: int, lsize: int) -> int:
+    """Draw the compressed size of a record; less than an eighth saved is not worth it (zio_compress.c)."""
+    sector = int(now_of(pool)[0].sector)
+    coin = 1 << now_of(pool)[0].coin_bits
+    draw = random_below(pool, coin) / coin
+    k = 0
+    while draw > ratio_chances_of(pool, kind)[k]:
+        k += 1
+    psize = (int(lsize * ratio_values_of(pool, kind)[k]) + sector - 1) // sector * sector
+    return lsize if psize > lsize - (lsize >> 3) else psize
+
+
+@njit
+def indirect_psize(pool: I64, pointers: int) -> int:
+    """Return the compressed size of an indirect block with so many pointers in use [bytes]."""
+    sector = int(now_of(pool)[0].sector)
+    size = int(now_of(pool)[0].indirect_fixed + now_of(pool)[0].indirect_each * pointers)
+    rounded = (size + sector - 1) // sector * sector
+    return min(rounded, max(int(now_of(pool)[0].pointers) * 128, sector))
+
+
+@njit
+def pointers_in_use(pool: I64, file: int, level: int, index: int) -> int:
+    """Return how many pointers of an indirect block are in use."""
+    fan = int(now_of(pool)[0].pointers)
+    span = fan ** (level - 1)
+    below = (int(files_of(pool)[file].records) + span - 1) // span
+    return int(min(fan, below - index * fan))
+
+
+@njit
+def is_open(pool: I64, file: int, level: int, index: int) -> bool:
+    """Tell whether a later part of this txg goes on to write below an indirect block.
+
+    The txgs of a miniature are parts of one (`metadata_every`): what is written one record after the other
+    rewrites the blocks above once in a whole txg.
+    """
+    now = now_of(pool)[0]
+    if now.overwrites or now.metadata_due <= now.parts or file != now.run_file or now.run_next >= now.run_end:
+        return False
+    return bool(now.run_next < (index + 1) * now.pointers**level)
+
+
+@njit
+def place_record(pool: I64, file: int, record: int) -> None:
+    """Place a dirty record, then each indirect block above it that has no dirty child left."""
+    now = now_of(pool)[0]
+    dataset = files_of(pool)[file].dataset
+    psize = draw_psize(pool, files_of(pool)[file].kind, files_of(pool)[file].lsize)
+    copies = now.data_copies
+    first = files_of(pool)[file].first
+    index = record
+    for level in range(files_of(pool)[file].levels + 1):
+        if level > 0:
+            index //= now.pointers
+            first = files_of(pool)[file].indirect[level]
+            slots_of(pool)[first + index].waiting -= 1
+            if slots_of(pool)[first + index].waiting > 0:
+                return
+            if is_open(pool, file, level, index):
+                slots_of(pool)[first + index].stamp = LATE
+                return
+            slots_of(pool)[first + index].stamp = now.txg
+            copies = now.metadata_copies
+            psize = indirect_psize(pool, pointers_in_use(pool, file, level, index))
+        place(pool, dataset, first, index, psize, copies)

@@ -1,0 +1,560 @@
+"""Run a recipe: the population of blocks it leaves on the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import ZsimError
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.recipes.recipe import (
+    FileSizes,
+    Fill,
+    MetadataSizes,
+    Overwrite,
+    PoolRecipe,
+    RecordClass,
+    Refill,
+    Remove,
+    Snapshot,
+    Step,
+)
+from zsim.pool.recipes.styles import DITTO_DISTANCE, AllocatorStyle
+from zsim.pool.simulator import metaslabs, rows, writing
+from zsim.pool.simulator.memory import (
+    ALLOCATOR,
+    BUCKETS,
+    DATASET,
+    FILE,
+    KEPT,
+    LIST,
+    LOG,
+    LOG_SLOTS,
+    MAX_LEVELS,
+    NOW,
+    RULES,
+    SLAB,
+    SLOT,
+    VDEV,
+    HistoryMemory,
+)
+from zsim.pool.simulator.placing import FAILED_FULL
+from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
+from zsim.vdevs.arrays import asizes_on
+
+FIRST_TXG = 4
+SPARE_DATA, SPARE_FILES = 1.2, 16
+GOLDEN = 0.618_033_988_749_895
+LEAST_RECORDS = 8
+DRAWN = 20_000
+"""Files whose pieces a miniature is drawn from."""
+FIRST_OBJSET = 54
+SNAPSHOT_OBJSETS = 1 << 20
+KINDS = {"mirror": metaslabs.MIRROR, "raidz": metaslabs.RAIDZ, "draid": metaslabs.DRAID}
+
+I64 = NDArray[np.int64]
+
+
+class HistoryError(ZsimError):
+    """A history cannot run to its end, for example because the pool is full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """All files a history may write: dataset, object, records, logical size of a record, class."""
+
+    dataset: I64
+    item: I64
+    records: I64
+    lsize: I64
+    kind: I64
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+class HistoryRun:
+    """A pool under way: steps are run on it one by one, and it can be looked at in between.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        Pool, allocator, files; its `steps` tell how much may be written and are not run.
+    seed : int
+        Same recipe, steps and seed, same blocks.
+    """
+
+    def __init__(self, recipe: PoolRecipe, seed: int = 0) -> None:
+        self.recipe = recipe
+        files = draw_files(recipe, np.random.default_rng(seed))
+        self._memory = found_pool(recipe, files, seed)
+
+    def run(self, *steps: Step) -> None:
+        """Run steps.
+
+        Raises
+        ------
+        HistoryError
+            When the pool cannot hold what they write, or they write more than the recipe said.
+        """
+        for step in steps:
+            writing.run_step(self._memory.table, *_operation(step))
+            _check(self._memory, self.recipe)
+
+    @property
+    def fill(self) -> float:
+        """Allocated / space."""
+        return float(self._memory.now[0]["used"]) / self.recipe.space
+
+    @property
+    def segments(self) -> I64:
+        """Free segments by power of two, shape (metaslabs, 48)."""
+        return self._memory.histogram
+
+    @property
+    def free_bytes(self) -> I64:
+        """Free space of each metaslab [bytes], shape (metaslabs,)."""
+        slabs, vdevs = self._memory.slabs, self._memory.vdevs
+        free: I64 = slabs["free"] * vdevs["unit"][slabs["vdev"]] + slabs["tail"]
+        return free
+
+    @property
+    def untouched(self) -> NDArray[np.bool_]:
+        """Whether a metaslab was never allocated from, shape (metaslabs,)."""
+        slabs = self._memory.slabs
+        return np.asarray(slabs["free"] == slabs["units"])
+
+    def table(self) -> BlockTable:
+        """Return the blocks that are on the pool now."""
+        return _table(self.recipe, self._memory)
+
+
+def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
+    """Build the population a recipe leaves.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        Pool, allocator, writes.
+    seed : int
+        Same recipe and seed, same blocks.
+
+    Returns
+    -------
+    BlockTable
+        In traversal order, all metadata included.
+
+    Raises
+    ------
+    HistoryError
+        When the pool cannot hold what the recipe writes.
+    """
+    history = HistoryRun(recipe, seed)
+    history.run(*recipe.steps)
+    return history.table()
+
+
+def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
+    """Draw the files of a history, in the order they will be written; removed ones may be written again."""
+    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
+    wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
+    drawn: list[NDArray[np.int64]] = []
+    total = 0.0
+    while total < wanted or len(drawn) < 2:
+        count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
+        kind, size = draw_pieces(recipe, count, generator)
+        drawn.append(np.stack([kind, size]))
+        total += float(size.sum())
+    kind, size = np.concatenate(drawn, axis=1)
+    keep = int(np.searchsorted(np.cumsum(size.astype(np.float64)), wanted)) + SPARE_FILES
+    kind, size = kind[:keep], size[:keep]
+    records, lsize = records_of(recipe, kind, size)
+    number = np.arange(len(kind), dtype=np.int64)
+    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+
+
+def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
+
+    Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
+    real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
+    mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
+    """
+    if not recipe.piece_bytes:
+        return draw_kinds(recipe, count, generator)
+    kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
+    pieces = -(-size // _piece_bytes(recipe)[kind])
+    order = np.lexsort((size, kind))
+    behind = np.cumsum(pieces[order])
+    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
+    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
+    return kind[row], size[row] // pieces[row]
+
+
+def _piece_bytes(recipe: PoolRecipe) -> I64:
+    """Return how large a piece of each class may be [bytes]: as small a share of it as of all."""
+    bytes_of = np.array([record.share * record.size_factor for record in recipe.records])
+    least = np.array([LEAST_RECORDS * record.recordsize for record in recipe.records], dtype=np.int64)
+    shares = np.asarray(recipe.piece_bytes * bytes_of / bytes_of.sum(), dtype=np.int64)
+    return np.minimum(np.maximum(shares, least), max(recipe.piece_bytes, 1))
+
+
+def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
+    """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
+    recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
+    single = size < recordsize
+    records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
+    return records, np.where(single, -(-size // 512) * 512, recordsize).astype(np.int64)
+
+
+def draw_kinds(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and the size [bytes] of files."""
+    weights = np.array([record.share for record in recipe.records])
+    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
+    factor = np.array([record.size_factor for record in recipe.records])[kind]
+    return kind, np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
+
+
+def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Draw file sizes [bytes]."""
+    if sizes.shape == "uniform":
+        drawn = generator.uniform(sizes.low, sizes.high, count)
+    elif sizes.shape == "lognormal":
+        drawn = generator.lognormal(np.log(sizes.mean) - sizes.sigma**2 / 2, sizes.sigma, count)
+    else:
+        drawn = np.full(count, float(sizes.mean))
+    return np.clip(drawn, sizes.low, sizes.high)
+
+
+def mean_file_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a file, or of a piece of one at most [bytes]."""
+    sizes = recipe.files
+    mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
+    weights = np.array([record.share for record in recipe.records])
+    factors = np.array([record.size_factor for record in recipe.records])
+    mean = float(mean * (weights * factors).sum() / weights.sum())
+    return min(mean, recipe.piece_bytes) if recipe.piece_bytes else mean
+
+
+def mean_record_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a data block [bytes]: files smaller than a record are one block."""
+    size = recipe.files.low + (recipe.files.high - recipe.files.low) / 2
+    if recipe.files.shape != "uniform":
+        size = float(recipe.files.mean)
+    blocks = total = 0.0
+    for record in recipe.records:
+        each = size * record.size_factor
+        blocks += record.share * max(each / record.recordsize, 1.0)
+        total += record.share * each
+    return total / blocks
+
+
+def expansion(recipe: PoolRecipe) -> float:
+    """Return asize / lsize of the data: compression, parity and padding, mean over the mix."""
+    total = 0.0
+    weight = 0.0
+    for record in recipe.records:
+        share = record.share * record.size_factor
+        total += share * _record_expansion(recipe, record)
+        weight += share
+    return total / weight
+
+
+def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
+    vdev = recipe.vdevs[0]
+    psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
+    return float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0]) / record.recordsize
+
+
+def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
+    """Return a new pool, with nothing on it but the metadata every pool has."""
+    memory = HistoryMemory()
+    _lay_out_space(memory, recipe, len(files), int(files.records.sum()))
+    _lay_out_trees(memory, recipe, files, seed)
+    memory.seal()
+    metaslabs.weigh_all(memory.table)
+    writing.run_step(memory.table, writing.OP_FOUND, 0.0, 1, 1)
+    return memory
+
+
+def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records: int) -> None:
+    memory.vdevs = vdevs = _vdev_records(recipe)
+    slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["count"])
+    slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]
+    memory.slabs = slabs = np.zeros(len(slab_vdev), dtype=SLAB)
+    slabs["vdev"] = slab_vdev
+    slabs["units"] = slab_bytes // vdevs["unit"][slab_vdev]
+    slabs["tail"] = slab_bytes % vdevs["unit"][slab_vdev]
+    slabs["free"] = slabs["units"]
+    slabs["segments"] = 1
+    slabs["active"] = slabs["owner"] = -1
+    room = int(min(slabs["units"].max() // 2 + 2, records + 64 * files + 4096))
+    memory.starts = np.empty((len(slabs), room), dtype=np.int64)
+    memory.ends = np.empty((len(slabs), room), dtype=np.int64)
+    memory.starts[:, 0] = 0
+    memory.ends[:, 0] = slabs["units"]
+    allocators = recipe.style.allocators
+    memory.rules = _rules(recipe.style)
+    memory.allocators = np.zeros(allocators, dtype=ALLOCATOR)
+    memory.cursors = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
+    memory.histogram = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
+    memory.owners = np.full((allocators, len(vdevs), 3), -1, dtype=np.int64)
+    memory.log = np.empty(8 * (records + 4 * files) + 65536, dtype=LOG)
+    memory.marks = np.zeros(LOG_SLOTS, dtype=np.int64)
+
+
+def _rules(style: AllocatorStyle) -> Any:
+    rules = np.zeros(1, dtype=RULES)
+    rules["segment_weight"] = style.segment_weight
+    rules["lba_weight"] = style.lba_weight
+    rules["sticky"] = style.sticky
+    rules["frag_factor"] = style.frag_factor
+    rules["window"] = style.search_window
+    rules["best_fit_below"] = style.best_fit_below
+    rules["best_fit_free_percent"] = style.best_fit_free_percent
+    rules["size_floor"] = style.size_floor
+    rules["fill_empty"] = style.fill_empty
+    rules["allocators"] = style.allocators
+    rules["separate"] = style.separate_metaslabs
+    rules["distance"] = 1 if style.separate_metaslabs else DITTO_DISTANCE
+    return rules
+
+
+def _vdev_records(recipe: PoolRecipe) -> Any:
+    vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
+    for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
+        row["kind"] = KINDS[vdev.spec.kind]
+        row["ashift"] = vdev.ashift
+        row["data"] = vdev.spec.data
+        row["parity"] = vdev.spec.parity
+        row["unit"] = vdev.unit
+        row["first"] = sum(other.slab_count for other in recipe.vdevs[:k])
+        row["count"] = vdev.slab_count
+        row["aliquot"] = _aliquot(recipe, k)
+        row["space"] = vdev.slab_bytes * vdev.slab_count
+    return vdevs
+
+
+def _aliquot(recipe: PoolRecipe, k: int) -> int:
+    spec = recipe.vdevs[k].spec
+    children = spec.children - spec.spares
+    count = children if recipe.style.aliquot_counts_parity else children - spec.parity
+    return recipe.style.aliquot * max(1, count)
+
+
+def _lay_out_trees(memory: HistoryMemory, recipe: PoolRecipe, files: Files, seed: int) -> None:
+    metadata = recipe.metadata
+    memory.files, slots = _file_records(files, metadata)
+    memory.datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
+    memory.now = _now(recipe, seed)
+    memory.now["mos_first"] = slots
+    slots += int(memory.now["mos_heads"][0]) + metadata.mos_static + 2 * len(memory.slabs)
+    memory.now["claims_first"] = slots
+    slots += len(memory.slabs)
+    keeps = any(isinstance(step, Snapshot) for step in recipe.steps)
+    memory.slots = np.zeros(slots, dtype=SLOT)
+    memory.lists = np.empty(slots, dtype=LIST)
+    memory.kept = np.empty(4 * slots + 4096 if keeps else 1, dtype=KEPT)
+    memory.ratio_values, memory.ratio_chances = _ratio_tables(recipe.records)
+    memory.snapshots = np.zeros(len(recipe.steps) + 1, dtype=np.int64)
+
+
+def _now(recipe: PoolRecipe, seed: int) -> Any:
+    metadata = recipe.metadata
+    now = np.zeros(1, dtype=NOW)
+    now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
+    now["txg"] = now["first_txg"] = FIRST_TXG
+    now["mos"] = now["unfinished"] = -1
+    now["data_copies"], now["metadata_copies"], now["mos_copies"] = 1, 2, 3
+    now["meta_pointers"] = 1
+    now["coin_bits"] = 30
+    now["pointers"] = metadata.pointers
+    now["sector"] = 1 << min(vdev.ashift for vdev in recipe.vdevs)
+    now["txg_bytes"] = recipe.txg_bytes
+    now["txg_step"] = recipe.txg_step
+    now["whole_files"] = recipe.whole_files
+    now["metadata_every"] = recipe.metadata_every
+    now["fill_parts"] = recipe.fill_parts
+    now["parts"] = 1
+    now["growth"] = expansion(recipe)
+    now["metadata_due"] = now["txg_begins"] = 1
+    now["indirect_fixed"] = metadata.indirect_fixed
+    now["indirect_each"] = metadata.indirect_each
+    now["dnode_psize"] = metadata.dnode_block
+    now["root_psize"] = metadata.objset_root
+    now["sync_threads"] = recipe.style.sync_threads
+    now["mos_dnodes"] = metadata.mos_dnode_blocks
+    now["mos_heads"] = 2 + metadata.mos_dnode_blocks + metadata.mos_each_txg
+    now["mos_static"] = metadata.mos_static
+    now["issue_window"] = recipe.issue.window
+    now["issue_group"] = recipe.issue.group
+    now["issue_straight"] = recipe.issue.straight
+    now["issue_per_object"] = recipe.issue.per_object
+    now["map_psize"] = metadata.space_map
+    now["log_space_maps"] = recipe.style.log_space_maps
+    now["meta_levels"] = meta_dnode_levels(metadata.pointers)
+    return now
+
+
+def meta_dnode_levels(pointers: int) -> int:
+    """Return the levels of a meta-dnode, sized for 2**48 objects (dmu_objset.c:dmu_objset_create_impl)."""
+    levels = 1
+    while 3 * pointers ** (levels - 1) < (1 << 48) // DNODES_PER_BLOCK:
+        levels += 1
+    return levels
+
+
+def _ratio_tables(records: Sequence[RecordClass]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    widest = max(len(record.ratios) for record in records)
+    values = np.ones((len(records), widest))
+    cumulated = np.full((len(records), widest), 2.0)
+    for row, record in enumerate(records):
+        chances = np.cumsum([chance for _, chance in record.ratios])
+        values[row, : len(chances)] = [value for value, _ in record.ratios]
+        cumulated[row, : len(chances) - 1] = chances[:-1] / chances[-1]
+    return values, cumulated
+
+
+def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
+    """Return the FILE records and the number of slots they take: data, then each level of indirect blocks."""
+    records = np.zeros(len(files), dtype=FILE)
+    width = files.records.copy()
+    widths = np.zeros((len(files), MAX_LEVELS), dtype=np.int64)
+    for level in range(1, MAX_LEVELS):
+        deeper = width > metadata.dnode_pointers
+        width = np.where(deeper, -(-width // metadata.pointers), 0)
+        records["levels"][deeper] = level
+        widths[:, level] = width
+    total = files.records + widths.sum(axis=1)
+    first = np.concatenate([[0], np.cumsum(total)[:-1]]).astype(np.int64)
+    before = np.cumsum(np.concatenate([files.records[:, None], widths[:, 1:]], axis=1), axis=1)
+    records["first"] = first
+    records["indirect"][:, 0] = first
+    records["indirect"][:, 1:] = first[:, None] + before[:, :-1]
+    records["dataset"] = files.dataset
+    records["item"] = files.item
+    records["records"] = files.records
+    records["lsize"] = files.lsize
+    records["kind"] = files.kind
+    records["head"] = -1
+    return records, int(total.sum())
+
+
+def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Any, int]:
+    levels = meta_dnode_levels(metadata.pointers)
+    last = int(files.item.max()) if len(files) else 0
+    widths = [last // DNODES_PER_BLOCK + 1]
+    while len(widths) < levels:
+        widths.append(-(-widths[-1] // metadata.pointers))
+    offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    records = np.zeros(datasets, dtype=DATASET)
+    records["root"] = slots + np.arange(datasets, dtype=np.int64) * (int(offsets[-1]) + 1)
+    records["snapshot"] = -1
+    records["meta"][:, :levels] = records["root"][:, None] + 1 + offsets[:-1]
+    return records, slots + datasets * (int(offsets[-1]) + 1)
+
+
+def _operation(step: Step) -> tuple[int, float, int, int]:
+    """Return a step as the compiled history takes it."""
+    if isinstance(step, Fill):
+        return writing.OP_FILL, step.fraction, 1, 1
+    if isinstance(step, Overwrite):
+        operation = writing.OP_OVERWRITE_FILES if step.by_file else writing.OP_OVERWRITE
+        return operation, step.fraction, step.shortest, step.longest
+    if isinstance(step, Remove):
+        return writing.OP_FREE, step.fraction, 1, 1
+    if isinstance(step, Snapshot):
+        return writing.OP_SNAPSHOT, 0.0, 1, 1
+    if isinstance(step, Refill):
+        return writing.OP_REFILL, 0.0, 1, 1
+    return writing.OP_DROP_SNAPSHOT, float(step.count), 1, 1
+
+
+def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
+    failed = int(memory.now[0]["failed"])
+    if failed == FAILED_FULL:
+        used = memory.now[0]["used"] / recipe.space
+        raise HistoryError(
+            f"The pool is full at {used:.0%}: no hole is large enough for the next block; ask for a lower "
+            "fill or less fragmentation."
+        )
+    if failed:
+        raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
+
+
+def _table(recipe: PoolRecipe, memory: HistoryMemory) -> BlockTable:
+    names, chosen = _rows(memory, recipe.datasets)
+    live = chosen >= 0
+    slots = np.where(live, chosen, memory.kept["slot"][np.where(live, 0, -1 - chosen)])
+    names = names[slots]
+
+    def column(name: str) -> I64:
+        values: I64 = memory.slots[name][slots].astype(np.int64)
+        values[~live] = memory.kept[name][-1 - chosen[~live]]
+        return values
+
+    count = len(chosen)
+    vdev = np.empty((count, MAX_DVAS), dtype=np.int64)
+    offset = np.empty((count, MAX_DVAS), dtype=np.int64)
+    asize = np.empty((count, MAX_DVAS), dtype=np.int64)
+    rows.locate_all(
+        memory.table,
+        chosen,
+        np.concatenate([vdev.slab_starts() for vdev in recipe.vdevs]),
+        vdev,
+        offset,
+        asize,
+    )
+    birth = column("birth")
+    return BlockTable(
+        objset=_objsets(memory, names["dataset"], birth),
+        object=names["item"].copy(),
+        level=names["level"].astype(np.int16),
+        blkid=names["blkid"].copy(),
+        is_metadata=names["data"] == 0,
+        birth=birth,
+        psize=column("psize"),
+        lsize=names["lsize"].astype(np.int64),
+        dva_count=column("copies").astype(np.int16),
+        dva_vdev=vdev.astype(np.int32),
+        dva_offset=offset,
+        dva_asize=asize,
+    )
+
+
+def _rows(memory: HistoryMemory, datasets: int) -> tuple[Any, I64]:
+    """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
+    names = np.zeros(len(memory.slots), dtype=rows.NAME)
+    names["order"] = -1
+    written = np.arange(int(memory.now[0]["next_file"]), dtype=np.int64)
+    dataset = memory.files["dataset"][written]
+    order = np.argsort(dataset, kind="stable")
+    bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
+    named = rows.name_all(memory.table, names, written[order], bounds)
+    by_order = np.empty(named, dtype=np.int64)
+    reached = np.flatnonzero(names["order"] >= 0)
+    by_order[names["order"][reached]] = reached
+    live = by_order[memory.slots["copies"][by_order] > 0]
+    if memory.now[0]["snapshots"] == 0:
+        return names, live
+    kept = memory.kept[: int(memory.now[0]["kept"])]
+    slot = np.concatenate([live, kept["slot"]])
+    birth = np.concatenate([memory.slots["birth"][live], kept["birth"]])
+    objset = _objsets(memory, names["dataset"][slot], birth)
+    both = np.concatenate([live, -1 - np.arange(len(kept), dtype=np.int64)])
+    return names, both[np.lexsort((names["order"][slot], objset))]
+
+
+def _objsets(memory: HistoryMemory, dataset: NDArray[np.int64], birth: NDArray[Any]) -> I64:
+    """Return the objset a block is visited in: the oldest snapshot that holds it, else the live dataset."""
+    count = int(memory.now[0]["snapshots"])
+    head = np.where(dataset < 0, 0, FIRST_OBJSET + dataset).astype(np.int64)
+    if count == 0:
+        return head
+    interval = np.searchsorted(memory.snapshots[:count], birth)
+    snapshot = SNAPSHOT_OBJSETS + interval * (int(dataset.max()) + 1) + dataset
+    return np.where((dataset >= 0) & (interval < count), snapshot, head)

@@ -1,0 +1,164 @@
+"""From the state of a history to the rows of a block table, in traversal order (compiled)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zsim.base.jit import njit
+from zsim.pool.simulator.memory import (
+    DATASETS,
+    I64,
+    SLABS,
+    datasets_of,
+    files_of,
+    kept_of,
+    now_of,
+    slabs_of,
+    slots_of,
+    vdevs_of,
+)
+from zsim.pool.simulator.metaslabs import units_needed
+from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
+
+ROOT_LEVEL = -1
+
+
+NAME = np.dtype(
+    [
+        ("order", "i8"),
+        ("dataset", "i8"),
+        ("level", "i8"),
+        ("item", "i8"),
+        ("blkid", "i8"),
+        ("data", "i8"),
+        ("lsize", "i8"),
+    ],
+    align=True,
+)
+
+
+@njit
+def name_slot(
+    names: Any, at: int, slot: int, dataset: int, item: int, level: int, blkid: int, lsize: int
+) -> int:
+    """Enter a slot as number `at` of the traversal into its NAME; return the next number."""
+    names[slot].order = at
+    names[slot].dataset = dataset
+    names[slot].item = item
+    names[slot].level = level
+    names[slot].blkid = blkid
+    names[slot].lsize = lsize
+    names[slot].data = 1 if item > 0 and level == 0 and dataset >= 0 else 0
+    return at + 1
+
+
+@njit
+def name_file(pool: I64, names: Any, at: int, file: int) -> int:
+    """Name the blocks of a file, depth first, parents before children."""
+    dataset, item = files_of(pool)[file].dataset, files_of(pool)[file].item
+    fan = now_of(pool)[0].pointers
+    top = files_of(pool)[file].levels
+    for record in range(files_of(pool)[file].records):
+        span = fan**top
+        for level in range(top, 0, -1):
+            if record % span == 0:
+                slot = files_of(pool)[file].indirect[level] + record // span
+                at = name_slot(names, at, slot, dataset, item, level, record // span, fan * 128)
+            span //= fan
+        at = name_slot(
+            names,
+            at,
+            files_of(pool)[file].first + record,
+            dataset,
+            item,
+            0,
+            record,
+            files_of(pool)[file].lsize,
+        )
+    return at
+
+
+@njit
+def name_dataset(pool: I64, names: Any, at: int, dataset: int, files: I64) -> int:
+    """Name the blocks of a dataset; `files` are its files in the order of their object numbers."""
+    fan = now_of(pool)[0].pointers
+    at = name_slot(names, at, datasets_of(pool)[dataset].root, dataset, 0, ROOT_LEVEL, 0, 4096)
+    top = now_of(pool)[0].meta_levels - 1
+    last = files_of(pool)[files[files.size - 1]].item if files.size else 0
+    k = 0
+    for block in range(last // DNODES_PER_BLOCK + 1):
+        span = fan**top
+        for level in range(top, -1, -1):
+            if block % span == 0:
+                lsize = fan * 128 if level else 16384
+                slot = datasets_of(pool)[dataset].meta[level] + block // span
+                at = name_slot(names, at, slot, dataset, 0, level, block // span, lsize)
+            span //= fan
+        while k < files.size and files_of(pool)[files[k]].item // DNODES_PER_BLOCK == block:
+            at = name_file(pool, names, at, files[k])
+            k += 1
+    return at
+
+
+@njit
+def name_mos(pool: I64, names: Any) -> int:
+    """Name the blocks of the MOS: root, indirect block, each dnode block followed by its objects."""
+    now = now_of(pool)[0]
+    dnodes = now.mos_dnodes
+    objects = now.mos_heads - 2 - dnodes + now.mos_static + 2 * pool[SLABS]
+    first = now.mos_first
+    at = name_slot(names, 0, first, -1, 0, ROOT_LEVEL, 0, 4096)
+    at = name_slot(names, at, first + 1, -1, 0, 1, 0, now.pointers * 128)
+    for block in range(dnodes):
+        at = name_slot(names, at, first + 2 + block, -1, 0, 0, block, 16384)
+        low, high = block * objects // dnodes, (block + 1) * objects // dnodes
+        for k in range(low, high):
+            item = block * DNODES_PER_BLOCK + 1 + k - low
+            at = name_slot(names, at, first + 2 + dnodes + k, -1, item, 0, 0, 16384)
+    return at
+
+
+@njit
+def name_all(pool: I64, names: Any, files: I64, first_file: I64) -> int:
+    """Name every slot; ``files[first_file[d]:first_file[d + 1]]`` are the files of dataset d."""
+    at = name_mos(pool, names)
+    for dataset in range(pool[DATASETS]):
+        own = files[first_file[dataset] : first_file[dataset + 1]]
+        at = name_dataset(pool, names, at, dataset, own)
+    return at
+
+
+@njit
+def locate(
+    pool: I64, slabs: I64, starts: I64, copies: int, psize: int, vdev: I64, offset: I64, asize: I64
+) -> None:
+    """Write the DVAs of one block into its row."""
+    for copy in range(3):
+        vdev[copy] = -1
+        offset[copy] = 0
+        asize[copy] = 0
+        if copy < copies:
+            slab = slabs[copy]
+            home = slabs_of(pool)[slab].vdev
+            vdev[copy] = home
+            offset[copy] = starts[copy] * vdevs_of(pool)[home].unit
+            asize[copy] = units_needed(pool, home, psize) * vdevs_of(pool)[home].unit
+
+
+@njit
+def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I64, offset: I64, asize: I64) -> None:
+    """Write the DVAs of all rows: `rows` >= 0 are slots, -1 - k is the version kept in row k."""
+    for k in range(rows.size):
+        row = rows[k]
+        if row >= 0:
+            slabs, starts = slots_of(pool)[row].slab, slots_of(pool)[row].start
+            copies, psize = slots_of(pool)[row].copies, slots_of(pool)[row].psize
+        else:
+            kept = -1 - row
+            slabs, starts = kept_of(pool)[kept].slab, kept_of(pool)[kept].start
+            copies, psize = kept_of(pool)[kept].copies, kept_of(pool)[kept].psize
+        locate(pool, slabs, starts, copies, psize, vdev[k], offset[k], asize[k])
+        for copy in range(copies):
+            offset[k, copy] += slab_start[slabs[copy]]

@@ -1,0 +1,300 @@
+"""The free segments of a metaslab, compiled: where the next block goes, and what freed ranges become.
+
+Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_df_alloc``,
+``metaslab_block_picker``, ``metaslab_should_allocate``, ``metaslab_set_fragmentation``), in own words.
+
+Space is counted in units of the top-level vdev's smallest allocation: a sector (mirror), 1 + parity sectors
+(RAID-Z), a stripe of one sector per drive of a group (dRAID).  A metaslab's free segments are two sorted
+arrays (starts, ends); used-up segments stay behind empty until the next rebuild.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from zsim.base.jit import njit
+from zsim.pool.simulator.memory import (
+    BUCKETS,
+    I64,
+    LOG_SIZE,
+    cursors_of,
+    ends_of,
+    histogram_of,
+    log_of,
+    rules_of,
+    slabs_of,
+    starts_of,
+    vdevs_of,
+)
+
+MIN_SEARCH_COUNT = 100  # metaslab_min_search_count
+NEVER = 1 << 60
+START_BITS = 30
+LENGTH_BITS = 16
+# Free-segment size bucket -> fragmentation %, from 512 bytes up (metaslab.c: zfs_frag_table, to 2.3).
+FRAG_TABLE = np.array(
+    [100, 100, 98, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0, 0, 0, 0, 0, 0], dtype=np.int64
+)
+FRAG_TABLE.setflags(write=False)
+
+
+@njit
+def bucket(size: int) -> int:
+    """Return the power of two of the largest one not above `size` bytes."""
+    return math.frexp(float(size))[1] - 1
+
+
+@njit
+def segment_bytes(pool: I64, slab: int, start: int, end: int) -> int:
+    """Return the length of a free segment [bytes]; the last one owns the metaslab's odd tail."""
+    size: int = (end - start) * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    if end == slabs_of(pool)[slab].units:
+        size += slabs_of(pool)[slab].tail
+    return size
+
+
+@njit
+def count_segment(pool: I64, slab: int, start: int, end: int) -> None:
+    """Enter a free segment into the metaslab's histogram."""
+    if end > start:
+        histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] += 1
+
+
+@njit
+def top_bucket(pool: I64, slab: int) -> int:
+    """Return the highest non-empty bucket of the histogram, -1 when nothing is free."""
+    for index in range(BUCKETS - 1, -1, -1):
+        if histogram_of(pool, slab)[index] > 0:
+            return index
+    return -1
+
+
+@njit
+def largest_segment(pool: I64, slab: int) -> int:
+    """Return the length of the largest free segment [bytes]."""
+    best = 0
+    for k in range(slabs_of(pool)[slab].segments):
+        start, end = starts_of(pool, slab)[k], ends_of(pool, slab)[k]
+        if end > start:
+            best = max(best, segment_bytes(pool, slab, start, end))
+    return best
+
+
+@njit
+def holds(pool: I64, slab: int, size: int) -> bool:
+    """Tell whether some free segment has at least `size` bytes (metaslab_should_allocate)."""
+    top = top_bucket(pool, slab)
+    if top < 0:
+        return False
+    if size <= (1 << top):
+        return True
+    return bucket(size) <= top and largest_segment(pool, slab) >= size
+
+
+@njit
+def first_from(pool: I64, slab: int, position: int) -> int:
+    """Return the index of the first free segment that ends after `position`."""
+    low = 0
+    high = slabs_of(pool)[slab].segments
+    while low < high:
+        middle = (low + high) >> 1
+        if ends_of(pool, slab)[middle] <= position:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
+    """First fit from a segment on, as far as the search window reaches; -1 when nothing is found."""
+    window = rules_of(pool)[0].window
+    reach = window // vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    searched = 0
+    first = -1
+    for k in range(first_index, slabs_of(pool)[slab].segments):
+        start = starts_of(pool, slab)[k]
+        end = ends_of(pool, slab)[k]
+        if end == start:
+            continue
+        if first < 0:
+            first = start
+        if window > 0 and start - first > reach and searched >= MIN_SEARCH_COUNT:
+            return -1
+        if end - start >= units:
+            return k
+        searched += 1
+    return -1
+
+
+@njit
+def pick_by_size(pool: I64, slab: int, units: int) -> int:
+    """Best fit: the smallest free segment that holds `units`, lowest address first; -1 when there is none.
+
+    Segments below the floor of the size tree count only when nothing above it is free.
+    """
+    unit = vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    floor = (rules_of(pool)[0].size_floor + unit - 1) // unit
+    best, best_length = -1, NEVER
+    small, small_length = -1, NEVER
+    for k in range(slabs_of(pool)[slab].segments):
+        length = ends_of(pool, slab)[k] - starts_of(pool, slab)[k]
+        if length < units or length == 0:
+            continue
+        if length >= floor and length < best_length:
+            best, best_length = k, length
+        elif length < floor and length < small_length:
+            small, small_length = k, length
+    return best if best >= 0 else small
+
+
+@njit
+def squeeze(pool: I64, slab: int) -> None:
+    """Drop the used-up segments."""
+    kept = 0
+    for k in range(slabs_of(pool)[slab].segments):
+        if ends_of(pool, slab)[k] > starts_of(pool, slab)[k]:
+            starts_of(pool, slab)[kept] = starts_of(pool, slab)[k]
+            ends_of(pool, slab)[kept] = ends_of(pool, slab)[k]
+            kept += 1
+    slabs_of(pool)[slab].segments = kept
+    slabs_of(pool)[slab].empty = 0
+
+
+@njit
+def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
+    """Choose a free segment for a block (metaslab_df_alloc); -1 when none is large enough."""
+    top = top_bucket(pool, slab)
+    free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
+    tight = (
+        top < 0
+        or (1 << (top + 1)) <= rules_of(pool)[0].best_fit_below
+        or free < rules_of(pool)[0].best_fit_free_percent
+    )
+    if not tight:
+        first = first_from(pool, slab, cursors_of(pool, slab)[column])
+        k = pick_forward(pool, slab, first, units)
+        if k < 0 and rules_of(pool)[0].window == 0 and first > 0:
+            k = pick_forward(pool, slab, first - first, units)
+        if k >= 0:
+            return k
+    return pick_by_size(pool, slab, units)
+
+
+@njit
+def take_units(pool: I64, slab: int, units: int) -> int:
+    """Allocate from one metaslab; return the start within it, or -1."""
+    size = units * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    column = bucket(size & -size)
+    k = pick_segment(pool, slab, units, column)
+    if k < 0:
+        return -1
+    start: int = starts_of(pool, slab)[k]
+    end = ends_of(pool, slab)[k]
+    histogram_of(pool, slab)[bucket(segment_bytes(pool, slab, start, end))] -= 1
+    count_segment(pool, slab, start + units, end)
+    starts_of(pool, slab)[k] = start + units
+    if start + units == end:
+        slabs_of(pool)[slab].empty += 1
+        if slabs_of(pool)[slab].empty > 64:
+            squeeze(pool, slab)
+    cursors_of(pool, slab)[column] = start + units
+    slabs_of(pool)[slab].free -= units
+    vdevs_of(pool)[slabs_of(pool)[slab].vdev].used += size
+    slabs_of(pool)[slab].changed = 1
+    return start
+
+
+@njit
+def fragmentation_of(pool: I64, slab: int) -> int:
+    """Return FRAG of one metaslab [%]: the mean of the table over its free space.
+
+    A free segment counts with the lower bound of its bucket (metaslab.c:metaslab_set_fragmentation).
+    """
+    total = 0.0
+    weighted = 0.0
+    for index in range(BUCKETS):
+        size = float(histogram_of(pool, slab)[index]) * float(1 << index)
+        total += size
+        weighted += size * FRAG_TABLE[min(max(index - 9, 0), FRAG_TABLE.size - 1)]
+    return int(weighted / total) if total > 0.0 else 0
+
+
+@njit
+def recount(pool: I64, slab: int) -> None:
+    """Rebuild the histogram of a metaslab."""
+    for index in range(BUCKETS):
+        histogram_of(pool, slab)[index] = 0
+    for k in range(slabs_of(pool)[slab].segments):
+        count_segment(pool, slab, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
+
+
+@njit
+def append_range(starts: I64, ends: I64, count: int, start: int, end: int) -> int:
+    """Add a range behind sorted ones, joined with the last when they touch; return the new count."""
+    if count > 0 and ends[count - 1] == start:
+        ends[count - 1] = end
+        return count
+    starts[count] = start
+    ends[count] = end
+    return count + 1
+
+
+@njit
+def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
+    """Return the freed ranges ``keys[low:high]``, sorted, to the free segments of a metaslab."""
+    squeeze(pool, slab)
+    old = slabs_of(pool)[slab].segments
+    starts = np.empty(old + high - low, dtype=np.int64)
+    ends = np.empty(old + high - low, dtype=np.int64)
+    count = old - old  # not a constant: numba would compile the callee twice
+    k = 0
+    for i in range(low, high):
+        start = (keys[i] >> LENGTH_BITS) & ((1 << START_BITS) - 1)
+        units = keys[i] & ((1 << LENGTH_BITS) - 1)
+        while k < old and starts_of(pool, slab)[k] < start:
+            count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
+            k += 1
+        count = append_range(starts, ends, count, start, start + units)
+        slabs_of(pool)[slab].free += units
+        slabs_of(pool)[slab].pending -= units
+        vdev = slabs_of(pool)[slab].vdev
+        vdevs_of(pool)[vdev].used -= units * vdevs_of(pool)[vdev].unit
+    while k < old:
+        count = append_range(starts, ends, count, starts_of(pool, slab)[k], ends_of(pool, slab)[k])
+        k += 1
+    for i in range(count):
+        starts_of(pool, slab)[i] = starts[i]
+        ends_of(pool, slab)[i] = ends[i]
+    slabs_of(pool)[slab].segments = count
+    slabs_of(pool)[slab].changed = 1
+    recount(pool, slab)
+
+
+@njit
+def return_frees(pool: I64, until: int) -> None:
+    """Make the freed ranges up to ring position `until` usable."""
+    size = pool[LOG_SIZE]
+    tail = rules_of(pool)[0].log_tail
+    count = (until - tail) % size
+    if count == 0:
+        return
+    keys = np.empty(count, dtype=np.int64)
+    for i in range(count):
+        at = (tail + i) % size
+        keys[i] = (np.int64(log_of(pool)[at].slab) << (START_BITS + LENGTH_BITS)) | (
+            np.int64(log_of(pool)[at].start) << LENGTH_BITS
+        )
+        keys[i] |= np.int64(log_of(pool)[at].units)
+    keys.sort()
+    low = count - count
+    while low < count:
+        slab = keys[low] >> (START_BITS + LENGTH_BITS)
+        high = low
+        while high < count and keys[high] >> (START_BITS + LENGTH_BITS) == slab:
+            high += 1
+        merge_free(pool, slab, keys, low, high)
+        low = high
+    rules_of(pool)[0].log_tail = until

@@ -1,0 +1,299 @@
+"""How a txg is written out, compiled.
+
+What ZFS does in a txg (OpenZFS dmu_objset.c:dmu_objset_sync, dbuf.c:dbuf_sync_list,
+dsl_pool.c:dsl_pool_sync): the dirty objects of a dataset, in hashed sublists; of each object its dirty
+records in the order they were dirtied, each indirect block as soon as its last dirty child is placed; then
+the dnode blocks and the levels of the meta-dnode, the objset's root, and at last the MOS.
+"""
+
+from __future__ import annotations
+
+from zsim.base.jit import njit
+from zsim.pool.simulator.memory import (
+    DATASETS,
+    I64,
+    SLABS,
+    VDEVS,
+    datasets_of,
+    files_of,
+    lists_of,
+    now_of,
+    rules_of,
+    slabs_of,
+    slots_of,
+)
+from zsim.pool.simulator.metaslabs import (
+    allocate_copy,
+    end_txg,
+    log_free,
+    pool_used,
+    units_needed,
+)
+from zsim.pool.simulator.placing import (
+    indirect_psize,
+    mix,
+    next_thread,
+    place,
+    place_record,
+    random_below,
+)
+
+SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the order of objects
+DNODES_PER_BLOCK = 32
+NEARLY_EMPTY = 6  # less than 2**-6 of a metaslab is taken
+
+
+@njit
+def mark_dnode(pool: I64, file: int) -> None:
+    """Note that the dnode block of a file is dirty."""
+    dataset = files_of(pool)[file].dataset
+    slot = datasets_of(pool)[dataset].meta[0] + files_of(pool)[file].item // DNODES_PER_BLOCK
+    datasets_of(pool)[dataset].dirty = 1
+    if slots_of(pool)[slot].stamp <= now_of(pool)[0].metadata_txg:
+        slots_of(pool)[slot].stamp = now_of(pool)[0].txg
+        at = now_of(pool)[0].dirty_dnodes
+        lists_of(pool)[at].dnode_set = dataset
+        lists_of(pool)[at].dnode_block = files_of(pool)[file].item // DNODES_PER_BLOCK
+        now_of(pool)[0].dirty_dnodes = at + 1
+
+
+@njit
+def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
+    """Append the dirty records of one sublist of a dataset's objects to the stream; return its new length."""
+    now = now_of(pool)[0]
+    lists = lists_of(pool)
+    for k in range(now.dirty_files):
+        file = lists[k].dirty_file
+        if files_of(pool)[file].dataset != dataset or mix(files_of(pool)[file].item) % SUBLISTS != sublist:
+            continue
+        at = files_of(pool)[file].head
+        while at >= 0:
+            lists[count].stream_file = file
+            lists[count].stream_record = lists[at].record
+            count += 1
+            at = lists[at].next
+        files_of(pool)[file].head = -1
+        mark_dnode(pool, file)
+    return count
+
+
+@njit
+def issue_position(pool: I64, k: int, count: int) -> int:
+    """Return which record of a stream of `count` is placed as number `k`; see `IssueOrder`."""
+    now = now_of(pool)[0]
+    if now.issue_group == 0 or k < now.issue_window:
+        return k
+    low = k - (k - now.issue_window) % now.issue_group
+    if k - low < now.issue_straight:
+        return k
+    high: int = min(low + now.issue_group, count)
+    return int(high - 1 - (k - low - now.issue_straight))
+
+
+@njit
+def claim_somewhere(pool: I64) -> None:
+    """Allocate a sector as the third copy of a space map, which stays in a metaslab otherwise empty.
+
+    Where all copies are on one vdev, the third claims the best metaslab that is nobody's, which is then no
+    longer the first choice of the next allocator in need of one.  It happens in each txg, many times while a
+    metaslab fills; the metaslabs of a miniature may be smaller than what a txg writes.
+    """
+    now = now_of(pool)[0]
+    root = slots_of(pool)[now.mos_first]
+    if pool[VDEVS] > 1 or not rules_of(pool)[0].separate or root.copies < now.mos_copies:
+        return
+    claim = slots_of(pool)[now.claims_first + now.claim_next]
+    now.claim_next = (now.claim_next + 1) % pool[SLABS]
+    last = now.mos_copies - 1
+    if claim.psize > 0:
+        log_free(pool, claim.slab[last], claim.start[last], units_needed(pool, now.zero, claim.psize))
+    for copy in range(last):
+        claim.slab[copy] = root.slab[copy]
+    if not allocate_copy(
+        pool, now.sector, last, claim.slab, claim.start, now.zero, rules_of(pool)[0].distance
+    ):
+        claim.psize = 0
+        return
+    home = slabs_of(pool)[claim.slab[last]]
+    units = units_needed(pool, home.vdev, now.sector)
+    claim.psize = now.sector
+    if home.units - home.free > home.units >> NEARLY_EMPTY:
+        log_free(pool, claim.slab[last], claim.start[last], units)
+        claim.psize = 0
+
+
+@njit
+def end_part(pool: I64, placed: int) -> None:
+    """Count placed bytes; behind each `txg_bytes` of a larger txg renew what the end of a txg renews.
+
+    The metaslabs of a miniature are as small as a txg: they are to be left as often as real ones.
+    """
+    now = now_of(pool)[0]
+    now.placed += placed
+    if now.parts > 1 and now.placed >= now.txg_bytes:
+        now.placed = 0
+        claim_somewhere(pool)
+        end_txg(pool, now.data_copies)
+
+
+@njit
+def place_stream(pool: I64, count: int) -> None:
+    """Place the records of the stream, all as one or object by object."""
+    lists = lists_of(pool)
+    low = now_of(pool)[0].zero
+    while low < count:
+        high = count
+        if now_of(pool)[0].issue_per_object:
+            high = low + 1
+            while high < count and lists[high].stream_file == lists[low].stream_file:
+                high += 1
+        for k in range(high - low):
+            at = low + issue_position(pool, k, high - low)
+            place_record(pool, lists[at].stream_file, lists[at].stream_record)
+            end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
+        low = high
+
+
+@njit
+def sync_files(pool: I64, dataset: int) -> None:
+    """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn."""
+    now = now_of(pool)[0]
+    threads = rules_of(pool)[0].allocators if now.sync_threads else now.data_copies
+    for thread in range(threads):
+        count = now.zero
+        for sublist in range(SUBLISTS):
+            if sublist % threads == thread:
+                count = gather(pool, dataset, sublist, count)
+        place_stream(pool, count)
+        next_thread(pool)
+
+
+@njit
+def sync_meta_dnode(pool: I64, dataset: int) -> None:
+    """Place the dirty dnode blocks of a dataset, the levels above them and the root."""
+    now = now_of(pool)[0]
+    for level in range(now.meta_levels + 1):
+        first = (
+            datasets_of(pool)[dataset].root
+            if level == now.meta_levels
+            else datasets_of(pool)[dataset].meta[level]
+        )
+        psize = now.dnode_psize if level == 0 else indirect_psize(pool, now.meta_pointers)
+        if level == now.meta_levels:
+            place(pool, dataset, first, now.zero, now.root_psize, now.metadata_copies)
+            return
+        for k in range(now.dirty_dnodes):
+            if lists_of(pool)[k].dnode_set != dataset:
+                continue
+            index = lists_of(pool)[k].dnode_block
+            lists_of(pool)[k].dnode_block = index // now.pointers
+            if level > 0:
+                if slots_of(pool)[first + index].stamp == now.txg:
+                    continue
+                slots_of(pool)[first + index].stamp = now.txg
+            place(pool, dataset, first, index, psize, now.metadata_copies)
+
+
+@njit
+def place_mos(pool: I64, at: int, psize: int) -> None:
+    """Rewrite block number `at` of the MOS."""
+    now = now_of(pool)[0]
+    place(pool, now.mos, now.mos_first + at, now.zero, psize, now.mos_copies)
+
+
+@njit
+def sync_space_maps(pool: I64) -> None:
+    """Rewrite the space maps of the metaslabs that changed; with a log (2.0+), the log and the next one only.
+
+    OpenZFS metaslab.c:metaslab_sync, spa_log_spacemap.c:spa_flush_metaslabs (about one metaslab a txg).
+    """
+    now = now_of(pool)[0]
+    slabs = slabs_of(pool)
+    count = pool[SLABS]
+    first = now.mos_heads + now.mos_static + count
+    if not now.log_space_maps:
+        for slab in range(count):
+            if slabs[slab].changed:
+                place_mos(pool, first + slab, now.sector)
+        return
+    place_mos(pool, first - count + now.log_next, now.sector)
+    now.log_next = (now.log_next + 1) % count
+    for _ in range(count):
+        slab = now.map_next
+        now.map_next = (slab + 1) % count
+        if slabs[slab].unflushed:
+            slabs[slab].unflushed = 0
+            place_mos(pool, first + slab, now.map_psize)
+            return
+
+
+@njit
+def sync_mos(pool: I64) -> None:
+    """Rewrite what a txg changes in the MOS, the root last.
+
+    Its blocks are numbered root, indirect block, dnode blocks, objects written in each txg (the heads),
+    objects written once, space map logs, space maps.
+    """
+    now = now_of(pool)[0]
+    sync_space_maps(pool)
+    count = now.mos_heads
+    if now.txg == now.first_txg:
+        count += now.mos_static
+    for k in range(count):
+        at = count - 1 - k
+        psize = now.sector
+        if at == 0:
+            psize = now.root_psize
+        elif 1 < at < 2 + now.mos_dnodes:
+            psize = now.dnode_psize
+        place_mos(pool, at, psize)
+
+
+@njit
+def sync_metadata(pool: I64) -> None:
+    """Write out the meta-dnodes and the MOS."""
+    now = now_of(pool)[0]
+    for dataset in range(pool[DATASETS]):
+        if datasets_of(pool)[dataset].dirty:
+            sync_meta_dnode(pool, dataset)
+            datasets_of(pool)[dataset].dirty = 0
+    sync_mos(pool)
+    now.dirty_dnodes = 0
+    now.metadata_txg = now.txg
+    now.metadata_due = now.metadata_every
+
+
+@njit
+def close_txg(pool: I64, txgs: int) -> None:
+    """Close the txg, and idle ones behind it, `txgs` in all."""
+    now = now_of(pool)[0]
+    end_txg(pool, txgs)
+    now.used = pool_used(pool)
+    now.txg += txgs
+
+
+@njit
+def sync_txg(pool: I64) -> None:
+    """Write the open txg out and open the next."""
+    now = now_of(pool)[0]
+    if rules_of(pool)[0].allocators > 1 and now.txg_begins:
+        now.thread = random_below(pool, rules_of(pool)[0].allocators)
+    for k in range(now.dirty_files):
+        datasets_of(pool)[files_of(pool)[lists_of(pool)[k].dirty_file].dataset].dirty = 1
+    for dataset in range(pool[DATASETS]):
+        if datasets_of(pool)[dataset].dirty:
+            sync_files(pool, dataset)
+    now.txg_begins = 0
+    now.metadata_due -= now.parts
+    if now.metadata_due <= 0:
+        sync_metadata(pool)
+        now.txg_begins = 1
+    else:
+        claim_somewhere(pool)
+    before = now.used
+    close_txg(pool, now.txg_step)
+    if now.parts > 1 and now.dirty_bytes >= now.txg_bytes:
+        now.growth = max(now.growth / 2.0, (now.used - before) / now.dirty_bytes)
+    now.dirty = 0
+    now.dirty_files = 0
+    now.dirty_bytes = 0

@@ -1,0 +1,1 @@
+"""answer: the prediction as an object, as text, as a picture."""

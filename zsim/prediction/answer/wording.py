@@ -1,0 +1,348 @@
+"""A prediction in a person's words: plain text, rich renderable, and HTML for notebooks."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zsim.base.units import format_bytes, format_duration, format_rate
+from zsim.prediction.answer.prediction import (
+    VERIFYING_SCRUB,
+    Alternative,
+    Driver,
+    Leaf,
+    Prediction,
+    Quantiles,
+    share_of_total,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+TEXT_WIDTH = 100
+# Below this share of the answer, what is left without the bottleneck is nothing.
+NOTHING = 0.001
+# What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
+SLIGHT = 0.005
+
+
+class Grid(NamedTuple):
+    """A small table: head, rows, and which columns are numbers (set to the right)."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+class Section(NamedTuple):
+    """One block of the answer: a title, sentences, and perhaps a table."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    grid: Grid | None = None
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, one decimal below ten."""
+    value = 100.0 * share
+    return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"
+
+
+def headline(prediction: Prediction) -> str:
+    """Return the answer in one sentence."""
+    subject = f" of {prediction.subject}" if prediction.subject else ""
+    return f"{prediction.operation.capitalize()}{subject}: {format_duration(prediction.resilver_s.p50)}"
+
+
+def interval(prediction: Prediction) -> str:
+    """Say how sure the answer is."""
+    answer = prediction.resilver_s
+    sampling = _sampling(prediction)
+    if answer.p10 is None or answer.p90 is None:
+        return f"No p10-p90 interval is computed: the inputs are taken as exact.{sampling}"
+    low, high = format_duration(answer.p10), format_duration(answer.p90)
+    return f"Eight times in ten between {low} and {high} (p10-p90).{sampling}"
+
+
+def _sampling(prediction: Prediction) -> str:
+    known = prediction.uncertainty
+    if known is None or known.sampling_half_width_s is None:
+        return ""
+    return f" Sampling error: {format_duration(known.sampling_half_width_s)} either way (95 %)."
+
+
+def volume(prediction: Prediction) -> str:
+    """Say how much is repaired, read and written, and at what pace."""
+    p = prediction
+    seconds = p.resilver_s.p50 or 1.0
+    read, written = format_bytes(p.read_bytes), format_bytes(p.written_bytes)
+    if p.operation == "scrub":
+        return f"{read} read at {format_rate(p.read_bytes / seconds)} on average in {p.io_count:,} I/Os."
+    pace = format_rate(p.resilvered_bytes / seconds)
+    repaired = format_bytes(p.resilvered_bytes)
+    return (
+        f"{repaired} repaired at {pace} on average; {read} read and {written} written in {p.io_count:,} I/Os."
+    )
+
+
+def bottleneck(prediction: Prediction) -> tuple[str, ...]:
+    """Name the bottleneck, why it is one, and what the time would be without it."""
+    found = prediction.bottleneck
+    lines = [f"{_capital(found.resource)}, busy {percent(found.utilisation)} of the time."]
+    if found.why:
+        lines.append(f"{_capital(found.why.rstrip('.'))}.")
+    if found.without_it_s is not None:
+        nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
+        without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
+        lines.append(f"With that infinitely fast: {without}.")
+    return tuple(lines)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def leaf_row(leaf: Leaf) -> tuple[str, ...]:
+    """Return the table row of one kind of drive."""
+    return (
+        leaf.role,
+        leaf.name,
+        str(leaf.count),
+        percent(leaf.utilisation),
+        f"{leaf.iops:.0f}",
+        format_bytes(round(leaf.mean_io_bytes)),
+        format_rate(leaf.read_rate + leaf.write_rate),
+        f"{leaf.mean_service_ms:.1f} ms",
+        f"{leaf.queue:.1f}",
+    )
+
+
+def leaf_grid(leaves: Iterable[Leaf]) -> Grid:
+    """Return the table that says how busy each kind of drive is."""
+    head = ("role", "drive", "number", "busy", "I/Os/s", "mean I/O", "rate", "service", "queue")
+    return Grid(head, tuple(leaf_row(leaf) for leaf in leaves), frozenset(range(2, len(head))))
+
+
+def breakdown_grid(parts: dict[str, float]) -> Grid:
+    """Return the table of causes with their seconds and shares."""
+    rows = tuple(
+        (name, format_duration(parts[name]), percent(share)) for name, share in share_of_total(parts).items()
+    )
+    return Grid(("cause", "time", "share"), rows, frozenset({1, 2}))
+
+
+def phase_grid(prediction: Prediction) -> Grid:
+    """Return the table of phases; a scrub that follows has no byte counts of its own."""
+    rows = tuple(
+        (
+            p.name,
+            format_duration(p.duration_s),
+            format_bytes(p.read_bytes) if p.read_bytes else "",
+            format_bytes(p.written_bytes) if p.written_bytes else "",
+            p.bound_by,
+        )
+        for p in prediction.phases
+    )
+    return Grid(("phase", "time", "read", "written", "bound by"), rows, frozenset({1, 2, 3}))
+
+
+def milestones(prediction: Prediction) -> tuple[str, ...]:
+    """Say when redundancy is back, and when all is verified, where that is not the same moment."""
+    scrub = next((phase for phase in prediction.phases if phase.name == VERIFYING_SCRUB), None)
+    if scrub is None:
+        return ()
+    back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
+    return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
+
+
+def whose_load(prediction: Prediction) -> tuple[str, ...]:
+    """Say where clients come from that nobody stated."""
+    if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
+        return ("No load was stated; these clients are those of the middle one of the possible worlds.",)
+    return ()
+
+
+def clients_grid(prediction: Prediction) -> Grid:
+    """Return the table of what foreground clients wait for an answer, on average."""
+    rows = tuple(
+        (
+            c.kind,
+            f"{c.rate:.3g}/s",
+            *(f"{1e3 * value:.3g} ms" for value in (c.before_s, c.during_s, c.after_s)),
+        )
+        for c in prediction.clients
+    )
+    return Grid(("load", "answered", "before", "during", "after"), rows, frozenset({1, 2, 3, 4}))
+
+
+def quantiles_text(answer: Quantiles) -> str:
+    """Return a duration with its interval, if there is one, in brackets."""
+    middle = format_duration(answer.p50)
+    if answer.p10 is None or answer.p90 is None:
+        return middle
+    return f"{middle} ({format_duration(answer.p10)} to {format_duration(answer.p90)})"
+
+
+def alternative_sentence(prediction: Prediction, other: Alternative) -> str:
+    """Compare one alternative with the answer: its time and the factor between them."""
+    here, there = prediction.resilver_s.p50, other.resilver_s.p50
+    factor = ""
+    if here > 0 and there > 0:
+        ratio = max(here, there) / min(here, there)
+        word = "longer" if there > here else "shorter"
+        factor = ", about the same" if ratio < 1.02 else f", {ratio:.2g} times {word}"
+    note = f" ({other.note})" if other.note else ""
+    return f"{other.name}: {quantiles_text(other.resilver_s)}{factor}{note}."
+
+
+def alternatives(prediction: Prediction) -> tuple[str, ...]:
+    """Set the simulated scan order against the others."""
+    if not prediction.alternatives:
+        return ()
+    first = f"{prediction.order or 'as asked'}: {quantiles_text(prediction.resilver_s)} (simulated here)."
+    return (first, *(alternative_sentence(prediction, other) for other in prediction.alternatives))
+
+
+def advice(prediction: Prediction) -> tuple[str, ...]:
+    """Return what to change, the most useful first."""
+    lines = []
+    for number, item in enumerate(prediction.advice, 1):
+        gain = f" (saves about {format_duration(item.saves_s)})" if item.saves_s and item.saves_s > 0 else ""
+        why = f": {item.why}" if item.why else ""
+        lines.append(f"{number}. {item.action}{gain}{why}")
+    return tuple(lines)
+
+
+def unknowns_grid(prediction: Prediction) -> Grid:
+    """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
+    known = prediction.uncertainty
+    rows = tuple(driver_row(each) for each in known.drivers if each.narrows >= SLIGHT) if known else ()
+    return Grid(
+        ("not known", "alone it moves the answer", "interval narrows by", "remedy"), rows, frozenset({2})
+    )
+
+
+def driver_row(driver: Driver) -> tuple[str, ...]:
+    """Return the table row of one unstated input."""
+    low, high = format_duration(driver.low_s), format_duration(driver.high_s)
+    return driver.field, f"{low} to {high}", percent(driver.narrows), driver.words
+
+
+def assumption_grid(prediction: Prediction) -> Grid:
+    """Return the table of defaults used, and which of them were varied for the interval."""
+    known = prediction.uncertainty
+    varied = {driver.field for driver in known.drivers} if known else set()
+    rows = tuple(
+        (a.field, a.text or str(a.value), "yes" if a.field in varied else "", a.why)
+        for a in prediction.assumptions
+    )
+    return Grid(("not stated", "taken as", "varied", "why"), rows)
+
+
+def sections(prediction: Prediction) -> tuple[Section, ...]:
+    """Return the whole answer, block by block, empty blocks left out."""
+    p = prediction
+    every = (
+        Section("", (interval(p), volume(p))),
+        Section("Warnings", p.warnings),
+        Section("Bottleneck", bottleneck(p)),
+        Section("How busy the drives are", grid=leaf_grid(p.leaves)),
+        Section("Where the time goes", grid=breakdown_grid(p.breakdown)),
+        Section("Phases", milestones(p), phase_grid(p)),
+        Section("What clients wait", whose_load(p), clients_grid(p)),
+        Section("Scan orders", alternatives(p)),
+        Section("What to change first", advice(p)),
+        Section("What would narrow the interval", grid=unknowns_grid(p)),
+        Section("Assumptions", grid=assumption_grid(p)),
+    )
+    return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
+
+
+def rich_table(grid: Grid) -> Table:
+    """Return a grid as a rich table without a frame."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for number, name in enumerate(grid.head):
+        is_number = number in grid.numeric
+        # A name is told whole, over two lines if need be.
+        if is_number:
+            table.add_column(name, justify="right", no_wrap=True)
+        else:
+            table.add_column(name, overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def as_renderable(prediction: Prediction) -> Group:
+    """Return the answer as a rich renderable."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[Any] = [Text(headline(prediction), style="bold")]
+    for section in sections(prediction):
+        if section.title:
+            parts += [
+                Text(),
+                Text(section.title, style="bold red" if section.title == "Warnings" else "bold"),
+            ]
+        indent = 2 if section.title else 0
+        parts += [Padding(Text(sentence), (0, 0, 0, indent)) for sentence in section.sentences]
+        if section.grid is not None:
+            parts.append(Padding(rich_table(section.grid), (0, 0, 0, indent)))
+    return Group(*parts)
+
+
+def as_text(prediction: Prediction, width: int = TEXT_WIDTH) -> str:
+    """Return the answer as plain text of at most `width` columns."""
+    return _plain(as_renderable(prediction), width)
+
+
+def grid_text(grid: Grid, width: int = 10 * TEXT_WIDTH) -> str:
+    """Return a grid as plain text, by default without breaking its lines."""
+    return _plain(rich_table(grid), width)
+
+
+def _plain(renderable: Any, width: int) -> str:
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, force_terminal=False, force_jupyter=False).print(
+        renderable
+    )
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def html_table(grid: Grid) -> str:
+    """Return a grid as an HTML table."""
+    align = ["right" if number in grid.numeric else "left" for number in range(len(grid.head))]
+    head = _html_row("th", grid.head, align)
+    body = "".join(_html_row("td", row, align) for row in grid.rows)
+    return f'<table class="zsim"><thead>{head}</thead><tbody>{body}</tbody></table>'
+
+
+def _html_row(tag: str, cells: Sequence[str], align: Sequence[str]) -> str:
+    inner = "".join(
+        f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>'
+        for cell, side in zip(cells, align, strict=True)
+    )
+    return f"<tr>{inner}</tr>"
+
+
+def section_html(section: Section) -> str:
+    """Return one block as HTML."""
+    title = f"<h3>{html.escape(section.title)}</h3>" if section.title else ""
+    text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in section.sentences)
+    return title + text + (html_table(section.grid) if section.grid is not None else "")
+
+
+def as_html(prediction: Prediction) -> str:
+    """Return the answer as an HTML fragment, for notebooks and the report."""
+    body = "".join(section_html(section) for section in sections(prediction))
+    return f'<div class="zsim"><h2>{html.escape(headline(prediction))}</h2>{body}</div>'

@@ -1,0 +1,1 @@
+"""exact: every I/O of a pool of any size, tile by tile."""

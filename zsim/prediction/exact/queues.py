@@ -1,0 +1,222 @@
+"""The sorted scan's queues over the tiles of a large pool: which entries wait, and in which order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.compiled.plane import item_records
+from zsim.operation.memory_limit import EXTENT_BYTES
+from zsim.operation.run import RunSetup, split_walk
+from zsim.prediction.exact.tiles import Prepared, Tile
+from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, is_traversed, with_entries
+from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
+
+I64 = NDArray[np.int64]
+MOST_COPIES = 2
+
+
+class PreparedQueue(Prepared):
+    """A population as the sorted scan takes it: the blocks it visits, and the entries that become of them.
+
+    Parameters
+    ----------
+    setup : RunSetup
+    turn : int
+        See `Prepared`.
+    slab_starts : callable
+        From a top-level vdev's number to the addresses of its metaslabs.
+    rules : ExtentRules
+    """
+
+    def __init__(
+        self, setup: RunSetup, turn: int, slab_starts: Callable[[int], I64], rules: ExtentRules
+    ) -> None:
+        super().__init__(setup, turn)
+        order = self.walk.item[self.walk.code == OP_ISSUE]
+        self.queue: ScanQueue = queue_entries(setup.blocks, order)
+        self.visits, self.before = split_walk(self.walk, setup.blocks)
+        self._name_visited()
+        self._collect_entries(setup)
+        self.by_address: dict[int, list[I64]] = {}
+        self.by_extent: dict[int, list[tuple[int, int, I64]]] = {}
+        self.extents = 0
+        for vdev in np.unique(self.queue.vdev):
+            self._order(int(vdev), slab_starts(int(vdev)), rules)
+        shared = EXTENT_BYTES * self.extents / max(1, len(self.queue))
+        self.entry_bytes = self.queue.record_bytes.astype(np.float64) + shared
+
+    def way_up(self, stopped: int) -> I64:
+        """Return the entries of the blocks above the one at whose entry the visits were suspended.
+
+        See `zsim.operation.run.Run._way_up`.
+        """
+        if stopped >= len(self.queue) or self.items.unwind is None:
+            return np.zeros(0, np.int64)
+        above, row = [], int(self.items.unwind[self.queue.item[stopped]])
+        while row >= 0:
+            above.append(np.flatnonzero(self.queue.item == row))
+            row = int(self.items.unwind[row])
+        return np.concatenate(above) if above else np.zeros(0, np.int64)
+
+    def _name_visited(self) -> None:
+        """Give the visited blocks numbers of their own: in the plane are only they while the scan visits."""
+        visited = is_traversed(self.blocks)
+        number = np.cumsum(visited) - 1
+        self.visited_records = self.records[visited]
+        for name in ("prefetch_first", "prefetch_next"):
+            column = self.visited_records[name]
+            column[column >= 0] = number[column[column >= 0]]
+        self.visited_records["unwind"] = NO_ITEM
+        self.visits = Program(self.visits.code, number[self.visits.item])
+
+    def _collect_entries(self, setup: RunSetup) -> None:
+        both = with_entries(
+            self.items, setup.blocks, self.queue.item, self.queue.copy, seed=setup.seed,
+            scrub=setup.operation == "scrub",
+        )  # fmt: skip
+        copies = len(self.items.copy_vdev)
+        entries = _behind(both, len(self.items), copies)
+        self.entries = item_records(entries)
+        self.entry_copies = np.zeros((len(self.queue), MOST_COPIES, 2), np.int64)
+        for place in range(MOST_COPIES):
+            some = entries.copy_count > place
+            source = entries.copies[some] - copies + place
+            self.entry_copies[some, place, 0] = entries.copy_vdev[source]
+            self.entry_copies[some, place, 1] = entries.copy_offset[source]
+
+    def _order(self, vdev: int, starts: I64, rules: ExtentRules) -> None:
+        rows = address_order(self.queue, vdev)
+        slab = np.searchsorted(starts, self.queue.offset[rows], side="right") - 1
+        bounds = np.searchsorted(slab, np.arange(len(starts) + 1))
+        self.by_address[vdev] = [rows[a:b] for a, b in pairwise(bounds)]
+        extent, score = scored_extents(self.queue, rows, rules)
+        self.extents += len(score)
+        slab_of_extent = slab[np.searchsorted(extent, np.arange(len(score)))]
+        order = np.lexsort((np.arange(len(score)), slab_of_extent, -score))
+        ends = np.searchsorted(extent, np.arange(len(score)), side="right")
+        begins = np.searchsorted(extent, np.arange(len(score)))
+        keys = np.stack([-score[order], slab_of_extent[order]], axis=1)
+        breaks = np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1
+        self.by_extent[vdev] = [
+            (int(-score[part[0]]), int(slab_of_extent[part[0]]),
+             np.concatenate([rows[begins[each] : ends[each]] for each in part]))
+            for part in np.split(order, breaks)
+        ]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A tile whose visits have begun: which of its entries wait."""
+
+    tile: Tile
+    prepared: PreparedQueue
+    waits: NDArray[np.bool_]
+    visited: int = 0
+    taken: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether all of it was visited and issued."""
+        return self.visited >= len(self.waits) and self.taken == 0 and not self.waits.any()
+
+
+class TileQueues:
+    """The entries of all tiles that wait to be issued.
+
+    Parameters
+    ----------
+    vdevs : int
+        Top-level vdevs of the pool.
+    """
+
+    def __init__(self, vdevs: int) -> None:
+        self.vdevs = vdevs
+        self.tiles: dict[int, Waiting] = {}
+        self.count = 0
+        self.bytes = 0.0
+
+    def begin(self, tile: Tile, prepared: PreparedQueue) -> None:
+        """Take a tile whose visits begin."""
+        self.tiles[tile.number] = Waiting(tile, prepared, np.zeros(len(prepared.queue), bool))
+
+    def visit(self, number: int, until: int) -> None:
+        """Queue what a tile's visits have come to."""
+        waiting = self.tiles[number]
+        self.put_back(number, np.arange(waiting.visited, until))
+        waiting.visited = max(waiting.visited, until)
+
+    def put_back(self, number: int, rows: I64) -> None:
+        """Queue entries of a tile; those that wait already are dropped."""
+        waiting = self.tiles[number]
+        new = rows[~waiting.waits[rows]]
+        waiting.waits[new] = True
+        self._count(waiting, new, 1)
+
+    def _count(self, waiting: Waiting, rows: I64, sign: int) -> None:
+        self.count += sign * len(rows)
+        self.bytes += sign * float(waiting.prepared.entry_bytes[rows].sum())
+
+    def take(self, number: int, rows: I64) -> I64:
+        """Take those of some entries that wait: none of a tile of which nothing is left."""
+        if number not in self.tiles:
+            return np.zeros(0, np.int64)
+        waiting = self.tiles[number]
+        found = rows[waiting.waits[rows]]
+        waiting.waits[found] = False
+        waiting.taken += len(found)
+        return found
+
+    def issued(self, number: int, rows: I64) -> None:
+        """Forget entries that were taken and are issued now."""
+        self.tiles[number].taken -= len(rows)
+        self._count(self.tiles[number], rows, -1)
+
+    def forget_done(self) -> None:
+        """Forget the tiles of which nothing is left."""
+        for number in [number for number, waiting in self.tiles.items() if waiting.done]:
+            del self.tiles[number]
+
+    def _ordered(self, vdev: int) -> list[tuple[Waiting, int]]:
+        """Return the tiles by address, each with its population's number of a top-level vdev."""
+        found = [
+            (waiting, (vdev - waiting.tile.turn + waiting.prepared.turn) % self.vdevs)
+            for waiting in self.tiles.values()
+        ]
+        held = [(waiting, name) for waiting, name in found if name in waiting.prepared.by_address]
+        return sorted(held, key=lambda each: (int(each[0].tile.shift[vdev]), each[0].tile.number))
+
+    def in_address_order(self, vdev: int) -> Iterator[tuple[int, I64]]:
+        """Yield tile and entries of one top-level vdev in LBA order."""
+        tiles = self._ordered(vdev)
+        slabs = max((len(waiting.prepared.by_address[name]) for waiting, name in tiles), default=0)
+        for slab in range(slabs):
+            for waiting, name in tiles:
+                yield waiting.tile.number, waiting.prepared.by_address[name][slab]
+
+    def in_extent_order(self, vdev: int) -> Iterator[tuple[int, I64]]:
+        """Yield tile and entries of one top-level vdev by extent, best score first."""
+        streams = [_extents_of(place, *each) for place, each in enumerate(self._ordered(vdev))]
+        for *_, number, rows in heapq.merge(*streams, key=lambda each: each[:3]):
+            yield number, rows
+
+
+def _extents_of(place: int, waiting: Waiting, vdev: int) -> Iterator[tuple[int, int, int, int, I64]]:
+    for score, slab, rows in waiting.prepared.by_extent[vdev]:
+        yield score, slab, place, waiting.tile.number, rows
+
+
+def _behind(items: ScanItems, first: int, first_copy: int) -> ScanItems:
+    """Return the items from a number on; their copies keep the numbers they had."""
+    columns = {
+        name: getattr(items, name)[first:] for name in ScanItems.__slots__ if not name.startswith("copy_")
+    }
+    columns["copy_count"] = items.copy_count[first:]
+    return ScanItems(
+        **columns, copy_vdev=items.copy_vdev[first_copy:], copy_offset=items.copy_offset[first_copy:]
+    )

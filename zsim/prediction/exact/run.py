@@ -1,0 +1,105 @@
+"""Every I/O of a pool: its tiles in one run, with one rhythm of txgs, in memory that does not grow.
+
+A pool no larger than a tile is run as it is.  Of a larger one only a few tiles are in the plane at a time;
+their items and operations stand in rings that are filled on while the scan goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from zsim.base.errors import NotSimulatedYet
+from zsim.operation.result import seconds_of
+from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.prediction.exact.legacy import LegacyTiles
+from zsim.prediction.exact.sorted import SortedTiles
+from zsim.prediction.exact.tiles import Tiling
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.runs.member import MemberResult, second_of, whole_setup, world_of
+from zsim.scenario.resolve import ResolvedScenario
+
+TILE_BLOCKS = 75_000
+POPULATIONS = 4
+Progress = Callable[[float, str], None]
+
+
+class ExactRun:
+    """The exact run of a scenario, which can be interrupted and still say what it knows.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    progress : callable
+        Called with the share done, 0 to 1, and what is being done.
+    blocks : int
+        Of a tile; a pool with fewer is one run of its own.
+    populations : int
+        Different populations in a pool of several tiles.
+
+    Raises
+    ------
+    NotSimulatedYet
+        For what only samples can do so far.
+    """
+
+    def __init__(
+        self,
+        resolved: ResolvedScenario,
+        progress: Progress,
+        *,
+        blocks: int = TILE_BLOCKS,
+        populations: int = POPULATIONS,
+    ) -> None:
+        self.progress = progress
+        resolved = world_of(resolved, Member())
+        self.tiling = Tiling(resolved, blocks, populations)
+        self.model = plane_model(resolved, Member().factors, resolved.seed)
+        self.resolved = resolved
+        self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
+        self.run = self._run()
+        self._known = 0.0, 0.0
+
+    def _run(self) -> Run:
+        resolved = self.resolved
+        if self.tiling.single:
+            return Run(self.setup, self._report)
+        if resolved.engine == "reference":
+            raise NotSimulatedYet(
+                "engine", "reference", "exact runs of pools this large", "use the compiled engine"
+            )
+        if resolved.operation == "rebuild":
+            raise NotSimulatedYet(
+                "operation", "rebuild", "exact runs of pools this large", "leave --exact out"
+            )
+        kind = LegacyTiles if resolved.release.order == "legacy" else SortedTiles
+        return kind(self.tiling, self.setup, self._report)
+
+    def _report(self, now: float, share: float) -> None:
+        self.progress(min(1.0, share), "every I/O")
+
+    def execute(self) -> MemberResult:
+        """Run to the end; for a second replacement first without it, since it is said when by its share."""
+        if self.resolved.second_at is not None:
+            alone = self._finished().end if self.resolved.second_at else 0.0
+            self.setup = replace(self.setup, second=second_of(self.resolved, alone))
+            self.run = self._run()
+        return member_result(self._finished(), self.setup)
+
+    def _finished(self) -> RunResult:
+        result = self.run.execute()
+        self._known = self.run.elapsed, 1.0
+        self.run.release()
+        return result
+
+    def estimate(self) -> float | None:
+        """Return the duration that the part done so far points to [s], None before there is any."""
+        elapsed, share = self._known if self.run.plane is None else (self.run.elapsed, self.run.share())
+        return elapsed / share if share > 0.0 else None
+
+
+def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
+    """Return an exact run as the one member of its ensemble; nothing is scaled."""
+    visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
+    return MemberResult(run.end, visit, issue, run.end - visit - issue, 1.0, run, setup.model)

@@ -1,0 +1,450 @@
+"""The sorted scan over the tiles of a large pool: visits and issue by turns, as memory allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import NotSimulatedYet
+from zsim.engine.compiled.memory import OP_ISSUE
+from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
+from zsim.engine.window import Window, slots_for
+from zsim.operation.control import FINISHED, Steps
+from zsim.operation.memory_limit import MemoryLimit
+from zsim.operation.run import Run, RunSetup
+from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
+from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records
+from zsim.scan.program import Program
+from zsim.scan.sorted import ScanQueue
+
+I64 = NDArray[np.int64]
+# Entries of all streams together that stand ready in the plane.
+READY = 1 << 18
+LEAST_READY = 1 << 10
+# So many times what the busiest slice so far has issued stands ready for the next one.
+AHEAD = 4
+FIRST_AHEAD = 20_000
+CLIENT_ITEMS = 20_000
+MARGIN = 1.2
+
+
+class TileLimit(MemoryLimit):
+    """The mode machine of the sorted scan, counting the entries of all tiles as they come and go."""
+
+    queues: TileQueues
+
+    def used(self, queue: ScanQueue, pending: I64) -> int:
+        """Return the memory the waiting entries take [bytes]; the arguments are not used."""
+        return int(self.queues.bytes)
+
+    def next_mode(self, now: float, *, visited_all: bool) -> str:
+        """Return what this txg does; see `MemoryLimit.mode`."""
+        some = np.zeros(min(1, self.queues.count), np.int64)
+        return self.mode(now, NO_QUEUE, some, visited_all=visited_all)
+
+
+_NONE = np.zeros(0, np.int64)
+NO_QUEUE = ScanQueue(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A tile whose visited blocks stand in the plane: first item, first operation, end."""
+
+    tile: Tile
+    prepared: PreparedQueue
+    item: int
+    operation: int
+    end: int
+
+
+class RegionPlane(CompiledPlane):
+    """A compiled plane with a region of ready entries for each stream, and behind them one for the visits.
+
+    Parameters
+    ----------
+    setup : RunSetup
+    sample : PreparedQueue
+        A tile, for the sizes.
+    slots : int
+    log : ndarray of ITEM_DTYPE
+        Blocks of the intent log, for the clients that write.
+    """
+
+    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[Any]) -> None:
+        self.streams = len(setup.model.vdevs)
+        self.region = max(LEAST_READY, READY // self.streams)
+        self.visit_items = self.streams * self.region
+        self.visit_room = int(2 * MARGIN * len(sample.visited_records)) + 64
+        self.program_room = int(2 * MARGIN * len(sample.visits)) + 64
+        self.client_first = self.visit_items + self.visit_room
+        clients = CLIENT_ITEMS if setup.model.client_count else 0
+        log_first = self.client_first + clients
+        super().__init__(
+            setup.model,
+            sample.items,
+            streams=self.streams,
+            slots=slots,
+            client_items=np.arange(self.client_first, log_first),
+            log_items=np.arange(log_first, log_first + len(log)),
+            program_length=self.visit_items + self.program_room,
+            room=Room(log_first + len(log), MOST_COPIES * self.visit_items),
+        )
+        self._client_records(sample, clients)
+        self.memory.items[log_first : log_first + len(log)] = log
+        number = np.arange(self.visit_items)
+        self.memory.program["item"][: self.visit_items] = number
+        self.memory.program["code"][: self.visit_items] = OP_ISSUE
+        self.at = np.arange(self.streams, dtype=np.int64) * self.region
+        self.end = self.at.copy()
+        self.source = np.zeros((self.visit_items, 2), np.int64)
+
+    def _client_records(self, sample: PreparedQueue, count: int) -> None:
+        data = np.flatnonzero(~sample.blocks.is_metadata)
+        if count and len(data):
+            chosen = sample.records[data[np.arange(count) * len(data) // count]]
+            self.memory.items[self.client_first : self.client_first + count] = chosen
+
+    def start_streams(self, positions: I64, ends: I64, windows: list[Window]) -> None:
+        """Let the streams go on from positions in the plane's operations."""
+        nothing = Program(_NONE, _NONE)
+        self.load_streams([nothing] * len(windows), windows)
+        streams = self.memory.streams
+        streams["position"][: len(windows)], streams["end"][: len(windows)] = positions, ends
+
+    def room(self, stream: int) -> int:
+        """Return how many more entries a stream's region takes; what is left in it moves to its front."""
+        first = stream * self.region
+        at, end = int(self.at[stream]), int(self.end[stream])
+        if at > first:
+            for array in (self.memory.items, self.source):
+                array[first : first + end - at] = array[at:end].copy()
+            copies = self.memory.copies
+            copies[MOST_COPIES * first : MOST_COPIES * (first + end - at)] = copies[
+                MOST_COPIES * at : MOST_COPIES * end
+            ].copy()
+            self.memory.items["copies"][first : first + end - at] = MOST_COPIES * np.arange(
+                first, first + end - at
+            )
+            self.at[stream], self.end[stream] = first, first + end - at
+        return self.region - (end - at)
+
+    def add(self, stream: int, tile: Tile, prepared: PreparedQueue, rows: I64) -> None:
+        """Put entries of a tile behind those that stand ready."""
+        first = int(self.end[stream])
+        end = first + len(rows)
+        self.memory.items[first:end] = place_records(
+            prepared.entries[rows], tile, prepared.turn, len(self.model.vdevs)
+        )
+        self.memory.items["copies"][first:end] = MOST_COPIES * np.arange(first, end)
+        copies = prepared.entry_copies[rows].reshape(-1, 2)
+        vdev = (copies[:, 0] + tile.turn - prepared.turn) % len(self.model.vdevs)
+        target = self.memory.copies[MOST_COPIES * first : MOST_COPIES * end]
+        target["vdev"], target["offset"] = vdev, copies[:, 1] + tile.shift[vdev]
+        self.source[first:end, 0], self.source[first:end, 1] = tile.number, rows
+        self.end[stream] = end
+
+
+class Visits:
+    """The visited blocks of a few tiles in the plane, and how far the visits have come.
+
+    Parameters
+    ----------
+    plane : RegionPlane
+    tiles : iterator of Tile
+    preparer : Preparer
+    queues : TileQueues
+    """
+
+    def __init__(
+        self, plane: RegionPlane, tiles: Iterator[Tile], preparer: Preparer, queues: TileQueues
+    ) -> None:
+        self.plane, self.tiles, self.preparer, self.queues = plane, tiles, preparer, queues
+        self.loaded: list[Loaded] = []
+        self.position = self._first_operation = plane.visit_items
+        self._next = next(tiles, None)
+        self.begun = 0
+
+    @property
+    def end(self) -> int:
+        """Operation behind the last one loaded."""
+        return self.loaded[-1].end if self.loaded else self._first_operation
+
+    @property
+    def done(self) -> bool:
+        """Whether all tiles are visited."""
+        return self._next is None and self.position >= self.end
+
+    def load(self) -> None:
+        """Load as many tiles as there is room for, once the one under way is the last."""
+        if len(self.loaded) > 1 and self.position < self.loaded[-1].operation:
+            return
+        self._compact()
+        while self._next is not None and self._fits(self.preparer.prepared(self._next)):
+            self._append(self._next)
+            self._next = next(self.tiles, None)
+
+    def _ends(self) -> tuple[int, int]:
+        if not self.loaded:
+            return self.plane.visit_items, self._first_operation
+        last = self.loaded[-1]
+        return last.item + len(last.prepared.visited_records), last.end
+
+    def _fits(self, prepared: PreparedQueue) -> bool:
+        item, operation = self._ends()
+        items = item + len(prepared.visited_records) - self.plane.visit_items
+        operations = operation + len(prepared.visits) - self._first_operation
+        room = items <= self.plane.visit_room and operations <= self.plane.program_room
+        if not room and not self.loaded:
+            raise RuntimeError("a tile is much larger than the first one")
+        return room
+
+    def _append(self, tile: Tile) -> None:
+        prepared: PreparedQueue = self.preparer.prepared(tile)
+        item, operation = self._ends()
+        records = place_records(prepared.visited_records, tile, prepared.turn, len(self.plane.model.vdevs))
+        for name in ("prefetch_first", "prefetch_next"):
+            column = records[name]
+            column[column >= 0] += item
+        memory, end = self.plane.memory, operation + len(prepared.visits)
+        memory.items[item : item + len(records)] = records
+        memory.program["code"][operation:end] = prepared.visits.code
+        memory.program["item"][operation:end] = prepared.visits.item + item
+        self.loaded.append(Loaded(tile, prepared, item, operation, end))
+        self.queues.begin(tile, prepared)
+        self.begun += 1
+
+    def _compact(self) -> None:
+        """Move the tile under way to the front; those before it are done."""
+        self.loaded = [each for each in self.loaded if each.end > self.position]
+        if not self.loaded:
+            self.position = self._first_operation
+            self.plane.set_general("heap_size", 0)
+            return
+        first = self.loaded[0]
+        items, operations = first.item - self.plane.visit_items, first.operation - self._first_operation
+        if items == 0:
+            return
+        memory = self.plane.memory
+        for each in self.loaded:
+            self._move(each, items, operations)
+        self.position -= operations
+        heap = memory.heap[: int(self.plane.general("heap_size"))]
+        kept = np.sort(heap[heap >= first.item + items]) - items
+        memory.heap[: len(kept)] = kept
+        self.plane.set_general("heap_size", len(kept))
+
+    def _move(self, each: Loaded, items: int, operations: int) -> None:
+        memory, count = self.plane.memory, len(each.prepared.visited_records)
+        records = memory.items[each.item : each.item + count].copy()
+        for name in ("prefetch_first", "prefetch_next"):
+            column = records[name]
+            column[column >= 0] -= items
+        each.item, each.operation, each.end = (
+            each.item - items,
+            each.operation - operations,
+            each.end - operations,
+        )
+        memory.items[each.item : each.item + count] = records
+        memory.program["code"][each.operation : each.end] = each.prepared.visits.code
+        memory.program["item"][each.operation : each.end] = each.prepared.visits.item + each.item
+
+    def came_to(self, position: int) -> None:
+        """Queue the entries of what was visited, and of the blocks above the one where the visits stopped."""
+        self.position = position
+        for each in self.loaded:
+            if each.operation >= position:
+                break
+            before = each.prepared.before
+            reached = (
+                len(each.prepared.queue) if position >= each.end else int(before[position - each.operation])
+            )
+            self.queues.visit(each.tile.number, reached)
+            if position < each.end:
+                self.queues.put_back(each.tile.number, each.prepared.way_up(reached))
+
+
+class SortedTiles(Run):
+    """A run of the sorted scan over all tiles.
+
+    Parameters
+    ----------
+    tiling : Tiling
+    setup : RunSetup
+        Of the first tile.
+    progress : callable
+        Called with simulated time and the share done.
+    """
+
+    def __init__(self, tiling: Tiling, setup: RunSetup, progress: Callable[[float, float], None]) -> None:
+        self.tiling = tiling
+        self.limit = TileLimit(setup.release, setup.memory, tiling.resolved.alloc)
+        if self.limit.strict:
+            raise NotSimulatedYet(
+                "tunables", "zfs_scan_strict_mem_lim=1", "0 in exact runs", "leave --exact out"
+            )
+        levels = dict(zip(tiling.first.vdevs, tiling.first.recipe.vdevs, strict=True))
+
+        def make(part: RunSetup, turn: int) -> PreparedQueue:
+            starts = {(number + turn) % tiling.vdevs: level.slab_starts() for number, level in levels.items()}
+            return PreparedQueue(part, turn, starts.__getitem__, self.limit.extents)
+
+        self.preparer = Preparer(tiling, setup, make)
+        super().__init__(setup, progress)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Begin a pass over the pool."""
+        setup, tiling = self.setup, self.tiling
+        self.limit = TileLimit(setup.release, setup.memory, tiling.resolved.alloc)
+        self.queues = self.limit.queues = TileQueues(tiling.vdevs)
+        self.visits = Visits(self.plane, tiling.tiles(), self.preparer, self.queues)
+        self.most_issued = FIRST_AHEAD
+        self._order: list[Iterator[tuple[int, I64]]] | None = None
+        self._rest: dict[int, tuple[int, I64]] = {}
+        self._addressed = False
+        self._issued_entries = 0
+        plane: RegionPlane = self.plane
+        plane.at = plane.region * np.arange(plane.streams, dtype=np.int64)
+        plane.end = plane.at.copy()
+        plane.set_general("heap_size", 0)
+
+    def _queue(self) -> None:
+        return None
+
+    def _plane(self) -> RegionPlane:
+        tiles = self.tiling.tiles()
+        first = next(tiles)
+        sample: PreparedQueue = self.preparer.prepared(first)
+        windows = [*self.windows, self.pool_window]
+        log = item_records(self.items)[self.log_items]
+        self.mean_entries = len(sample.queue)
+        return RegionPlane(self.setup, sample, slots_for(windows, self.setup.blocks.psize), log)
+
+    def share(self) -> float:
+        """Return the share of the entries that are issued."""
+        return self._issued_entries / max(1.0, self.mean_entries * self.tiling.count)
+
+    def _sorted_steps(self) -> Steps:
+        if self.visits.begun > 0:
+            self._start_over()
+        self.visit_end = 0.0
+        while True:
+            begin, scanned = self.elapsed, self.visits.done
+            mode = self.limit.next_mode(begin, visited_all=scanned)
+            if mode == "visit":
+                yield from self._visit_slice()
+                self._note_visit()
+                if self.visits.done:
+                    self.limit.finish_visits()
+            elif mode == "issue":
+                yield from self._issue_tiles()
+                if self.queues.count == 0:
+                    self.limit.drained(self.elapsed)
+            else:
+                return
+            self._sample(mode, begin)
+            yield from self.control.sync()
+            if (self.visits.done and self.queues.count == 0) or self._is_restarted():
+                return
+
+    def _filled_slice(self, load: Callable[[], bool], note: Callable[[], None]) -> Steps:
+        """Let the streams run for a slice; should what was loaded not last, load more and go on."""
+        stop = self.plane.now + self._slice(self.txg.slice_s)
+        while True:
+            more = load()
+            yield from self.control.scan_slice(stop - self.plane.now)
+            used_up = any(self.plane.stream(number, "state") == FINISHED for number in self._running)
+            note()
+            if not more or not used_up or self.plane.now >= stop:
+                return
+
+    def _visit_slice(self) -> Steps:
+        self._put_back()
+
+        def load() -> bool:
+            self.visits.load()
+            start, end = np.array([self.visits.position]), np.array([self.visits.end])
+            self.plane.start_streams(start, end, [self.pool_window])
+            self._running = [0]
+            return self.visits._next is not None
+
+        yield from self._filled_slice(load, lambda: self.visits.came_to(self.plane.positions()[0]))
+
+    def _put_back(self) -> None:
+        """Return what stands ready to the queues."""
+        plane: RegionPlane = self.plane
+        for stream in range(plane.streams):
+            source = plane.source[plane.at[stream] : plane.end[stream]]
+            if stream in self._rest:
+                number, rows = self._rest.pop(stream)
+                source = np.concatenate((source, np.stack([np.full(len(rows), number), rows], axis=1)))
+            for number in np.unique(source[:, 0]):
+                rows = source[source[:, 0] == number, 1]
+                self.queues.issued(int(number), rows)
+                self.queues.put_back(int(number), rows)
+            plane.at[stream] = plane.end[stream] = stream * plane.region
+        self._order = None
+
+    def _issue_tiles(self) -> Steps:
+        plane: RegionPlane = self.plane
+        if self._order is None or self._addressed != self.limit.by_address:
+            self._put_back()
+            self._addressed = self.limit.by_address
+            order = self.queues.in_address_order if self._addressed else self.queues.in_extent_order
+            self._order = [order(vdev) for vdev in range(plane.streams)]
+
+        def load() -> bool:
+            more = [self._ready(stream) for stream in range(plane.streams)]
+            plane.start_streams(plane.at, plane.end, self.windows)
+            self._running = [stream for stream, rest in enumerate(more) if rest]
+            return any(more)
+
+        def note() -> None:
+            issued = 0
+            for stream, position in enumerate(plane.positions()[: plane.streams]):
+                issued = max(issued, self._issued(stream, position))
+            self.most_issued = max(self.most_issued, issued)
+
+        yield from self._filled_slice(load, note)
+        self.queues.forget_done()
+
+    def _issued(self, stream: int, position: int) -> int:
+        plane: RegionPlane = self.plane
+        source = plane.source[plane.at[stream] : position]
+        for number in np.unique(source[:, 0]):
+            self.queues.issued(int(number), source[source[:, 0] == number, 1])
+        plane.at[stream] = position
+        self._issued_entries += len(source)
+        return len(source)
+
+    def _ready(self, stream: int) -> bool:
+        """Make entries ready for a slice; tell whether there are more."""
+        plane: RegionPlane = self.plane
+        assert self._order is not None
+        if plane.end[stream] - plane.at[stream] >= AHEAD * self.most_issued // 2:
+            return True
+        room = min(plane.room(stream), AHEAD * self.most_issued)
+        while room > 0:
+            piece = self._rest.pop(stream, None) or self._taken(stream)
+            if piece is None:
+                return False
+            number, rows = piece
+            waiting = self.queues.tiles[number]
+            plane.add(stream, waiting.tile, waiting.prepared, rows[:room])
+            if len(rows) > room:
+                self._rest[stream] = (number, rows[room:])
+            room -= len(rows)
+        return True
+
+    def _taken(self, stream: int) -> tuple[int, I64] | None:
+        assert self._order is not None
+        for number, rows in self._order[stream]:
+            found = self.queues.take(number, rows)
+            if len(found):
+                return number, found
+        return None

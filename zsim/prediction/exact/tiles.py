@@ -1,0 +1,269 @@
+"""A pool of any size as tiles: a few populations, each put at many places of the pool's metaslabs.
+
+A miniature fills the first part of its metaslabs.  Moved on by that part, again and again, it fills them
+whole; the next metaslabs, which the miniature leaves out, follow.  So a few populations make up every block
+of the pool, in memory that does not grow with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import NotSimulatedYet
+from zsim.engine.compiled.plane import item_records
+from zsim.operation.setup import RunSetup, plain_prefetch, wanted_blocks
+from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.shape import Miniature
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.population import pool_miniature
+from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
+from zsim.scenario.resolve import ResolvedScenario
+
+I64 = NDArray[np.int64]
+LINKED = ("prefetch_first", "prefetch_next", "unwind")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One tile of the pool.
+
+    Attributes
+    ----------
+    number : int
+    base : int
+        Population it is a copy of.
+    turn : int
+        Top-level vdev v of the population is vdev (v + turn) % vdevs of the pool.
+    shift : ndarray of int64, shape (vdevs of the pool,)
+        How far its blocks lie behind the population's, by the pool's vdev [bytes].
+    rows : int
+        Blocks of it; fewer than the population has in the last tile only.
+    """
+
+    number: int
+    base: int
+    turn: int
+    shift: I64
+    rows: int
+
+
+class Tiling:
+    """The tiles of a scenario's pool.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    blocks : int
+        Of a tile, roughly.
+    populations : int
+        So many different ones are built; tiles take them in turn.
+
+    Attributes
+    ----------
+    single : bool
+        The pool is no larger than a tile: its only tile is the pool.
+    count : int
+        Tiles, the last of which may be cut off.
+    """
+
+    def __init__(self, resolved: ResolvedScenario, blocks: int, populations: int) -> None:
+        self.resolved, self.blocks = resolved, blocks
+        self.vdevs = len(resolved.layout.vdevs)
+        self._built: dict[int, BlockTable] = {}
+        first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
+        self.single = first.scale == 1.0
+        self.first = first if self.single else evenly(first)
+        self.share = len(self.first.vdevs) / self.vdevs
+        if self.share < 1.0 and len(set(resolved.layout.vdevs)) > 1:
+            raise NotSimulatedYet("exact", "true", "sampling, or a pool of equal vdevs", "leave --exact out")
+        self._sizes = [self._bytes(0, first=True), self._bytes(0)]
+        self.count = 1 if self.single else self._count(resolved.alloc)
+        self.populations = min(populations, self.count)
+        # All at once: to lay out one takes several times the memory of what comes of it.
+        bases = range(0 if self.single else self.populations)
+        self._rows_of = [(self._bytes(base), len(self.table(base))) for base in bases]
+        self.most_rows = max([len(self.first.table), *(rows for _, rows in self._rows_of)])
+
+    def _count(self, allocated: int) -> int:
+        more = max(0, allocated - self._sizes[0])
+        return 1 + math.ceil(more / self._sizes[1])
+
+    def _bytes(self, base: int, *, first: bool = False) -> int:
+        return self.table(base, first=first).allocated_bytes
+
+    def table(self, base: int, *, first: bool = False) -> BlockTable:
+        """Return a population; all but the `first` tile's leave out the MOS, which a pool has once."""
+        if first or self.single:
+            return self.first.table
+        if base not in self._built:
+            seeded = replace(self.resolved, seed=self.resolved.seed + base)
+            pool = (
+                self.first if base == 0 else evenly(pool_miniature(seeded, Member(), blocks=self.blocks)[0])
+            )
+            self._built[base] = pool.table.take(pool.table.objset != 0)
+        return self._built[base]
+
+    def rows_of(self, tile: Tile) -> int:
+        """Return how many blocks the population of a tile has."""
+        return len(self.first.table) if tile.number == 0 else self._rows_of[tile.base][1]
+
+    def forget(self, base: int) -> None:
+        """Let go of a population that is prepared, unless the last tile may be a part of it."""
+        if base != (self.count - 1) % self.populations:
+            self._built.pop(base, None)
+
+    @property
+    def geometry(self) -> Miniature:
+        """The miniature whose metaslabs all populations have."""
+        return self.first
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield the tiles, until all bytes of the pool are there."""
+        left = self.resolved.alloc
+        for number in range(self.count):
+            base = number % self.populations
+            size, rows = self._sizes[0], len(self.first.table)
+            if number > 0:
+                size, rows = self._rows_of[base]
+            if size > left and number > 0:
+                table = self.table(base)
+                rows = int(np.searchsorted(np.cumsum(table.dva_asize.sum(axis=1)), left, side="right"))
+            if rows == 0:
+                return
+            turn = number % self.vdevs if self.share < 1.0 else 0
+            yield Tile(number, base, turn, self._shift(number), rows)
+            left -= size
+
+    def _shift(self, number: int) -> I64:
+        """Return how far a tile lies behind its population on each top-level vdev [bytes]."""
+        shift = np.zeros(self.vdevs, np.int64)
+        # Of the last tile there is a part, which takes no place of its own.
+        count = max(1.0, 1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1])
+        for place, level in enumerate(self.geometry.recipe.vdevs):
+            shift[self.geometry.vdevs[place]] = level.behind(number, count)
+        return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
+
+
+def evenly(pool: Miniature) -> Miniature:
+    """Return a population with all its metaslabs as far apart, or copies that fill the room would overlap."""
+    table, vdevs = pool.table, []
+    offset = table.dva_offset.copy()
+    for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
+        starts = places = level.slab_starts()
+        if level.spec.kind != "draid" and level.stands_for > 0:
+            apart = int(pool.scale * level.slab_bytes) // level.row_bytes * level.row_bytes
+            here = table.dva_vdev == number
+            places = apart * np.arange(level.slab_count)
+            offset[here] += (places - starts)[level.slab_of(offset[here])]
+        vdevs.append(replace(level, starts=tuple(places.tolist())))
+    recipe = replace(pool.recipe, vdevs=tuple(vdevs))
+    return replace(pool, table=replace(table, dva_offset=offset), recipe=recipe)
+
+
+class Prepared:
+    """A population ready for the plane: its items as records, its walk, with numbers that begin at 0.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        Its blocks are the population, vdevs by the pool's numbers.
+    turn : int
+        By which they were turned.
+    """
+
+    def __init__(self, setup: RunSetup, turn: int = 0) -> None:
+        self.blocks, self.turn = setup.blocks, turn
+        self.vdevs = len(setup.model.vdevs)
+        self.wanted = wanted_blocks(setup)
+        self.items: ScanItems = scan_items(setup.blocks, seed=setup.seed, wanted=self.wanted)
+        self.walk: Program = traversal_program(
+            setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
+        )
+        self.records = item_records(self.items)
+        self.data_rows: I64 = np.flatnonzero(~setup.blocks.is_metadata)
+        self.copy_vdev, self.copy_offset = self.items.copy_vdev, self.items.copy_offset
+
+    def slim(self) -> Self:
+        """Let go of what only the preparation needs; return what is left."""
+        del self.blocks, self.wanted, self.items
+        return self
+
+    def move(self, records: Any, tile: Tile, first_item: int, first_copy: int) -> None:
+        """Put records, still those of the population, at the place of a tile whose numbers begin here."""
+        shift_records(records, tile, self.turn, self.vdevs)
+        records["copies"] += first_copy
+        for name in LINKED:
+            column = records[name]
+            np.add(column, first_item, out=column, where=column >= 0)
+
+    def moved_copies(self, tile: Tile) -> tuple[I64, I64]:
+        """Return vdev and offset of a tile's further copies."""
+        vdev = (self.copy_vdev + tile.turn - self.turn) % self.vdevs
+        return vdev, self.copy_offset + tile.shift[vdev]
+
+
+def place_records(records: Any, tile: Tile, turn: int, vdevs: int) -> Any:
+    """Return item records of a population, turned by `turn`, at the place of a tile."""
+    placed = records.copy()
+    shift_records(placed, tile, turn, vdevs)
+    return placed
+
+
+def shift_records(records: Any, tile: Tile, turn: int, vdevs: int) -> None:
+    """Put item records of a population, turned by `turn`, at the place of a tile."""
+    if tile.turn != turn:
+        records["vdev"] = (records["vdev"] + tile.turn - turn) % vdevs
+    records["offset"] += tile.shift[0] if vdevs == 1 else tile.shift[records["vdev"]]
+
+
+def turned(table: BlockTable, turn: int, vdevs: int, rows: int) -> BlockTable:
+    """Return the first rows of a table with vdev v as vdev (v + turn) % vdevs."""
+    part = table if rows == len(table) else table.take(np.arange(rows))
+    if turn == 0:
+        return part
+    vdev = np.where(part.dva_vdev >= 0, (part.dva_vdev + turn) % vdevs, -1).astype(np.int32)
+    return replace(part, dva_vdev=vdev)
+
+
+class Preparer:
+    """Prepares tiles, the same populations once.
+
+    Parameters
+    ----------
+    tiling : Tiling
+    setup : RunSetup
+        Of the first tile.
+    make : callable
+        From a set-up and a turn to what is prepared.
+    """
+
+    def __init__(
+        self, tiling: Tiling, setup: RunSetup, make: Callable[[RunSetup, int], Any] = Prepared
+    ) -> None:
+        self.tiling, self.setup, self.make = tiling, setup, make
+        self.damaged = [number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged]
+        self._known: dict[tuple[int, bool, tuple[int, ...]], Any] = {}
+
+    def prepared(self, tile: Tile) -> Any:
+        """Return what a tile is a copy of."""
+        if tile.rows < self.tiling.rows_of(tile):
+            return self._make(self.tiling.table(tile.base, first=tile.number == 0), tile)
+        roles = tuple((number - tile.turn) % self.tiling.vdevs for number in self.damaged)
+        held = tuple(role for role in roles if role in self.tiling.first.vdevs)
+        key = (tile.base, tile.number == 0, held)
+        if key not in self._known:
+            table = self.tiling.table(tile.base, first=tile.number == 0)
+            self._known[key] = self._make(table, tile)
+            if self.tiling.vdevs == 1 and tile.number > 0:
+                self.tiling.forget(tile.base)
+        return self._known[key]
+
+    def _make(self, table: BlockTable, tile: Tile) -> Any:
+        blocks = turned(table, tile.turn, self.tiling.vdevs, tile.rows)
+        return self.make(replace(self.setup, blocks=blocks, seed=self.setup.seed + tile.base), tile.turn)

@@ -1,0 +1,1 @@
+"""inputs: what is simulated: worlds, hardware, populations, clients."""

@@ -1,0 +1,203 @@
+"""Foreground load: from the scenario's loads to the engine's clients, and by the hours of the week."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from zsim.base.errors import InputError
+from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
+from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.scenario.parts import DAY_SECONDS, Load
+from zsim.scenario.resolve import ResolvedScenario
+
+CLIENT_READ_S = 0.02
+CLIENT_CYCLE_S, MOST_CLIENTS = 0.5, 1_000
+"""A rate is made by clients that ask so often each: an answer that comes late then hardly lowers it."""
+LARGEST_LOG_BLOCK, LOG_HEADER = 128 << 10, 192
+"""A record of the intent log is at most a block of 128 KiB (zil.c), with a header of its own (lr_write_t)."""
+WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = 2_000, 5.0, 60.0
+SEED_STEP = 104_729
+WRITES = ("sync-write", "async-write")
+
+
+def request_bytes(load: Load, resolved: ResolvedScenario) -> int:
+    """Return the size of a request [bytes]: a record where it is not stated."""
+    return load.size or resolved.recordsize
+
+
+def client_groups(resolved: ResolvedScenario, seed: int) -> tuple[ClientModel, ...]:
+    """Return the foreground clients: threads as stated, or enough of them to make the rate.
+
+    Reads fetch whole records, as the checksum wants; asynchronous writes have no client that waits.
+    """
+    groups = []
+    for number, load in enumerate(load for load in resolved.load if load.kind != "async-write"):
+        size = request_bytes(load, resolved)
+        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else resolved.recordsize
+        if load.threads is not None:
+            count, think = load.threads, float(load.think or 0.0)
+        else:
+            rate = float(load.rate or 0.0)
+            count = min(MOST_CLIENTS, max(2, math.ceil(rate * CLIENT_CYCLE_S)))
+            think = max(0.0, count / rate - CLIENT_READ_S)
+        groups.append(
+            ClientModel(
+                count=count,
+                think_s=think,
+                seed=seed + SEED_STEP * number,
+                kind=load.kind,
+                blocks=max(1, math.ceil(size / unit)),
+            )
+        )
+    return tuple(groups)
+
+
+def writer(resolved: ResolvedScenario) -> WriterModel:
+    """Return what the loads write with each txg: all that was written since the last one.
+
+    Raises
+    ------
+    InputError
+        When threads write asynchronously and never pause.
+    """
+    total = 0.0
+    for load in resolved.load:
+        if load.kind in WRITES:
+            total += _rate(load) * request_bytes(load, resolved)
+    return WriterModel(rate=total, record_bytes=resolved.recordsize)
+
+
+def _rate(load: Load) -> float:
+    if load.rate is not None:
+        return load.rate
+    pause = float(load.think or 0.0)
+    if load.kind == "sync-write":
+        return (load.threads or 0) / (pause + CLIENT_READ_S)
+    if pause <= 0.0:
+        allowed = "threads that write asynchronously and never pause have no rate"
+        raise InputError("load", load.kind, allowed, "write async-write,rate=50,size=128K")
+    return (load.threads or 0) / pause
+
+
+def log_bytes(resolved: ResolvedScenario) -> int:
+    """Return the size of a block of the intent log [bytes]."""
+    sizes = [request_bytes(load, resolved) for load in resolved.load if load.kind == "sync-write"]
+    return min(LARGEST_LOG_BLOCK, max(sizes, default=0) + LOG_HEADER)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """What one kind of clients sees.
+
+    Attributes
+    ----------
+    kind : str
+    rate : float
+        Requests answered during the operation [1/s].
+    before_s, during_s, after_s : float
+        Mean latency [s]; 0 where nothing was answered.
+    """
+
+    kind: str
+    rate: float
+    before_s: float
+    during_s: float
+    after_s: float
+
+
+def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
+    """Return what clients wait: alone on the pool as damaged, during a run, and alone once it is repaired."""
+    groups = setup.model.clients
+    if not groups:
+        return ()
+    quiet = replace(setup, operation="resilver" if setup.operation == "rebuild" else setup.operation)
+    before = _watched(quiet)
+    after = _watched(replace(quiet, model=repaired(setup.model)))
+    rows = zip(groups, _means(groups, before), _means(groups, during), _means(groups, after), strict=True)
+    return tuple(
+        Latency(group.kind, now[0] / max(during.end, 1e-9), then[1], now[1], later[1])
+        for group, then, now, later in rows
+    )
+
+
+def _watched(setup: RunSetup) -> RunResult:
+    asks = sum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.clients)
+    seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))
+    machine = Run(setup)
+    result = machine.watch(seconds)
+    machine.release()
+    return result
+
+
+def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, float]]:
+    """Return of each group how many requests were answered, and their mean latency [s]."""
+    found, first = [], 0
+    for group in groups:
+        rows = run.clients[first : first + group.count]
+        answered = sum(count for count, _ in rows)
+        found.append((answered, sum(latency for _, latency in rows) / max(1, answered)))
+        first += group.count
+    return found
+
+
+def repaired(model: PlaneModel) -> PlaneModel:
+    """Return the pool once the damaged vdevs are whole again: the new drive, or the spare, in its place."""
+    return replace(model, vdevs=tuple(_whole(vdev) for vdev in model.vdevs))
+
+
+def _whole(vdev: VdevModel) -> VdevModel:
+    pairs = zip(vdev.read_leaf, vdev.write_leaf, strict=True)
+    read = tuple(old if new == NOT_REPAIRED else new for old, new in pairs)
+    return replace(vdev, read_leaf=read, write_leaf=(NOT_REPAIRED,) * len(read))
+
+
+# Hours of the week.
+
+Loads = tuple[Load, ...]
+
+
+def has_hours(resolved: ResolvedScenario) -> bool:
+    """Tell whether a load is on at some hours only."""
+    return any(load.hours is not None for load in resolved.load)
+
+
+def loads_at(resolved: ResolvedScenario, moment: float) -> Loads:
+    """Return the loads that are on `moment` seconds after the start, as loads without hours."""
+    week_s = resolved.begins + moment
+    on = (load for load in resolved.load if load.hours is None or load.hours.contains(week_s))
+    return tuple(load.model_copy(update={"hours": None}) for load in on)
+
+
+def next_change(resolved: ResolvedScenario, moment: float) -> float:
+    """Return when, after `moment`, a load may next go on or off [s after the start]."""
+    day = (resolved.begins + moment) % DAY_SECONDS
+    edges = {0, DAY_SECONDS}
+    edges |= {edge for load in resolved.load if load.hours for edge in (load.hours.start_s, load.hours.end_s)}
+    return moment + min(edge - day for edge in edges if edge > day)
+
+
+def spans(resolved: ResolvedScenario, time_of: Callable[[Loads], float]) -> list[tuple[Loads, float, float]]:
+    """Return what is done under which loads: loads, share of the work, and the time it takes [s].
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+        Begins at `begins`.
+    time_of : callable
+        Gives how long all of the work takes under the same loads throughout [s].
+    """
+    done, now = 0.0, 0.0
+    found: list[tuple[Loads, float, float]] = []
+    while done < 1.0:
+        loads = loads_at(resolved, now)
+        whole = time_of(loads)
+        until = next_change(resolved, now)
+        left = (1.0 - done) * whole
+        if left <= until - now:
+            found.append((loads, 1.0 - done, left))
+            break
+        found.append((loads, (until - now) / whole, until - now))
+        done, now = done + (until - now) / whole, until
+    return found

@@ -1,0 +1,361 @@
+"""One member of the ensemble: a miniature of the pool, run in full detail, and scaled to the pool's size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from zsim.engine.compiled.plane import CompiledPlane
+from zsim.engine.model import PlaneModel
+from zsim.operation.control import Steps
+from zsim.operation.result import followed, seconds_of
+from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.pool.blocks import BlockTable
+from zsim.prediction.inputs.clients import Loads, has_hours, log_bytes, spans
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.inputs.shingled import in_miniature
+from zsim.prediction.inputs.worlds import World, in_world
+from zsim.prediction.runs.rebuilding import cursors_of, degraded_share, sampled_metaslabs, scaled_rebuild
+from zsim.prediction.runs.rhythm import quiet_end
+from zsim.scan.program import DamagedVdev, in_degraded_group
+from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.resolve import ResolvedScenario
+
+
+@dataclass(frozen=True, slots=True)
+class MemberResult:
+    """What one member gives, scaled to the real pool.
+
+    Attributes
+    ----------
+    time_s : float
+        Duration [s].
+    visit_s, issue_s, sync_s : float
+        Metadata phase, issue and txg ends, summing to `time_s` [s].
+    scale : float
+        Real over simulated bytes.
+    run : RunResult
+        The miniature's own counters.
+    model : PlaneModel
+    """
+
+    time_s: float
+    visit_s: float
+    issue_s: float
+    sync_s: float
+    scale: float
+    run: RunResult
+    model: PlaneModel
+
+
+def run_member(
+    resolved: ResolvedScenario,
+    member: Member,
+    *,
+    release: ReleaseProfile | None = None,
+    pool: WorldPopulation | None = None,
+    model: PlaneModel | None = None,
+    blocks: int | None = None,
+    progress: Callable[[float, float], None] | None = None,
+) -> MemberResult:
+    """Simulate one member.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    member : Member
+    release : ReleaseProfile, optional
+        Instead of the scenario's (to compare orders).
+    pool : WorldPopulation, optional
+        Population to use, built if not given.
+    model : PlaneModel, optional
+        Hardware to use, built if not given (what-ifs).
+    blocks : int, optional
+        Size of the miniature.
+    progress : callable, optional
+        Called with simulated time and the share done.
+    """
+    resolved = world_of(resolved, member)
+    if has_hours(resolved):
+        pool = pool or miniature(resolved, member, blocks=blocks)
+        return _by_hours(resolved, member, pool, release, model, progress)
+    profile = release or resolved.release
+    pool = pool or miniature(resolved, member, blocks=blocks)
+    model = model or plane_model(resolved, member.factors, resolved.seed)
+    if resolved.operation == "rebuild":
+        return _rebuild_member(resolved, member, pool, model, progress)
+    small = in_miniature(
+        model,
+        pool.scale,
+        member.shingling,
+        slab_bytes(resolved, pool),
+        in_order=profile.order == "sorted",
+    )
+    setup = setup_of(resolved, pool, small, profile)
+    if resolved.second_at is not None:
+        setup = replace(setup, second=_second(resolved, setup))
+    work = QuietRun(setup, progress)
+    run = work.finish()
+    return scaled(
+        run,
+        pool.scale,
+        model,
+        setup,
+        quiet_s=work.quiet_s,
+        repaired=pool.scale * share_correction(resolved, pool),
+    )
+
+
+def _gaps(run: RunResult) -> list[float]:
+    """Return how long each txg took to end, between the slices of the scan [s]."""
+    return [after - end for (_, _, end), after in zip(run.phases, followed(run.phases, run.end), strict=True)]
+
+
+def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
+    """Return the phase of each txg, and how long it took to end [s].
+
+    Where a second replacement is deferred, the wait between the two passes, the longest gap, is no txg end.
+    """
+    ends = [(name, gap) for (name, _, _), gap in zip(run.phases, _gaps(run), strict=True)]
+    if setup.second is not None and setup.release.resilver_restart != "restart" and len(ends) > 1:
+        ends.remove(max(ends, key=lambda each: each[1]))
+    return ends
+
+
+class QuietRun(Run):
+    """A run that, when it is over, tells how long txgs take to end without it.
+
+    Attributes
+    ----------
+    quiet_s : float
+        [s]
+    """
+
+    quiet_s = 0.0
+
+    def execute(self) -> RunResult:
+        """Run to the end, and some txgs more, which the result does not count."""
+        result = super().execute()
+        self.environment.run(self.environment.process(self._quiet(result)))
+        return result
+
+    def _quiet(self, result: RunResult) -> Steps:
+        ends = [gap for _, gap in _ends(result, self.setup)]
+        self.quiet_s = yield from quiet_end(self.control, _left_over(self.setup), ends)
+
+
+def _left_over(setup: RunSetup) -> bool:
+    """Tell whether the end of a txg finishes work: what is cached, or what a writer wants written."""
+    return setup.model.writer.rate > 0.0 or any(leaf.drive.flush_each_txg for leaf in setup.model.leaves)
+
+
+def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
+    """Return the second replacement, at its share of how long the first alone would take."""
+    return second_of(resolved, Run(setup).finish().end if resolved.second_at else 0.0)
+
+
+def second_of(resolved: ResolvedScenario, alone_s: float) -> SecondReplacement:
+    """Return the second replacement, at its share of what the first alone takes [s]."""
+    child, leaf = resolved.replace, resolved.leaves + resolved.replace
+    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone_s)
+
+
+def setup_of(
+    resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel, release: ReleaseProfile
+) -> RunSetup:
+    """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
+    return replace(
+        whole_setup(resolved, pool.table, model),
+        visited=pool.visited,
+        release=scaled_limits(release, pool.scale),
+        memory=int(resolved.memory / pool.scale),
+    )
+
+
+def whole_setup(resolved: ResolvedScenario, blocks: BlockTable, model: PlaneModel) -> RunSetup:
+    """Return the run of a pool's blocks as they are."""
+    return RunSetup(
+        model=model,
+        blocks=blocks,
+        release=resolved.release,
+        operation=resolved.operation,
+        memory=resolved.memory,
+        seed=resolved.seed,
+        plane=plane_of(resolved),
+        log_bytes=log_bytes(resolved),
+    )
+
+
+def _by_hours(
+    resolved: ResolvedScenario,
+    member: Member,
+    pool: WorldPopulation,
+    release: ReleaseProfile | None,
+    model: PlaneModel | None,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a member under loads that come and go: what is done under each, and how long it takes.
+
+    The pool is the same all along, so each is one run, and counts as far as the work is done under it.
+    """
+    known: dict[Loads, MemberResult] = {}
+
+    def under(loads: Loads) -> MemberResult:
+        if loads not in known:
+            here = replace(resolved, load=loads)
+            busy = plane_model(here, member.factors, resolved.seed)
+            if model is not None:
+                busy = replace(model, clients=busy.clients, writer=busy.writer)
+            steady = replace(member, load=None)
+            known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
+        return known[loads]
+
+    parts = spans(resolved, lambda loads: under(loads).time_s)
+    results = [(under(loads), share) for loads, share, _ in parts]
+    loaded = [result for result, _ in results if result.model.clients]
+    shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
+    return replace(
+        shown,
+        time_s=sum(result.time_s * share for result, share in results),
+        visit_s=sum(result.visit_s * share for result, share in results),
+        issue_s=sum(result.issue_s * share for result, share in results),
+        sync_s=sum(result.sync_s * share for result, share in results),
+    )
+
+
+def _rebuild_member(
+    resolved: ResolvedScenario,
+    member: Member,
+    pool: WorldPopulation,
+    model: PlaneModel,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a sequential rebuild on a sample of whole metaslabs."""
+    sample = sampled_metaslabs(resolved, pool, model)
+    setup = RunSetup(
+        model=in_miniature(
+            model,
+            sample.of / sample.metaslabs,
+            member.shingling,
+            float(1 << sample.metaslab_shift),
+            in_order=True,
+        ),
+        blocks=sample.table,
+        release=resolved.release,
+        operation="rebuild",
+        memory=resolved.memory,
+        cursors=cursors_of(pool),
+        seed=resolved.seed,
+        plane=plane_of(resolved),
+        metaslab_shift=sample.metaslab_shift,
+        log_bytes=log_bytes(resolved),
+    )
+    run = Run(setup, progress).finish()
+    copying, waiting, scale = scaled_rebuild(run, sample)
+    return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
+
+
+def slab_bytes(resolved: ResolvedScenario, pool: WorldPopulation) -> float:
+    """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
+    return resolved.fill * resolved.drive_size / pool.scale / pool.damaged.stretches
+
+
+def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
+    """Return the scenario as it is in the member's world."""
+    world = World(
+        history=member.history,
+        drive=member.drive,
+        write_cache=member.write_cache,
+        load=member.load,
+        fill=member.fill,
+        ashift=member.ashift,
+    )
+    return in_world(resolved, world)
+
+
+def plane_of(resolved: ResolvedScenario) -> type:
+    """Return the data plane that the scenario asks for."""
+    if resolved.engine == "reference":
+        from zsim.engine.reference.plane import ReferencePlane
+
+        return ReferencePlane
+    return CompiledPlane
+
+
+def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
+    """Return the release with the limits that grow with the pool divided by the scale of its miniature."""
+    if "zfs_scan_mem_lim_min" not in release.tunables:
+        return release
+    least = max(1, int(release.tunables["zfs_scan_mem_lim_min"] / scale))
+    checkpoint = max(1, int(release.tunables["zfs_scan_checkpoint_intval"] / scale))
+    return release.with_tunables(
+        {"zfs_scan_mem_lim_min": least, "zfs_scan_checkpoint_intval": max(checkpoint, 60)}
+    )
+
+
+def share_correction(resolved: ResolvedScenario, pool: WorldPopulation) -> float:
+    """Return how much more of the real pool than of its miniature a resilver repairs.
+
+    A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
+    """
+    spec = resolved.layout.vdevs[0]
+    if spec.kind != "draid" or resolved.operation != "resilver":
+        return 1.0
+    damaged = DamagedVdev(
+        "draid",
+        spec.children,
+        spec.parity,
+        resolved.ashift,
+        tuple(range(resolved.replace)),
+        spec.data,
+        spec.spares,
+    )
+    table = pool.table
+    here = table.dva_vdev[:, 0] == 0
+    offset, asize = table.dva_offset[here, 0], table.dva_asize[here, 0]
+    lost = float(asize[in_degraded_group(offset, table.psize[here], damaged)].sum())
+    return degraded_share(spec, resolved.replace) * float(asize.sum()) / lost if lost > 0.0 else 1.0
+
+
+def scaled(
+    run: RunResult,
+    scale: float,
+    model: PlaneModel,
+    setup: RunSetup,
+    *,
+    quiet_s: float,
+    repaired: float | None = None,
+) -> MemberResult:
+    """Return a run's durations at the size of the real pool.
+
+    Parameters
+    ----------
+    run : RunResult
+    scale : float
+        Real over simulated bytes, of the metadata phase.
+    model : PlaneModel
+    setup : RunSetup
+    quiet_s : float
+        How long a txg takes to end with nothing left over from its slice [s].
+    repaired : float, optional
+        The same as `scale` of the issue phase.
+
+    Notes
+    -----
+    Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
+    once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
+    """
+    slice_s, ends = Run.slice_of(setup), _ends(run, setup)
+    phases = {}
+    ended = 0.0
+    for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):
+        active = seconds_of(run.phases, phase)
+        gaps = [gap for name, gap in ends if name == phase]
+        left = max(0.0, sum(gaps) - len(gaps) * quiet_s) if _left_over(setup) else 0.0
+        slices = (active + left) * times / (slice_s + left / max(1, len(gaps)))
+        phases[phase] = active * times
+        ended += left * times + quiet_s * slices
+    visit, issue = phases["visit"], phases["issue"]
+    return MemberResult(visit + issue + ended, visit, issue, ended, repaired or scale, run, model)

@@ -1,0 +1,245 @@
+"""The middle world in detail: what ``--exact`` would run, sampled.
+
+A pool no larger than a tile is built whole.  Of a larger one a few small tiles are run whole, each with a
+population of its own: a cluster sample, whose spread is the error.  Where a precision is asked for, tiles as
+large as those of an exact run are sampled, one after the other, until it is reached.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from zsim.engine.model import PlaneModel
+from zsim.operation.run import RunResult
+from zsim.prediction.exact.run import POPULATIONS, TILE_BLOCKS
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.runs.member import MemberResult, world_of
+from zsim.prediction.runs.one_tile import (
+    as_tile,
+    in_windows,
+    is_whole,
+    run_pool,
+    short_phases,
+    tile_result,
+    tile_run,
+)
+from zsim.prediction.runs.sampled import SampledRun
+from zsim.prediction.runs.together import together
+from zsim.prediction.runs.windows import Plan
+from zsim.prediction.statistics.level import of_size
+from zsim.prediction.statistics.sampling import student
+from zsim.scenario.resolve import ResolvedScenario
+
+MOST_OPERATIONS = 4_000_000
+PRECISION = 0.02
+PART = 1.0 / math.sqrt(3.0)
+"""Share of the precision asked for that each of three independent errors may take."""
+SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
+TILES, SMALL_TILE_BLOCKS = 4, 30_000
+"""As many blocks as one large tile and a half: several tell how far one may be off."""
+MOST_SEEN = 0.95
+"""Even where all populations were run: each lies at many places."""
+
+
+@dataclass(slots=True)
+class MiddleWorld:
+    """The middle world's run: sampled, and added to until it is as precise as asked for.
+
+    Attributes
+    ----------
+    resolved : ResolvedScenario
+        In the member's world.
+    member : Member
+    model : PlaneModel
+    pool : WorldPopulation
+        The first tile, or the pool.
+    blocks : int
+        Of a tile.
+    progress : callable
+        Called with simulated time and the share done.
+    """
+
+    resolved: ResolvedScenario
+    member: Member
+    model: PlaneModel
+    pool: WorldPopulation
+    blocks: int
+    progress: Callable[[float, float], None] | None
+    runs: list[SampledRun] = field(default_factory=list)
+    first: RunResult | None = None
+    plan: Plan | None = None
+    small: list[float] = field(default_factory=list)
+
+    def execute(self) -> None:
+        """Sample tile after tile, each with a population of its own, until the interval is narrow enough."""
+        if self.in_small_tiles:
+            self._run_tiles()
+            return
+        stated = self.resolved.scenario.precision
+        wanted = PRECISION if stated is None else PART * float(stated)
+        plan = self.plan or Plan(precision=wanted)
+        if stated is not None:
+            plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
+        if stated is None and not self.whole:
+            self._run_small()
+        for number in range(POPULATIONS if not self.whole else 1):
+            result = self._executed(number, plan)
+            run = self.runs[-1]
+            if run.crowded and not self._precise(wanted) and sum(map(len, run.streams)) <= run.most():
+                del self.runs[-1]
+                result = self._executed(number, replace(plan, whole=sys.maxsize))
+            self.first = self.first or result
+            if stated is None or (number > 0 and self._precise(wanted)):
+                return
+
+    @property
+    def in_small_tiles(self) -> bool:
+        """Whether the pool is sampled in small tiles that are run whole."""
+        return self.blocks == SMALL_TILE_BLOCKS and self.plan is None and not self.whole
+
+    def _run_tiles(self) -> None:
+        """Run small tiles whole, two at a time."""
+        plan = Plan(precision=PRECISION, whole=sys.maxsize)
+
+        def executed(number: int) -> tuple[SampledRun, RunResult]:
+            run = self._run(number, plan, quiet=True)
+            return run, run.finish()
+
+        for run, result in together(executed, range(TILES)):
+            self.runs.append(run)
+            self.first = self.first or result
+            if self.progress is not None:
+                self.progress(0.0, len(self.runs) / TILES)
+        self._run_small()
+
+    def _precise(self, wanted: float) -> bool:
+        return self.half_width_s <= wanted * self.time_s
+
+    def _executed(self, number: int, plan: Plan) -> RunResult:
+        self.runs.append(self._run(number, plan))
+        return self.runs[-1].finish()
+
+    def _run(self, number: int, plan: Plan, *, quiet: bool = False) -> SampledRun:
+        pool = self.pool
+        if number > 0:
+            seeded = replace(self.resolved, seed=self.resolved.seed + number)
+            pool = miniature(seeded, self.member, blocks=self.blocks)
+        plan = as_tile(plan, self.resolved, pool)
+        return tile_run(self.resolved, self.model, pool, plan, None if quiet else self.progress)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the population is the pool."""
+        return is_whole(self.resolved, self.pool)
+
+    @property
+    def known(self) -> list[SampledRun]:
+        """Runs that have an answer."""
+        return [run for run in self.runs if run.known]
+
+    @property
+    def time_s(self) -> float:
+        """Estimated duration [s]."""
+        return float(np.mean([run.time_s for run in self.known]))
+
+    @property
+    def half_width_s(self) -> float:
+        """Half the 95 % interval of it [s], of what an exact run gives, which has few populations."""
+        widths = [run.half_width_s for run in self.known]
+        of_windows = math.hypot(*widths) / len(widths)
+        if self.whole:
+            return of_windows
+        if self.in_small_tiles and len(widths) > 1:
+            times = np.log([run.time_s for run in self.known])
+            spread = student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times))
+            drift = float(times.mean() - np.log(self.small).mean()) if self.small else 0.0
+            return math.hypot(spread, of_size(drift)) * self.time_s
+        here = sum(run.covered for run in self.known) / self._populations
+        of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
+        return math.hypot(of_windows, self._between() * self.time_s)
+
+    @property
+    def _populations(self) -> float:
+        return min(POPULATIONS, max(1.0, self.pool.scale))
+
+    def _between(self) -> float:
+        """Return half the 95 % interval of what the populations not run may change, as a share.
+
+        Of several tiles it is their spread; of one, that of small miniatures, smaller as it has more blocks.
+        """
+        times = [run.time_s for run in self.known]
+        unseen = math.sqrt(max(0.0, 1.0 - len(times) / self._populations))
+        share = 1.0 / len(times)
+        if len(times) < 2:
+            times, share = self.small, SMALL_BLOCKS / max(SMALL_BLOCKS, len(self.pool.table))
+        if len(times) < 2 or unseen == 0.0:
+            return 0.0
+        return student(len(times) - 1) * float(np.log(times).std(ddof=1)) * math.sqrt(share) * unseen
+
+    def _run_small(self) -> None:
+        """Run small miniatures of several seeds."""
+
+        def executed(number: int) -> float:
+            seeded = replace(self.resolved, seed=self.resolved.seed + number)
+            pool = miniature(seeded, self.member, blocks=SMALL_BLOCKS)
+            return run_pool(seeded, self.member, pool, self.model).time_s
+
+        self.small = list(together(executed, range(SMALL_REPEATS)))
+
+    def result(self) -> MemberResult:
+        """Return what is known as the result of a member."""
+        run = self.runs[0]
+        return tile_result(run, self.first or run.so_far(), self.model, self.time_s)
+
+    def first_tile(self) -> MemberResult | None:
+        """Return the first tile's own result; None where it was sampled."""
+        if self.first is None or not self.in_small_tiles:
+            return None
+        return tile_result(self.runs[0], self.first, self.model)
+
+
+def middle_world(
+    resolved: ResolvedScenario,
+    member: Member,
+    progress: Callable[[float, float], None] | None = None,
+    *,
+    blocks: int | None = None,
+) -> MiddleWorld | None:
+    """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    member : Member
+    progress : callable, optional
+        Called with simulated time and the share done.
+    blocks : int, optional
+        Of a tile; small ones where no precision is asked for, else those of an exact run.
+    """
+    resolved = world_of(resolved, member)
+    model = plane_model(resolved, member.factors, resolved.seed)
+    if not in_windows(resolved, model):
+        return None
+    pool, blocks = _first_tile(resolved, member, blocks)
+    if short_phases(resolved, pool):
+        return None
+    return MiddleWorld(resolved, member, model, pool, blocks, progress)
+
+
+def _first_tile(
+    resolved: ResolvedScenario, member: Member, blocks: int | None
+) -> tuple[WorldPopulation, int]:
+    """Return the first tile, or the pool if it is no larger, and how large tiles are."""
+    if blocks is None and resolved.scenario.precision is None and resolved.scenario.block_list is None:
+        pool = miniature(resolved, member, blocks=SMALL_TILE_BLOCKS)
+        if pool.scale * len(pool.table) > TILE_BLOCKS:
+            return pool, SMALL_TILE_BLOCKS
+    blocks = blocks or TILE_BLOCKS
+    return miniature(resolved, member, blocks=blocks), blocks

@@ -1,0 +1,239 @@
+"""What of a pool a sequential rebuild is simulated on: whole metaslabs, a sample of them.
+
+A rebuild goes metaslab by metaslab and knows allocated ranges, not blocks.  Its window holds gigabytes,
+more than a miniature does, and in a dRAID it needs many groups to keep all drives busy: so the sample is
+made of metaslabs as large as the real ones, each filled with the ranges of the miniature, over and over.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.model import PlaneModel
+from zsim.operation.cursors import mos_cursors
+from zsim.operation.result import RunResult
+from zsim.operation.rules import rebuild_window, waits_for_metaslabs
+from zsim.operation.setup import damaged_vdev
+from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.recipes.recipe import TopLevel
+from zsim.prediction.inputs.population import WorldPopulation
+from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.scenario.resolve import ResolvedScenario
+
+FEWEST_METASLABS = 4
+STRETCHES = 4
+FULL = 0.995
+"""Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
+WINDOWS = 6
+"""What is measured is at least so many times what is in flight."""
+FEWEST_WINDOWS, MOST_WINDOWS = 2.0, 8.0
+AROUND = 1.5
+"""So many times what is in flight goes before and behind it."""
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MetaslabSample:
+    """Metaslabs of the damaged top-level vdev.
+
+    Attributes
+    ----------
+    table : BlockTable
+        One row an allocated range.
+    metaslab_shift : int
+        [log2(bytes)]
+    metaslabs, of : int
+        Simulated, and those of the real vdev.
+    repaired_bytes : float
+        Data (parity left out) that the real rebuild copies, of all chunks [bytes].
+    in_flight : int
+        What its window holds; 0 where it runs empty after each metaslab [bytes].
+    before, behind : float
+        Bytes copied before and behind those that are measured; 0 where all of them are [bytes].
+    """
+
+    table: BlockTable
+    metaslab_shift: int
+    metaslabs: int
+    of: int
+    repaired_bytes: float
+    in_flight: int
+    before: float
+    behind: float
+
+
+def degraded_share(spec: VdevSpec, failed: int) -> float:
+    """Return the share of a vdev's data that lies in groups with a failed child.
+
+    Every child is in as many groups as any other, so the share is that of the ways to lay a group which
+    include one of `failed` children.
+    """
+    if spec.kind != "draid":
+        return 1.0
+    width = spec.data + spec.parity
+    return 1.0 - math.comb(spec.children - failed, width) / math.comb(spec.children, width)
+
+
+def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:
+    """Return metaslabs to rebuild, evenly spread over the damaged vdev.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    pool : WorldPopulation
+        Its ranges are what the metaslabs are filled with; the more blocks it has, the more metaslabs.
+    model : PlaneModel
+    """
+    spec = resolved.layout.vdevs[0]
+    capacity = vdev_capacity(spec, resolved.drive_size, resolved.release)
+    size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
+    share = degraded_share(spec, resolved.replace)
+    data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
+    real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
+    chunk = _chunk_bytes(resolved, spec)
+    window = rebuild_window(model, 0, resolved.release, resolved.memory)
+    in_flight = window.limit * (chunk if window.counts_blocks else 1)
+    begin, end = allocated_ranges(pool.table, 0)
+    piece = min(float(chunk), float(np.mean(end - begin)) * data)
+    # Of a metaslab, what many windows cover is as good as all of it; fewer where they hold many small pieces.
+    windows = len(pool.table) * piece / max(1, in_flight)
+    windows = min(MOST_WINDOWS, max(FEWEST_WINDOWS, windows))
+    part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
+    unit = max(1.0, real / count * part / size)
+    wanted = len(pool.table) / 2 * piece
+    if waits_for_metaslabs(resolved.release):
+        in_flight = 0
+    around = math.ceil(AROUND * in_flight / unit)
+    numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)
+    if resolved.fill >= FULL:
+        begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
+        end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
+    else:
+        begin, end = _laid_out(pool.table, pool.damaged, numbers, size, int(part))
+    table = _as_blocks(begin, end, pool.table)
+    before, behind = 0.0, 0.0
+    if len(numbers) < count and around > 0:
+        chunks = rebuild_chunks(
+            table,
+            0,
+            damaged_vdev(model.vdevs[0]),
+            metaslab_bytes=size,
+            segment_bytes=int(resolved.release.tunables["zfs_rebuild_max_segment"]),
+        )
+        before = float(chunks.psize[chunks.metaslab < numbers[around]].sum())
+        behind = float(chunks.psize[chunks.metaslab > numbers[-around - 1]].sum())
+    return MetaslabSample(
+        table=table,
+        metaslab_shift=capacity.metaslab_shift,
+        metaslabs=len(numbers),
+        of=count,
+        repaired_bytes=real,
+        in_flight=in_flight,
+        before=before,
+        behind=behind,
+    )
+
+
+def _chosen(count: int, wanted: int, around: int) -> Integers:
+    """Return the metaslabs of the sample, ascending.
+
+    Without waits between them, neighbours are in flight together: then the sample is made of stretches of
+    neighbours, with some more before the first and after the last, see `scaled_rebuild`.
+    """
+    chosen = max(FEWEST_METASLABS, wanted)
+    if chosen + 2 * around >= count:
+        return np.arange(count, dtype=np.int64)
+    if around == 0:
+        return (2 * np.arange(chosen, dtype=np.int64) + 1) * count // (2 * chosen)
+    length = -(-chosen // STRETCHES)
+    room = count - 2 * around - length
+    firsts = around + room * np.arange(STRETCHES, dtype=np.int64) // (STRETCHES - 1)
+    measured = (firsts[:, None] + np.arange(length)).ravel()
+    edges = np.arange(around)
+    return np.unique(np.concatenate((firsts[0] - 1 - edges, measured, firsts[-1] + length + edges)))
+
+
+def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
+    segment = int(resolved.release.tunables["zfs_rebuild_max_segment"])
+    return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
+
+
+def _laid_out(
+    table: BlockTable, level: TopLevel, numbers: Integers, size: int, part: int
+) -> tuple[Integers, Integers]:
+    """Return the allocated ranges of a part of metaslabs of `size` bytes, the miniature's repeated in it."""
+    begin, end = allocated_ranges(table, 0)
+    slab = level.slab_of(begin)
+    start = level.slab_starts()
+    pieces = max(1, part // level.slab_bytes)
+    found: list[tuple[Integers, Integers]] = []
+    ranges = [
+        (begin[slab == number] - start[number], end[slab == number] - start[number])
+        for number in range(level.slab_count)
+    ]
+    for place, number in enumerate(numbers.tolist()):
+        base = -(-number * size // level.unit) * level.unit
+        for piece in range(pieces):
+            first, last = ranges[(place * pieces + piece) % level.slab_count]
+            found.append((base + piece * level.slab_bytes + first, base + piece * level.slab_bytes + last))
+    return np.concatenate([first for first, _ in found]), np.concatenate([last for _, last in found])
+
+
+def _as_blocks(begin: Integers, end: Integers, like: BlockTable) -> BlockTable:
+    """Return a table with one row a range; what a client reads of it is a block of the usual size."""
+    count = len(begin)
+    data = ~like.is_metadata
+    usual = int(np.median(like.psize[data])) if data.any() else 128 << 10
+    zero, none = np.zeros(count, np.int64), np.full((count, MAX_DVAS), -1, np.int32)
+    none[:, 0] = 0
+    offset, asize = np.zeros((count, MAX_DVAS), np.int64), np.zeros((count, MAX_DVAS), np.int64)
+    offset[:, 0], asize[:, 0] = begin, end - begin
+    psize = np.minimum(usual, end - begin)
+    return BlockTable(
+        objset=zero + 1,
+        object=zero + 1,
+        level=zero.astype(np.int16),
+        blkid=np.arange(count, dtype=np.int64),
+        is_metadata=np.zeros(count, bool),
+        birth=zero + 1,
+        psize=psize,
+        lsize=psize,
+        dva_count=np.ones(count, np.int16),
+        dva_vdev=none,
+        dva_offset=offset,
+        dva_asize=asize,
+    )
+
+
+def cursors_of(pool: WorldPopulation) -> tuple[tuple[int, int], ...]:
+    """Return where the pool's next MOS block goes, for each copy."""
+    return tuple(mos_cursors(pool.table)[0])
+
+
+def scaled_rebuild(run: RunResult, sample: MetaslabSample) -> tuple[float, float, float]:
+    """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
+
+    Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what
+    counts is the middle of the run, from when what comes before it is about done, that is, once a window's
+    worth more has been issued, until it is about done itself: not its start, nor its end when drives run out
+    of work.
+    """
+    copying = sum(end - begin for _, begin, end in run.phases)
+    waiting = max(0.0, run.end - copying)
+    scale = sample.repaired_bytes / max(1, run.issued_bytes)
+    if sample.in_flight == 0:
+        return copying * scale, waiting * sample.of / sample.metaslabs, scale
+    if sample.before == 0.0:
+        return copying * scale, waiting, scale
+    moments, seen = np.array(run.curve).T
+    issued, rows = np.unique(seen, return_index=True)
+    end = run.issued_bytes - sample.behind
+    first = np.interp(sample.before + sample.in_flight, issued, moments[rows])
+    last = np.interp(end + sample.in_flight, issued, moments[rows])
+    return float(last - first) * sample.repaired_bytes / (end - sample.before), waiting, scale

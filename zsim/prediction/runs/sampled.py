@@ -1,0 +1,531 @@
+"""A sampled run: the beginning of the real one, then windows of what follows, in the same order of issue.
+
+The metadata phase is run whole, and the issue begins as the real one does, txg by txg, until what is special
+about its start is over.  The rest is simulated in windows, each behind blocks that bring the queues to where
+they would be; slices, drains and the ends of transaction groups come as often as in the real run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.compiled.memory import META_ABSENT, META_PRESENT, META_WANTED
+from zsim.engine.window import Window
+from zsim.operation.control import FINISHED, Steps
+from zsim.operation.result import seconds_of
+from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, split_walk
+from zsim.operation.setup import plain_prefetch
+from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.windows import NotingPlane, Period, Plan, SampledStream, Windows
+from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
+from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
+from zsim.scan.sorted import address_order, issue_program
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+HEAD_SLICES = 2
+MAIN = 0.3
+"""A stream is waited for in the beginning if it has less than this share of the longest one's operations."""
+PARTS, MOST_PARTS = 16, 512
+LEAST_WINDOW, WARM_BLOCKS = 200, 128
+MOST_SHARE = 0.6
+"""Of the rest: windows that would cover more, warming up included, are given up for all of it."""
+LEGACY_JUMP, SORTED_JUMP = 4 << 20, 0
+POINTS = 40
+
+
+class SampledRun(Run):
+    """A run of which the issue is sampled.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        Its plane has to be a `NotingPlane`.
+    plan : Plan
+    progress : callable, optional
+        Called with simulated time and the share done.
+
+    Attributes
+    ----------
+    visited_s : float
+        Duration of the metadata phase that was run [s].
+    head_s : float
+        The beginning of the issue, with its txgs [s].
+    rest : Estimate
+        What follows.
+    covered : float
+        Share of what follows that lies in windows.
+    crowded : bool
+        Whether more windows would cover most of it: then all of it is better run anew, as a whole.
+    complete : bool
+        Whether all operations were simulated, so that nothing is estimated.
+    """
+
+    def __init__(
+        self, setup: RunSetup, plan: Plan, progress: Callable[[float, float], None] | None = None
+    ) -> None:
+        super().__init__(replace(setup, plane=NotingPlane), progress)
+        self.plan = plan
+        self.visited_s = self.head_s = 0.0
+        self.visit_ends: list[float] = []
+        self.periods: list[Period] = []
+        self.streams: list[SampledStream] = []
+        self.rest = Estimate(0.0, 0.0, 1, np.zeros(0))
+        self.length = self.slice_operations = 0
+        self.simulated = 0
+        self._parts = PARTS // 2
+        self.covered = 0.0
+        self.crowded = self._nothing_left = False
+        self.complete = False
+        self.quiet_s: float | None = None
+        self.counted: RunResult | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an estimate."""
+        return self.complete or self.rest.cost.size > 0
+
+    @property
+    def time_s(self) -> float:
+        """Estimated duration of the whole [s]."""
+        return self.visit_s + self.issue_s
+
+    @property
+    def visit_s(self) -> float:
+        """Duration of the metadata phase with its txgs [s]."""
+        if self.plan.visits == 1.0:
+            return self.visited_s
+        active = seconds_of(self.phases, "visit")
+        # The first txg of a scan writes more, and comes once.
+        end = float(np.mean(self.visit_ends[1:] or self.visit_ends[:1] or (0.0,)))
+        end = min(end, self._mean_end()) if self.quiet_s is None else self.quiet_s
+        return self.plan.visits * active * (1.0 + end / self.txg.slice_s)
+
+    @property
+    def issue_s(self) -> float:
+        """Estimated duration of the issue with its txgs [s]."""
+        return self.head_s + self.rest.total + self._last_txg()
+
+    @property
+    def half_width_s(self) -> float:
+        """Half the 95 % interval of the duration [s]."""
+        return self.rest.half_width
+
+    def so_far(self) -> RunResult:
+        """Return what an interrupted run has counted."""
+        return self._result()
+
+    def share(self) -> float:
+        """Return the share of the windows that are done."""
+        if not self.streams or self.plan.operations == 0:
+            return 0.0
+        return min(1.0, self.simulated / self.plan.operations)
+
+    def _sorted_steps(self) -> Steps:
+        assert self.queue is not None
+        yield from self._visit_steps()
+        orders = [address_order(self.queue, vdev) for vdev in range(len(self.windows))]
+        yield from self._issue_steps([issue_program(self.queue, rows) for rows in orders], self.windows)
+
+    def _legacy_steps(self) -> Steps:
+        yield from self._issue_steps([self.walk], [self.pool_window])
+        self.visit_end = self.plane.stream(0, "last_visit")
+
+    def _visit_steps(self) -> Steps:
+        """Run the metadata phase."""
+        visits, _ = split_walk(self.walk, self.setup.blocks)
+        at = 0
+        while True:
+            piece = Program(visits.code[at:], visits.item[at:])
+            self.plane.load_streams([piece], [self.pool_window])
+            begin = self.elapsed
+            yield from self.control.scan_slice(self._slice(self.txg.slice_s))
+            at += min(self.plane.positions()[0], len(piece))
+            self._note_visit()
+            self._sample("visit", begin)
+            drained = self.elapsed
+            yield from self.control.sync()
+            self.visit_ends.append(self.elapsed - drained)
+            if at >= len(visits):
+                break
+        self.visited_s = self.elapsed
+
+    def _issue_steps(self, programs: list[Program], limits: list[Window]) -> Steps:
+        self.limits = limits
+        self._occupied = self.items.psize.copy()
+        if self.queue is not None:
+            self._occupied[self.queue.item] = self.queue.asize
+        self.streams = [
+            SampledStream(program, *self._columns(program, limit))
+            for program, limit in zip(programs, limits, strict=True)
+        ]
+        if self.sorted:
+            # What the plane needs it has by now.
+            self.items = self.queue = cast("Any", None)
+        yield from self._head()
+        while not self._enough():
+            self.crowded = self._crowded(2 * self._parts)
+            if self.crowded:
+                return
+            self._parts *= 2
+            before = self.simulated
+            yield from self._measure([self._choose(number) for number in range(len(self.streams))])
+            if 2 * self.simulated - before > self.most() or self._parts >= MOST_PARTS:
+                return
+
+    def _crowded(self, parts: int) -> bool:
+        """Tell whether windows in so many parts would cover most of what there is."""
+        each = self.length + 2 * self._warm(self._longest)
+        stream = self.streams[self._longest]
+        return parts * each > MOST_SHARE * (len(stream) - stream.head)
+
+    def _columns(self, program: Program, limit: Window) -> tuple[F64, F64]:
+        """Return what each operation counts in the window, and what is known of it, summed up before each.
+
+        Known are blocks, bytes, bytes by their place on the drives (inner tracks are slower), jumps between
+        blocks that do not follow one another, and metadata blocks that have to be read.
+        """
+        items, item = self.items, program.item
+        offset, psize = items.offset[item], items.psize[item]
+        issued = program.code == OP_ISSUE
+        rows = np.flatnonzero(issued)
+        behind = offset[rows] + self._occupied[item[rows]]
+        jumped = np.zeros(len(program))
+        jumped[rows[1:]] = np.abs(offset[rows[1:]] - behind[:-1]) > (
+            SORTED_JUMP if self.sorted else LEGACY_JUMP
+        )
+        size = issued * psize.astype(np.float64)
+        visits = (program.code == OP_VISIT) & ~items.in_memory[item]
+        inner = offset / max(1, int(items.offset.max(initial=1)))
+        known = np.stack([issued, size, size * inner, jumped, visits], axis=1).astype(np.float64)
+        sums = np.concatenate((np.zeros((1, known.shape[1])), np.cumsum(known, axis=0)))
+        return (sums[:, 0] if limit.counts_blocks else sums[:, 1]), sums
+
+    def _period(self) -> Steps:
+        """Run one txg, and note its course."""
+        plane: NotingPlane = self.plane
+        first = self.control.txgs == 0 and not self.sorted
+        slice_s = self._slice(self.txg.first_slice_s if first else self.txg.slice_s)
+        begin, start = plane.now, self.elapsed
+        plane.notes = []
+        yield from self.control.scan_slice(slice_s)
+        plane.note()
+        notes, plane.notes = plane.notes, None
+        drained = plane.now
+        self._sample("issue", start)
+        done = self.control.finished(len(self.streams))
+        yield from self.control.sync()
+        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first, done))
+
+    def _head(self) -> Steps:
+        """Run the beginning, until the streams are done that are much shorter than the longest.
+
+        Where windows would cover most of what follows, all of it is the beginning.
+        """
+        self._load([stream.program for stream in self.streams])
+        begin = self.elapsed
+        self._longest = int(np.argmax([len(stream) for stream in self.streams]))
+        short = [number for number in range(len(self.streams)) if not self._is_main(number)]
+        whole = len(self.streams[self._longest]) <= self.plan.whole
+        while True:
+            yield from self._period()
+            if self.control.finished(len(self.streams)):
+                break
+            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
+            if over and len(self.periods) >= HEAD_SLICES and not whole:
+                positions = self.plane.positions()
+                for stream, position, first in zip(self.streams, positions, self._firsts, strict=False):
+                    stream.head = position - first
+                self.length = self._window_length()
+                whole = self._crowded(PARTS)
+                if not whole:
+                    break
+        self.head_s = self.elapsed - begin
+        if self.control.finished(len(self.streams)):
+            yield from self._all_done()
+
+    def _all_done(self) -> Steps:
+        """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
+        if self.plan.times == 1.0:
+            self.complete = True
+            return
+        self.counted = self._result()
+        self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
+        self.head_s = 0.0
+        for stream in self.streams:
+            stream.head = 0
+        self._one_by_one(0)
+
+    def _window_length(self) -> int:
+        """Return how many operations a window has: what a slice does, unless that is more than may be run."""
+        notes = self.periods[-1].notes
+        self.slice_operations = int(notes[-1][1][self._longest] - notes[0][1][self._longest])
+        warm = self._warm(self._longest)
+        most = self.plan.operations // PARTS - 2 * warm + WARM_BLOCKS
+        return max(LEAST_WINDOW, warm // 2, min(self.slice_operations, most))
+
+    def _warm(self, number: int) -> int:
+        """Return how many operations go before a window: what is in flight, and some more."""
+        stream, limit = self.streams[number], self.limits[number]
+        each = max(1.0, float(stream.work[-1])) / max(1, len(stream))
+        return WARM_BLOCKS + int(limit.limit / each)
+
+    def _load(self, programs: list[Program]) -> None:
+        self._firsts = np.cumsum([0, *[len(program) for program in programs]])[:-1].tolist()
+        self.plane.load_streams(programs, self.limits)
+
+    def _left(self, streams: Sequence[SampledStream] | None = None) -> int:
+        return sum(len(stream) - stream.head for stream in streams or self.streams)
+
+    def _one_by_one(self, first: int) -> None:
+        """Take all that was run behind the beginning as windows without anything between them."""
+        left = min(len(each) - each.head for n, each in enumerate(self.streams) if self._is_main(n))
+        self.length = max(1, left // PARTS)
+        chosen = []
+        for stream in self.streams:
+            stream.found = []
+            begins = self.length * np.arange((len(stream) - stream.head) // self.length)
+            chosen.append(Windows(stream.head + begins, begins, np.arange(stream.head, len(stream))))
+        self._take(chosen, first)
+        self._nothing_left = True
+
+    def _enough(self) -> bool:
+        if self.complete or self._nothing_left:
+            return True
+        return self.known and self.half_width_s <= self.plan.precision * self.time_s
+
+    def most(self) -> int:
+        """Return how many operations may be simulated: more where the interval is wide."""
+        wide = self.half_width_s > self.plan.wide * self.time_s
+        return self.plan.most if wide else self.plan.operations
+
+    def _some_more(self, stream: SampledStream, end: int) -> I64:
+        """Return enough operations to fill the slice in which the last window ends."""
+        more = np.arange(end, min(len(stream), end + self.slice_operations))
+        before = np.arange(max(0, end - (self.slice_operations - len(more))), end)
+        return np.concatenate((more, before))
+
+    def _is_main(self, number: int) -> bool:
+        return len(self.streams[number]) >= MAIN * len(self.streams[self._longest])
+
+    def _choose(self, number: int) -> Windows:
+        """Return windows of a stream, in the same parts of each; none of one that is over."""
+        parts = self._parts
+        stream = self.streams[number]
+        if not self._is_main(number):
+            nothing = np.zeros(0, np.int64)
+            return Windows(nothing, nothing, nothing)
+        taken = np.array([start for start, *_ in stream.found], np.int64)
+        starts = window_starts(stream.head, len(stream), parts, self.length, taken, self.setup.seed + parts)
+        warm = self._warm(number)
+        pieces, begins, at = [], [], 0
+        for start in starts.tolist():
+            before = min(start, warm)
+            # Behind it the scan goes on, or what is last in flight would have no successors to merge with.
+            end = min(len(stream), start + self.length + warm - WARM_BLOCKS)
+            pieces.append(np.arange(start - before, end))
+            begins.append(at + before)
+            at += before + end - start
+        pieces.append(self._some_more(stream, end))
+        rows = np.concatenate(pieces)
+        self._skip_metadata(stream.program, pieces)
+        return Windows(starts, np.array(begins, np.int64), rows)
+
+    def _measure(self, chosen: list[Windows]) -> Steps:
+        """Simulate windows and note how long each takes; the last txg is a whole one."""
+        self._load([_taken(s.program, each.rows) for s, each in zip(self.streams, chosen, strict=True)])
+        first = len(self.periods)
+        ends = [
+            int(each.begins[-1]) + self.length if len(each.begins) and self._is_main(number) else 0
+            for number, each in enumerate(chosen)
+        ]
+        while True:
+            yield from self._period()
+            done = np.array(self.plane.positions()[: len(chosen)]) - self._firsts
+            if self.control.finished(len(self.streams)) or (
+                self.periods[-1].whole and bool((done >= ends).all())
+            ):
+                break
+        self.simulated += int(done.sum())
+        self._take(chosen, first)
+
+    def _take(self, chosen: list[Windows], first: int) -> None:
+        """Note how long the windows loaded last took, in the periods since `first`, and estimate."""
+        for number, windows in enumerate(chosen):
+            if len(windows.starts) and self._is_main(number):
+                self._found(number, windows, first)
+        self._estimate()
+
+    def _found(self, number: int, windows: Windows, first: int) -> None:
+        stream, periods = self.streams[number], self.periods[first:]
+        work = np.concatenate(([0.0], np.cumsum(np.diff(stream.work)[windows.rows])))
+        clock, done, ends = self._course(number, work, periods)
+        begins = np.interp(work[windows.begins], done, clock)
+        seconds = np.interp(work[windows.begins + self.length], done, clock) - begins
+        period = first + np.searchsorted(ends, begins + seconds / 2.0)
+        stream.found += list(zip(windows.starts.tolist(), seconds.tolist(), period.tolist(), strict=True))
+        stream.found.sort()
+
+    def _course(self, number: int, work: F64, periods: list[Period]) -> tuple[F64, F64, F64]:
+        """Return moments, the work done by then, and the ends of txgs, on a clock that does not stand still.
+
+        A txg's own writes, the destaging of write caches with them, are spread over its slice and its drain:
+        what the drain leaves to the end of the txg differs, the sum of both hardly does.
+        """
+        clock, done, ends, start = [np.zeros(1)], [np.zeros(1)], [], 0.0
+        for period in periods:
+            active = period.drained - period.begin
+            spared = self._spared(number, work, period) if period.last else 0.0
+            stretch = max(0.0, (period.end - period.begin - spared) / max(active, 1e-9))
+            moments = np.array([moment for moment, *_ in period.notes]) - period.begin
+            place = np.array([each[1][number] for each in period.notes]) - self._firsts[number]
+            flight = np.array([each[2][number] for each in period.notes])
+            clock.append(start + stretch * moments)
+            done.append(work[place] - flight)
+            start += stretch * active
+            ends.append(start)
+        course = np.maximum.accumulate(np.concatenate(done))
+        course, rows = np.unique(course, return_index=True)
+        return np.concatenate(clock)[rows], course, np.array(ends)
+
+    def _spared(self, number: int, work: F64, period: Period) -> float:
+        """Return how much less a short slice would take as a part of a whole one [s].
+
+        The end of its txg is a whole one, which `_last_txg` counts.  Of a tile all counts that comes once a
+        slice: what a txg writes of its own, and what is lost while the last blocks in flight are awaited.
+        What the scan left in write caches is work of the slice, however short.
+        """
+        active = period.drained - period.begin
+        if self.quiet_s is None:
+            return self._mean_end() * max(0.0, 1.0 - active / self._mean_slice())
+        first = self._firsts[number]
+        place = np.array([each[1][number] for each in period.notes]) - first
+        last = min(int(np.searchsorted(place, place[-1])), len(place) - 1)
+        issuing = period.notes[last][0] - period.begin
+        flight = float(period.notes[last][2][number])
+        done = float(work[place[-1]] - work[place[0]]) - flight
+        idle = max(0.0, active - issuing - flight * issuing / done) if done > flight else 0.0
+        cached = period.ended - self.quiet_s
+        part = (issuing + cached) / (self.txg.slice_s + cached)
+        return float((self.quiet_s + idle) * max(0.0, 1.0 - part))
+
+    def _result(self) -> RunResult:
+        """Return what the operation itself has counted."""
+        return self.counted or super()._result()
+
+    @property
+    def _cached(self) -> bool:
+        return any(leaf.drive.flush_each_txg for leaf in self.setup.model.leaves)
+
+    def _last_txg(self) -> float:
+        """Return what the end of the last txg has more than its share of the scan: half of it on average."""
+        if self.complete:
+            return 0.0
+        return 0.5 * (self._mean_end() if self.quiet_s is None else self.quiet_s)
+
+    def _mean_end(self) -> float:
+        """Return how long a txg takes to end [s]."""
+        full = self._full()
+        return float(np.mean([each.ended for each in full]))
+
+    def _mean_slice(self) -> float:
+        """Return how long a slice takes, drain included [s]."""
+        full = self._full()
+        return sum(each.drained - each.begin for each in full) / len(full)
+
+    def _full(self) -> list[Period]:
+        return [each for each in self.periods if each.whole] or self.periods
+
+    def _estimate(self) -> None:
+        """Estimate what follows the beginning; of several streams, all windows tell of the longest."""
+        main = [stream for stream in self.streams if stream.found]
+        seconds = np.array([each for stream in main for _, each, _ in stream.found])
+        periods = np.array([each for stream in main for _, _, each in stream.found])
+        known = []
+        for stream in main:
+            starts = np.array([start for start, _, _ in stream.found])
+            known.append(stream.known[starts + self.length] - stream.known[starts])
+        left = [self.plan.times * len(stream) - stream.head for stream in main]
+        self.covered = min(1.0, len(seconds) * self.length / self._left(main))
+        covered = 0.0 if self.plan.times > 1.0 else self.covered
+        self.rest = max(
+            (
+                whole_from_windows(
+                    seconds,
+                    np.concatenate(known),
+                    self.plan.times * stream.known[-1] - stream.known[stream.head],
+                    count / self.length,
+                    covered,
+                    periods,
+                )
+                for stream, count in zip(main, left, strict=True)
+            ),
+            key=lambda each: each.total,
+        )
+
+    def _skip_metadata(self, program: Program, pieces: list[I64]) -> None:
+        """Take metadata as read, or asked for, that the scan has asked for before it comes to a window."""
+        if self.sorted:
+            return
+        items = self.plane.memory.items
+        visit = np.flatnonzero(program.code == OP_VISIT)
+        asked = self._asked(program, visit)
+        wanted = [np.zeros(0, np.int64)]
+        for piece in pieces:
+            if len(piece) == 0:
+                continue
+            first, last = np.searchsorted(visit, (piece[0], piece[-1] + 1))
+            inside = program.item[visit[first:last]]
+            inside = inside[~self.items.in_memory[inside]]
+            items["metadata_state"][inside] = META_ABSENT
+            early = inside[asked[inside] < piece[0]]
+            items["metadata_state"][early] = META_PRESENT if self._unbounded else META_WANTED
+            wanted.append(early)
+        if not self._unbounded:
+            heap = np.unique(np.concatenate(wanted))
+            self.plane.memory.heap[: len(heap)] = heap
+            self.plane.set_general("heap_size", len(heap))
+
+    @property
+    def _unbounded(self) -> bool:
+        return plain_prefetch(self.setup.release)
+
+    def _asked(self, program: Program, visit: I64) -> I64:
+        """Return at which operation each item is first asked for: by itself, or as the child of a visit."""
+        place = np.full(len(self.items), len(program), np.int64)
+        if self._unbounded:
+            asked = np.flatnonzero(program.code == OP_PREFETCH)
+            place[program.item[asked][::-1]] = asked[::-1]
+            return place
+        visited = np.full(len(self.items), len(program), np.int64)
+        visited[program.item[visit]] = visit
+        parent = np.flatnonzero(self.items.prefetch_first >= 0)
+        child = self.items.prefetch_first[parent]
+        while len(child):
+            place[child] = visited[parent]
+            child = self.items.prefetch_next[child]
+            parent, child = parent[child >= 0], child[child >= 0]
+        return place
+
+    def course(self, points: int = POINTS) -> list[ScanSample]:
+        """Return the progress of the whole run at moments of its estimated time."""
+        stream = self.streams[self._longest]
+        places = np.linspace(0, len(stream), points).astype(np.int64)
+        cost = self.rest.cost if self.rest.cost.size else np.ones(1)
+        known = stream.known[:, : len(cost)]
+        seconds = (known[places] - known[0]) @ cost
+        seconds = seconds / max(seconds[-1], 1e-9) * self.issue_s + self.visit_s
+        issued = known[places, 0] if known.shape[1] < 2 else stream.known[places, 1]
+        return [
+            ScanSample(float(moment), 0, int(each), "issue")
+            for moment, each in zip(seconds, issued, strict=True)
+        ]
+
+
+def _taken(program: Program, rows: I64) -> Program:
+    return Program(program.code[rows], program.item[rows])

@@ -1,0 +1,211 @@
+"""The same member with one thing different: other orders, faster parts, other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.model import LeafModel, PlaneModel
+from zsim.operation.rules import scan_rules
+from zsim.prediction.answer.prediction import Advice, Alternative, Quantiles
+from zsim.prediction.inputs.clients import repaired
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import on_own_ports, plane_model, shared_link
+from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.runs.member import MemberResult, run_member
+from zsim.prediction.runs.middle import MiddleWorld
+from zsim.prediction.runs.one_tile import is_tile, run_pool
+from zsim.prediction.runs.together import together
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.scenario.resolve import ResolvedScenario
+
+WORTH_SAYING = 0.04
+CACHE_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A member ready to be run again with something changed.
+
+    Attributes
+    ----------
+    resolved : ResolvedScenario
+        In the member's world.
+    member : Member
+    pool : WorldPopulation
+        The first tile, or a large miniature: what does not outlast the drives' write caches compares nothing.
+    result : MemberResult
+        On that one.
+    detail : MemberResult, optional
+        The best there is on that world, of several tiles.
+    """
+
+    resolved: ResolvedScenario
+    member: Member
+    pool: WorldPopulation
+    result: MemberResult
+    detail: MemberResult | None = None
+
+    @property
+    def shown(self) -> MemberResult:
+        """The best result there is."""
+        return self.detail or self.result
+
+    @property
+    def tiled(self) -> bool:
+        """Whether the result is that of a tile."""
+        return is_tile(self.resolved, self.result.model, self.pool)
+
+    def time(
+        self,
+        *,
+        model: PlaneModel | None = None,
+        release: ReleaseProfile | None = None,
+        operation: Operation | None = None,
+    ) -> float:
+        """Return the duration with other hardware, another release or operation, over the result's."""
+        resolved = replace(
+            self.resolved,
+            release=release or self.resolved.release,
+            operation=operation or self.resolved.operation,
+        )
+        if model is None:
+            model = plane_model(resolved, self.member.factors, resolved.seed)
+        if self.tiled:
+            found = run_pool(resolved, self.member, self.pool, model)
+        else:
+            found = run_member(resolved, self.member, pool=self.pool, model=model)
+        return found.time_s / self.result.time_s
+
+
+def bench_of(middle: MiddleWorld) -> Baseline:
+    """Return the first tile of the middle world, which has been run, with all that is known of that world."""
+    first = middle.first_tile() or run_pool(middle.resolved, middle.member, middle.pool, middle.model)
+    return Baseline(middle.resolved, middle.member, middle.pool, first, middle.result())
+
+
+def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+    """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
+    release = bench.resolved.release
+    if bench.resolved.operation == "rebuild":
+        return healing(bench, middle_s)
+    if release.order == "sorted":
+        name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
+        note = f"{release.name} with zfs_scan_legacy=1"
+    else:
+        name, other = "sorted", load_release(DEFAULT_RELEASE)
+        note = f"the same pool under {other.name}"
+    time_s = middle_s * bench.time(release=other)
+    found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
+    return (found, *healing(bench, middle_s))
+
+
+def verifying_scrub(bench: Baseline) -> float | None:
+    """Return how long the scrub that follows a rebuild takes, relative to the rebuild; None: none follows.
+
+    It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
+    starts one, later releases where zfs_rebuild_scrub_enabled is set).
+    """
+    release = bench.resolved.release
+    if bench.resolved.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
+        return None
+    model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))
+    return bench.time(model=model, operation="scrub")
+
+
+def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
+    """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
+    release, vdev = bench.resolved.release, bench.resolved.layout.vdevs[0]
+    known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
+    if release.rebuild == "none" or vdev.kind not in known:
+        return ()
+    if bench.resolved.replace > 1 and vdev.kind == "mirror":
+        return ()
+    other: Operation = "resilver" if bench.resolved.operation == "rebuild" else "rebuild"
+    name = "healing resilver" if other == "resilver" else "sequential rebuild"
+    note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
+    time_s = middle_s * bench.time(operation=other)
+    return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
+
+
+def instant(drive: DriveParameters) -> DriveParameters:
+    """Return a drive that takes no time."""
+    return DriveParameters(
+        capacity_bytes=drive.capacity_bytes,
+        kind="flash",
+        parallel_commands=1,
+        flash_read_rate=1e15,
+        flash_write_rate=1e15,
+        rotating=drive.rotating,
+    )
+
+
+def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
+    """Return the duration if one kind of resource took no time, by kind: source, target, link [s]."""
+    model = bench.result.model
+    trials = {
+        role: _changed(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
+        for role in dict.fromkeys(leaf.role for leaf in model.leaves if leaf.role in ("source", "target"))
+    }
+    if any(shared_link(model, number) >= 0 for number in range(len(model.leaves))):
+        trials["link"] = on_own_ports(model)
+    times = together(lambda changed: bench.time(model=changed), trials.values())
+    return {kind: middle_s * each for kind, each in zip(trials, times, strict=True)}
+
+
+def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
+    leaves = tuple(change(leaf) if leaf.role == role else leaf for leaf in model.leaves)
+    return replace(model, leaves=leaves)
+
+
+def advice(
+    bench: Baseline, middle_s: float, alternatives: tuple[Alternative, ...], without: Mapping[str, float]
+) -> tuple[Advice, ...]:
+    """Return what to change first, with what it saves; only what saves enough to be worth saying.
+
+    Every drive on a port of its own is what `without_each` has tried as a link that takes no time.
+    """
+    found = [*_hardware_advice(bench, middle_s)]
+    if "link" in without:
+        action, why = "give every drive a port of its own", "the shared link holds drives up"
+        found.append(Advice(action=action, why=why, saves_s=middle_s - without["link"]))
+    for alternative in alternatives:
+        if alternative.name == "sorted":
+            saved = middle_s - alternative.resilver_s.p50
+            found.append(
+                Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
+            )
+    worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
+    return tuple(sorted(worth, key=lambda each: -(each.saves_s or 0.0)))
+
+
+def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
+    model = bench.result.model
+    trials: list[tuple[str, str, PlaneModel]] = []
+    target = next((leaf.drive for leaf in model.leaves if leaf.role == "target"), None)
+    if target is not None and target.kind == "mechanical":
+        cached = _changed(
+            model,
+            "target",
+            lambda leaf: replace(
+                leaf, drive=replace(leaf.drive, write_cache_bytes=CACHE_BYTES, flush_each_txg=True)
+            ),
+        )
+        if target.write_cache_bytes == 0:
+            trials.append(
+                ("switch the new drive's write cache on", "its writes then lose fewer turns", cached)
+            )
+        if target.physical_sector_bytes > (1 << bench.resolved.ashift):
+            native = _changed(
+                model,
+                "target",
+                lambda leaf: replace(leaf, drive=replace(leaf.drive, physical_sector_bytes=512)),
+            )
+            why = "with this ashift, writes cover the drive's 4 KiB sectors in part, and each costs a turn"
+            trials.append(("replace with a drive of native 512-byte sectors", why, native))
+    shares = together(lambda changed: bench.time(model=changed), [changed for _, _, changed in trials])
+    return [
+        Advice(action=action, why=why, saves_s=middle_s * (1.0 - share))
+        for (action, why, _), share in zip(trials, shares, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""statistics: from a few runs to quantiles and their error."""

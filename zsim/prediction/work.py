@@ -1,0 +1,302 @@
+"""The runs of one prediction, and what is known at any moment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zsim.base.units import format_duration
+from zsim.engine.compiled.warm import begin_compiling
+from zsim.prediction.answer.prediction import Clients
+from zsim.prediction.inputs.clients import latencies
+from zsim.prediction.inputs.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import MemberResult, setup_of, world_of
+from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
+from zsim.prediction.runs.one_tile import run_pool, run_world
+from zsim.prediction.runs.together import together
+from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
+from zsim.prediction.statistics.level import Level, anchors, level, of_size
+from zsim.prediction.statistics.response import Response, response
+from zsim.scenario.resolve import ResolvedScenario
+
+if TYPE_CHECKING:
+    from zsim.prediction.exact.run import ExactRun
+
+Progress = Callable[[float, str], None]
+MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
+LARGE_WORLDS = 3
+SEED_STEP, BATCH_STEP = 1_000_003, 7_919
+MOST_MEMBERS = 1024
+AGAIN, MOST_AGAIN = 5, 383
+"""Small populations more of a world that is known well, to compare it with."""
+WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
+SHARE_OF_MIDDLE = 8
+"""How much of the work the worlds near the median are, in members."""
+
+
+class Work:
+    """The runs of one prediction.
+
+    First the members, each on a small population of its own, and a regression over them.  Then the worlds
+    nearest to the median on larger ones, which tell by how much all are longer or shorter there; the nearest
+    is shown in detail.  Where a precision is asked for, or the pool is small, that one is run until it is
+    known so well.
+
+    Parameters
+    ----------
+    resolved : ResolvedScenario
+    progress : callable
+        Called with the share done, 0 to 1, and what is being done.
+
+    Attributes
+    ----------
+    small : list of float
+        Durations of the members on small populations [s].
+    response : Response
+        Quantiles of these; all 1 where there are no members.
+    level : Level
+        What these are to be multiplied by.
+    bench : Baseline or None
+        The world that is shown.
+    """
+
+    def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
+        self.resolved, self.progress = resolved, progress
+        self.inputs: tuple[Unknown, ...] = unknowns(resolved)
+        self.members: tuple[Member, ...] = () if resolved.exact else draw_members(self.inputs, resolved.seed)
+        self.small: list[float] = []
+        self.anchors: list[float] = []
+        self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
+        self.level = Level()
+        self.notes: set[str] = set()
+        self.bench: Baseline | None = None
+        self.middle: MiddleWorld | None = None
+        self.clients: tuple[Clients, ...] = ()
+        self.scrub_share: float | None = None
+        self.exact: MemberResult | None = None
+        self.exact_run: ExactRun | None = None
+        self._benches: list[Baseline] = []
+
+    @property
+    def times(self) -> list[float]:
+        """Durations of the members at the size of the real pool [s]."""
+        return [time * self.level.factor for time in self.anchors]
+
+    @property
+    def quantiles(self) -> tuple[float, float, float]:
+        """The 10th, 50th and 90th percentile of the duration [s]."""
+        if self.exact is not None:
+            return (self.exact.time_s,) * 3
+        known, factor = self.response, self.level.factor
+        return known.p10 * factor, known.p50 * factor, known.p90 * factor
+
+    @property
+    def half_width(self) -> float:
+        """Half the 95 % interval of the median that finite samples leave, as a share of it."""
+        if self.exact is not None:
+            return 0.0
+        return math.hypot(self.response.half_width, self.level.half_width)
+
+    def run(self) -> None:
+        """Run everything."""
+        begin_compiling()
+        self._run_members()
+        self._run_larger()
+        if self.resolved.exact:
+            self._run_exactly()
+
+    def _run_exactly(self) -> None:
+        """Simulate every I/O; what is said of the answer is said of this run."""
+        from zsim.prediction.exact.run import ExactRun
+
+        self.exact_run = ExactRun(self.resolved, self.progress)
+        self.exact = self.exact_run.execute()
+        assert self.bench is not None
+        self.bench = replace(self.bench, detail=self.exact)
+
+    def _run_members(self) -> None:
+        """Run possible worlds; more of them where a precision is asked for, until they leave no more open."""
+        self._run_more(range(len(self.members)))
+        batch = 0
+        while self._is_open(self.response.half_width) and 0 < len(self.members) < MOST_MEMBERS:
+            known, batch = len(self.members), batch + 1
+            self.members += draw_members(self.inputs, self.resolved.seed + BATCH_STEP * batch, known)
+            self._run_more(range(known, len(self.members)))
+
+    def _is_open(self, half_width: float) -> bool:
+        """Tell whether one of the errors of the median is larger than the precision asked for leaves it.
+
+        There are three: of the number of worlds, of a well-known world, and of what it is compared with.
+        """
+        stated = self.resolved.scenario.precision
+        return stated is not None and half_width > PART * float(stated)
+
+    def _run_more(self, places: range) -> None:
+        for result in together(
+            lambda place: run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), places
+        ):
+            self.small.append(result.time_s)
+            self._report_members()
+        self._respond()
+
+    def _report_members(self) -> None:
+        share = len(self.small) / MEMBERS
+        if self.resolved.scenario.precision is not None:
+            share = math.log1p(len(self.small)) / math.log1p(MOST_MEMBERS)
+        self.progress(share * MEMBERS / (MEMBERS + SHARE_OF_MIDDLE), "possible worlds")
+
+    def _respond(self) -> None:
+        """Regress over the members that are known."""
+        if not self.small:
+            return
+        scores = np.array([member.scores for member in self.members[: len(self.small)]])
+        self.response = response(self.inputs, scores, self.small)
+        self.anchors = anchors(self.small, self.response.expected.tolist())
+
+    def _seeded(self, place: int) -> ResolvedScenario:
+        """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""
+        return replace(self.resolved, seed=self.resolved.seed + SEED_STEP * place)
+
+    def _nearest(self) -> list[int]:
+        """Return the members, those nearest to the median first."""
+        away = np.abs(np.log(np.array(self.anchors) / self.response.p50))
+        return np.argsort(away, kind="stable").tolist()  # type: ignore[no-any-return]
+
+    def _run_larger(self) -> None:
+        """Run worlds near the median on larger populations."""
+        self._report_larger(0.0, 0.0)
+        places = self._nearest()
+        first = places[0] if places else 0
+        member = self.members[first] if places else Member()
+        self.middle = middle_world(self._seeded(first), member, self._report_larger)
+        if self.middle is None:
+            self._run_large(places[:LARGE_WORLDS])
+        elif self.middle.in_small_tiles and places:
+            self._run_benches(places[:TILES], SMALL_TILE_BLOCKS)
+            self._take_benches()
+        else:
+            self.middle.execute()
+            self._take_middle()
+        self._look_closer()
+
+    def _look_closer(self) -> None:
+        """Run what is said of the world shown, beside its duration."""
+        bench = self.bench
+        assert bench is not None
+        self.notes = {bench.pool.note} - {""}
+        setup = setup_of(bench.resolved, bench.pool, bench.result.model, bench.resolved.release)
+        found = latencies(setup, bench.result.run)
+        self.clients = tuple(Clients(**asdict(each)) for each in found)
+        self.scrub_share = verifying_scrub(bench)
+
+    def _report_larger(self, now: float, share: float) -> None:
+        whole = len(self.members) + SHARE_OF_MIDDLE
+        self.progress(
+            (len(self.members) + SHARE_OF_MIDDLE * share) / whole, "those near the median in detail"
+        )
+
+    def _run_benches(self, places: Sequence[int], blocks: int) -> None:
+        """Run worlds on populations of so many blocks, several at a time."""
+        self._benches = []
+        for bench in together(lambda place: self._benched(place, blocks), places):
+            self._benches.append(bench)
+            self._report_larger(0.0, len(self._benches) / len(places))
+
+    def _benched(self, place: int, blocks: int) -> Baseline:
+        member = self.members[place] if self.members else Member()
+        seeded = world_of(self._seeded(place), member)
+        held = self.middle.pool if self.middle is not None and place == self._shown else None
+        pool = held or miniature(seeded, member, blocks=blocks)
+        model = plane_model(seeded, member.factors, seeded.seed)
+        return Baseline(seeded, member, pool, run_pool(seeded, member, pool, model))
+
+    @property
+    def _shown(self) -> int:
+        return self._nearest()[0] if self.anchors else 0
+
+    def _take_benches(self, error: float | None = None, factor: float = 1.0) -> None:
+        """Take the level from worlds on larger populations; `error`: of their size, a tile's if not given."""
+        known = [self.anchors[place] for place in self._nearest()] or [1.0] * len(self._benches)
+        times = [bench.result.time_s for bench in self._benches]
+        ratios = [time * factor / small for time, small in zip(times, known, strict=False)]
+        if error is None:
+            error = of_size(float(np.mean(np.log(ratios))))
+        self.level = level(ratios, error)
+        self.bench = self._benches[0]
+
+    def _take_middle(self, most: int = MOST_AGAIN) -> None:
+        """Take the level from the one world that is known well; `most`: populations to compare it with."""
+        middle = self.middle
+        assert middle is not None
+        self.bench = bench_of(middle)
+        error = middle.half_width_s / middle.time_s
+        if not self.anchors:
+            self.level = Level(middle.time_s, error)
+            return
+        place = self._shown
+        small = [self.small[place], *self._again(place, range(AGAIN))]
+        self.level = level([middle.time_s / each for each in small], error)
+        while self._is_open(math.sqrt(self.level.half_width**2 - error**2)) and len(small) < most:
+            small += self._again(place, range(len(small) - 1, 2 * len(small) - 1))
+            self.level = level([middle.time_s / each for each in small], error)
+
+    def _again(self, place: int, numbers: range) -> list[float]:
+        """Return what a world takes on small populations of several seeds [s]."""
+        seeds = [self.resolved.seed + SEED_STEP * (place + 1) + 1 + number for number in numbers]
+        found = together(
+            lambda seed: run_world(replace(self.resolved, seed=seed), self.members[place], MEMBER_BLOCKS),
+            seeds,
+        )
+        return [result.time_s for result in found]
+
+    def _run_large(self, places: Sequence[int]) -> None:
+        """Run worlds of which no tile can tell on large miniatures, larger where more precision is wanted."""
+        blocks = LARGE_BLOCKS
+        while True:
+            self._run_benches(places or range(LARGE_WORLDS), blocks)
+            self._extrapolate(blocks / MEMBER_BLOCKS)
+            precise = self.level.half_width <= self.resolved.precision
+            if self.resolved.scenario.precision is None or precise or 2 * blocks > MOST_BLOCKS:
+                return
+            blocks *= 2
+
+    def _extrapolate(self, ratio: float) -> None:
+        """Take the level from where two sizes of a miniature lead.
+
+        What a miniature has too much of does not grow with it (seeks between its metaslabs, blocks of the
+        MOS, files cut short), so that its share falls as one over the size.
+
+        Notes
+        -----
+        Richardson's extrapolation of first order (Phil. Trans. R. Soc. A 210, 1911).  The step is an error.
+        """
+        if not self.anchors or self._benches[0].result.scale <= 1.0 or ratio < WORTH_EXTRAPOLATING:
+            self._take_benches(0.0)
+            return
+        small = np.log([self.anchors[place] for place in self._nearest()[: len(self._benches)]])
+        large = np.log([bench.result.time_s for bench in self._benches])
+        share = math.expm1(float(small.mean() - large.mean())) / (ratio - 1.0)
+        step = max(-MOST_STEP, min(MOST_STEP, share))
+        self._take_benches(abs(step) / (1.0 - step), 1.0 - step)
+
+    def partial(self) -> bool:
+        """Make the best of what has been run; tell whether there is an answer."""
+        estimate = self.exact_run.estimate() if self.exact_run is not None else None
+        if estimate is not None:
+            self.notes.add(f"interrupted: the I/Os simulated so far point to {format_duration(estimate)}")
+        if self.bench is None and not self.anchors:
+            self._respond()
+        if self.bench is None and self._benches:
+            self._take_benches()
+        elif self.bench is None and self.middle is not None and self.middle.known:
+            self._take_middle(AGAIN)
+        elif self.bench is None and self.anchors:
+            self._run_benches([self._shown], SMALL_TILE_BLOCKS)
+            self._take_benches()
+        return self.bench is not None

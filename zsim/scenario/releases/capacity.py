@@ -1,0 +1,131 @@
+"""How large a pool is: what ZFS leaves of the drives, cut into metaslabs, as ``zpool list`` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zsim.base.errors import InputError
+from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.releases.profile import ReleaseProfile
+
+LABEL_BYTES = 256 << 10
+LABEL_START_BYTES = 4 << 20
+LABEL_END_BYTES = 512 << 10
+DRAID_ROW_BYTES = 16 << 20
+DRAID_RESERVE_BYTES = 32 << 20
+MIN_DRIVE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class VdevCapacity:
+    """Space of one top-level vdev.
+
+    Attributes
+    ----------
+    asize : int
+        Address space, parity included [bytes].
+    metaslab_shift : int
+        Size of a metaslab [log2(bytes)].
+    metaslab_count : int
+        Whole metaslabs; the rest is not used.
+    """
+
+    asize: int
+    metaslab_shift: int
+    metaslab_count: int
+
+    @property
+    def size(self) -> int:
+        """What ``zpool list`` prints as SIZE of the vdev [bytes]."""
+        return self.metaslab_count << self.metaslab_shift
+
+
+def leaf_asize(drive_bytes: int) -> int:
+    """Return the space of a leaf less its four labels and the boot area [bytes].
+
+    Raises
+    ------
+    InputError
+        When the drive is smaller than ZFS accepts (64 MiB).
+
+    Notes
+    -----
+    OpenZFS include/sys/vdev_impl.h (VDEV_LABEL_START_SIZE, VDEV_LABEL_END_SIZE), vdev.c vdev_open.
+    """
+    if drive_bytes < MIN_DRIVE_BYTES:
+        raise InputError("drive_size", drive_bytes, "ZFS takes drives from 64 MiB", "give the size as 4TB")
+    return (drive_bytes - LABEL_START_BYTES - LABEL_END_BYTES) // LABEL_BYTES * LABEL_BYTES
+
+
+def vdev_asize(vdev: VdevSpec, drive_bytes: int) -> int:
+    """Return the address space of a top-level vdev, parity included [bytes].
+
+    Parameters
+    ----------
+    vdev : VdevSpec
+    drive_bytes : int
+        Capacity of its smallest drive [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev_raidz.c vdev_raidz_open, vdev_mirror.c vdev_mirror_open, vdev_draid.c vdev_draid_open.
+    """
+    leaf = leaf_asize(drive_bytes)
+    if vdev.kind == "mirror":
+        return leaf
+    if vdev.kind == "raidz":
+        return leaf * vdev.children
+    width = vdev.data + vdev.parity
+    rows = (leaf - DRAID_RESERVE_BYTES) // DRAID_ROW_BYTES
+    return rows * (vdev.children - vdev.spares) // width * width * DRAID_ROW_BYTES
+
+
+def metaslab_shift(asize: int, release: ReleaseProfile) -> int:
+    """Return the size of a metaslab [log2(bytes)].
+
+    Notes
+    -----
+    OpenZFS vdev.c vdev_metaslab_set_size; `int.bit_length` is its highbit64.
+    """
+    values = release.tunables
+    largest_block = 17 if release.queue == "single" else 24
+    if release.metaslab_count == "200":
+        return max((asize // values["metaslabs_per_vdev"]).bit_length(), largest_block)
+    count = asize >> values["zfs_vdev_default_ms_shift"]
+    shift = values["zfs_vdev_default_ms_shift"]
+    if count < values["zfs_vdev_min_ms_count"]:
+        shift = (asize // values["zfs_vdev_min_ms_count"]).bit_length()
+    elif count > values["zfs_vdev_default_ms_count"]:
+        shift = (asize // values["zfs_vdev_default_ms_count"]).bit_length()
+    if shift > values["zfs_vdev_max_ms_shift"]:
+        shift = values["zfs_vdev_max_ms_shift"]
+        if asize >> shift > values["zfs_vdev_ms_count_limit"]:
+            shift = (asize // values["zfs_vdev_ms_count_limit"]).bit_length()
+    return max(shift, largest_block)
+
+
+def vdev_capacity(vdev: VdevSpec, drive_bytes: int, release: ReleaseProfile) -> VdevCapacity:
+    """Return the space of a top-level vdev.
+
+    Parameters
+    ----------
+    vdev : VdevSpec
+    drive_bytes : int
+        Capacity of its smallest drive [bytes].
+    release : ReleaseProfile
+        Decides the size of the metaslabs.
+
+    Raises
+    ------
+    InputError
+        When the drives are smaller than ZFS accepts.
+    """
+    asize = vdev_asize(vdev, drive_bytes)
+    shift = metaslab_shift(asize, release)
+    return VdevCapacity(asize, shift, asize >> shift)
+
+
+def pool_size(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
+    """Return SIZE of a pool as ``zpool list`` prints it: raw on RAID-Z, parity included [bytes]."""
+    per_kind = {vdev: vdev_capacity(vdev, drive_bytes, release).size for vdev in set(layout.vdevs)}
+    return sum(per_kind[vdev] for vdev in layout.vdevs)

@@ -1,0 +1,421 @@
+"""ZFS release by release: which algorithm is in it, and the value of every tunable that matters here.
+
+The profiles are the files of ``models/releases``: the first patch level of a series, and what later ones
+changed.  A release may be named by its series (``openzfs-2.3``: the last patch level), by a patch level
+(``openzfs-2.1.5``, ``zol-0.7.13``) or by a bare version (``2.3.9``, ``0.7.13``).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.base.model_data import Quantity
+from zsim.base.units import parse_bytes
+from zsim.scenario.releases.renamed import what_replaced
+
+DEFAULT_RELEASE = "openzfs-2.3"
+"""The release assumed when none is named."""
+
+Operation = Literal["resilver", "scrub", "rebuild"]
+
+GIB = 1 << 30
+_FAMILIES = "openzfs|zfsonlinux|zol|zfs|freebsd|solaris"
+_VERSION = re.compile(rf"(?:({_FAMILIES})-?)?v?(\d+(?:\.\d+)+)(?:-.*)?", re.ASCII)
+_SCRUB_MINIMUM = ("zfs_scrub_min_time_ms", "zfs_scan_min_time_ms")
+_TRUTH = {"true": 1, "yes": 1, "on": 1, "false": 0, "no": 0, "off": 0}
+
+
+class Tunables(Mapping[str, int]):
+    """The tunables of a release: a mapping that cannot be changed, and can be hashed and pickled.
+
+    Parameters
+    ----------
+    values : Mapping of str to int
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, int]) -> None:
+        self._values = dict(sorted(values.items()))
+
+    def __getitem__(self, name: str) -> int:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return f"Tunables({len(self)} values)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseProfile:
+    """What one release of ZFS does, as far as a resilver can tell.
+
+    Attributes
+    ----------
+    name, series, family, version : str
+        For example ``openzfs-2.1.5``, ``openzfs-2.1``, ``openzfs``, ``2.1.5``.
+    hz : int
+        Ticks per second of the platform's kernel [1/s].
+    scan : {"legacy", "sorted"}
+        Whether scan I/O is issued in traversal order or collected and sorted first.
+    dataset_order : {"hash", "object"}
+        Order in which queued datasets are visited: by hash, or by ascending object number.
+    metadata_prefetch : {"unbounded", "bookmark-order"}
+        Whether the children of an indirect block are all prefetched at once (ASYNC_READ class), or in the
+        order in which the traversal needs them, within the limit on bytes in flight (SCRUB class).
+    pause_rule : {"whole-seconds-beyond-timeout", "timeout-or-busy", "minimum-and-busy-or-timeout"}
+        When a scan gives way to the end of its txg; see `txg_slice`.
+    inflight : {"blocks", "bytes_per_leaf", "bytes_per_data_child"}
+        What the window of scan I/O counts: ``zfs_top_maxinflight`` blocks per top-level vdev, pool-wide;
+        or ``zfs_scan_vdev_limit`` bytes per readable leaf, or per (drives - parity), of a top-level vdev.
+    scan_phase_arc_clamp : bool
+        Whether the pool-wide window of the scan phase is also limited to a quarter of the ARC's maximum.
+    extent_score : {"none", "exact", "power-of-two"}
+        How extents are ranked while memory is being cleared.
+    column_test : bool
+        Whether a RAID-Z block that does not touch the missing drive is left out.
+    queue : {"single", "classes"}
+        The leaf's queue: one with deadlines (v28), or classes with minimum and maximum active.
+    queue_time_buckets : bool
+        Whether the C-LOOK order holds only within a time bucket.
+    class_selection : {"none", "priority", "round-robin"}
+        Which class below its minimum comes first.
+    non_interactive_throttle : bool
+        Whether scan I/O is cut back while other I/O is active (nia_delay, nia_credit).
+    repair_write_class : {"resilver", "async_write"}
+        Class of the repair writes.
+    aggregation_clamp : {"none", "pool-maximum-block", "16M"}
+        Upper limit of the aggregation limit.
+    mirror_choice : {"offset", "fewest-active", "load-and-seek"}
+        How a mirror picks the child to read.
+    scrub_of_replacing : {"one-child", "one-child-while-resilvering"}
+        When a scrub reads only one child of a replacing vdev.
+    metaslab_weight : {"space", "segment"}
+        What makes a metaslab attractive: free space weighted by LBA, or the largest free segment.
+    metaslab_fill : {"until-unfit", "until-fragmented", "switch-threshold", "contiguous-first"}
+        When the active metaslab is left.
+    metaslab_fit : {"first-fit", "bounded-first-fit"}
+        How far first-fit looks before the best fit is taken.
+    metaslab_count : {"200", "by-size"}
+        How large metaslabs are made.
+    embedded_slog : bool
+        Whether one metaslab of a top-level vdev is set aside for the ZIL.
+    allocators : {"one", "fixed", "by-cpus"}
+        Active metaslabs at a time; see `allocator_count`.
+    allocator_choice : {"none", "hash", "sync-thread"}
+        What decides which allocator a block goes to.
+    fragmentation_table : {"none", "to-16M", "to-512M"}
+        Table behind FRAG.
+    fragmentation_mean : {"none", "metaslabs", "free-space"}
+        What FRAG is averaged over.
+    resilver_restart : {"restart", "defer", "defer-unless-early"}
+        What a second replacement does to a running resilver.
+    rebuild : {"none", "mirror", "mirror-draid"}
+        Where sequential rebuild exists.
+    rebuild_inflight : {"none", "ios_per_top_level", "bytes_per_child"}
+        What the window of a rebuild counts.
+    draid : bool
+        Whether the release has dRAID.
+    dirty_data_cap : {"none", "percent", "4G-and-percent"}
+        Upper limit of ``zfs_dirty_data_max``; see `dirty_data_max`.
+    tunables : Tunables
+        Value of every tunable, in the unit that ZFS gives it.
+    details : Mapping of str to Quantity
+        Unit and source of every tunable, as the release has it.
+    details_of_hz : Quantity
+        Source of `hz`.
+    """
+
+    name: str
+    series: str
+    family: str
+    version: str
+    hz: int
+    scan: Literal["legacy", "sorted"]
+    dataset_order: Literal["hash", "object"]
+    metadata_prefetch: Literal["unbounded", "bookmark-order"]
+    pause_rule: Literal["whole-seconds-beyond-timeout", "timeout-or-busy", "minimum-and-busy-or-timeout"]
+    inflight: Literal["blocks", "bytes_per_leaf", "bytes_per_data_child"]
+    scan_phase_arc_clamp: bool
+    extent_score: Literal["none", "exact", "power-of-two"]
+    column_test: bool
+    queue: Literal["single", "classes"]
+    queue_time_buckets: bool
+    class_selection: Literal["none", "priority", "round-robin"]
+    non_interactive_throttle: bool
+    repair_write_class: Literal["resilver", "async_write"]
+    aggregation_clamp: Literal["none", "pool-maximum-block", "16M"]
+    mirror_choice: Literal["offset", "fewest-active", "load-and-seek"]
+    scrub_of_replacing: Literal["one-child", "one-child-while-resilvering"]
+    metaslab_weight: Literal["space", "segment"]
+    metaslab_fill: Literal["until-unfit", "until-fragmented", "switch-threshold", "contiguous-first"]
+    metaslab_fit: Literal["first-fit", "bounded-first-fit"]
+    metaslab_count: Literal["200", "by-size"]
+    embedded_slog: bool
+    allocators: Literal["one", "fixed", "by-cpus"]
+    allocator_choice: Literal["none", "hash", "sync-thread"]
+    fragmentation_table: Literal["none", "to-16M", "to-512M"]
+    fragmentation_mean: Literal["none", "metaslabs", "free-space"]
+    resilver_restart: Literal["restart", "defer", "defer-unless-early"]
+    rebuild: Literal["none", "mirror", "mirror-draid"]
+    rebuild_inflight: Literal["none", "ios_per_top_level", "bytes_per_child"]
+    draid: bool
+    dirty_data_cap: Literal["none", "percent", "4G-and-percent"]
+    tunables: Tunables
+    details: Mapping[str, Quantity] = field(repr=False, compare=False)
+    details_of_hz: Quantity = field(repr=False, compare=False)
+
+    @property
+    def order(self) -> Literal["legacy", "sorted"]:
+        """Order of the scan as it is set up: legacy also with ``zfs_scan_legacy=1``."""
+        return "legacy" if self.scan == "legacy" or self.tunables.get("zfs_scan_legacy", 0) else "sorted"
+
+    @property
+    def indirect_shift(self) -> int:
+        """Size of the indirect blocks of new objects [log2(bytes)]."""
+        return self.tunables["zfs_default_ibs"]
+
+    def with_tunables(self, overrides: Mapping[str, int | float | str]) -> ReleaseProfile:
+        """Return the profile with some tunables set otherwise.
+
+        Parameters
+        ----------
+        overrides : Mapping
+            Name (also as a FreeBSD sysctl, ``vfs.zfs.scrub_delay``) to value: a whole number, ``on``/``off``,
+            or a size such as ``16M`` for a tunable in bytes.
+
+        Raises
+        ------
+        InputError
+            When the release has no such tunable, saying what replaced it; or when the value is no number.
+        """
+        changed = {self.tunable_name(name): name for name in overrides}
+        new = {known: _tunable_value(name, overrides[name], self.details[known].unit)
+               for known, name in changed.items()}  # fmt: skip
+        return replace(self, tunables=Tunables({**self.tunables, **new}))
+
+    def tunable_name(self, name: str) -> str:
+        """Return the release's own name of a tunable given as module parameter or sysctl.
+
+        Raises
+        ------
+        InputError
+            When the release has no such tunable.
+        """
+        plain = name.strip().removeprefix("zfs:")
+        if plain.startswith("vfs.zfs."):
+            bare = plain.removeprefix("vfs.zfs.").replace(".", "_")
+            for candidate in (f"zfs_{bare}", bare):
+                if candidate in self.tunables:
+                    return candidate
+            plain = f"zfs_{bare}"
+        if plain not in self.tunables:
+            _refuse_tunable(self, name, plain)
+        return plain
+
+    def txg_slice(self, operation: Operation = "resilver", busy: bool = False) -> float:
+        """Return how long a scan runs in one txg before it gives way [s].
+
+        Parameters
+        ----------
+        operation : {"resilver", "scrub", "rebuild"}
+        busy : bool
+            Whether the pool has enough dirty data, or someone waits for the txg.
+
+        Notes
+        -----
+        OpenZFS dsl_scan.c dsl_scan_check_pause (to 0.7) and dsl_scan_check_suspend (0.8 and later).  In v28
+        the elapsed time is cut to whole seconds before it is compared with ">".
+        """
+        values = self.tunables
+        names = ("zfs_resilver_min_time_ms",) if operation == "resilver" else _SCRUB_MINIMUM
+        minimum = next(values[name] for name in names if name in values) / 1000
+        timeout = float(values["zfs_txg_timeout"])
+        if self.pause_rule == "minimum-and-busy-or-timeout":
+            return minimum if busy else max(minimum, timeout)
+        latest = timeout + (1 if self.pause_rule == "whole-seconds-beyond-timeout" else 0)
+        return min(minimum, latest) if busy else latest
+
+    def allocator_count(self, cpus: int) -> int:
+        """Return how many allocators a pool has on a machine with `cpus` processors.
+
+        Notes
+        -----
+        OpenZFS spa_misc.c, spa_allocators (0.8 to 2.2), spa_num_allocators and spa_cpus_per_allocator (2.3).
+        """
+        if self.allocators == "one":
+            return 1
+        if self.allocators == "fixed":
+            return self.tunables["spa_allocators"]
+        wanted = cpus // max(1, self.tunables["spa_cpus_per_allocator"])
+        return max(1, min(self.tunables["spa_num_allocators"], wanted))
+
+    def dirty_data_max(self, memory: int) -> int:
+        """Return the limit on dirty data [bytes] of a machine with `memory` bytes.
+
+        Raises
+        ------
+        InputError
+            For a release with the write limit that came before it (v28).
+
+        Notes
+        -----
+        OpenZFS arc.c arc_init; ``zfs_dirty_data_max=0`` means "by memory".
+        """
+        if self.dirty_data_cap == "none":
+            raise InputError("release", self.name, "it limits writes, not dirty data", "")
+        values = self.tunables
+        cap = values["zfs_dirty_data_max_max"] or memory * values["zfs_dirty_data_max_max_percent"] // 100
+        if self.dirty_data_cap == "4G-and-percent" and not values["zfs_dirty_data_max_max"]:
+            cap = min(cap, 4 * GIB)
+        return values["zfs_dirty_data_max"] or min(cap, memory * values["zfs_dirty_data_max_percent"] // 100)
+
+
+_BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "details", "details_of_hz")
+BEHAVIOURS = tuple(each.name for each in fields(ReleaseProfile) if each.name not in _BOOKKEEPING)
+
+
+@functools.lru_cache(maxsize=64)
+def load_release(name: str = DEFAULT_RELEASE) -> ReleaseProfile:
+    """Return the profile of a release.
+
+    Parameters
+    ----------
+    name : str
+        A series, a patch level or a bare version; see the module's docstring.
+
+    Raises
+    ------
+    InputError
+        With the nearest name, when there is no such release, or when its file is damaged.
+    """
+    series, wanted = _split(name)
+    path = model_data.find("releases", series, "release")
+    data = model_data.load_toml(path)
+    first, last = (model_data.text_of(data, key, path) for key in ("first", "last"))
+    version = wanted or last
+    if not _key(first) <= _key(version) <= _key(last):
+        remedy = f"use {path.stem} for the last of them"
+        raise InputError("release", name, f"the patch levels known run from {first} to {last}", remedy)
+    return _profile(data, path, version)
+
+
+def release_names() -> tuple[str, ...]:
+    """Return the series of the catalogue, oldest first within a family."""
+    parts = [name.split("-") for name in model_data.names("releases")]
+    return tuple("-".join(each) for each in sorted(parts, key=lambda part: (part[0], _key(part[1]))))
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    """Return the series and the patch level (`None`: the last) that `name` means."""
+    text = name.strip().lower()
+    match = _VERSION.fullmatch(text)
+    if match is None or text in model_data.names("releases"):
+        return text, None
+    family, version = match[1], match[2]
+    if family in ("freebsd", "solaris"):
+        return f"{family}-{'.'.join(version.split('.')[:2])}", None
+    key = _key(version)
+    length = 3 if key[:2] == (0, 6) else 2
+    series = f"{'zol' if key < (0, 8) else 'openzfs'}-{'.'.join(version.split('.')[:length])}"
+    return series, (version if len(key) > length else None)
+
+
+def _key(version: str) -> tuple[int, ...]:
+    """Return a version as numbers; ``0.6.5`` comes before ``0.6.5.1``."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def _profile(data: Mapping[str, Any], path: Path, version: str) -> ReleaseProfile:
+    choices = {key: _choice(data, f"behaviour.{key}", path, key) for key in BEHAVIOURS}
+    details = _quantities(data, path)
+    for patch in data.get("patch", []):
+        if _key(model_data.text_of(patch, "from", path)) > _key(version):
+            continue
+        for key in patch.get("removed", ()):
+            details.pop(key)
+        choices |= {key: _choice(patch, f"behaviour.{key}", path, key) for key in patch.get("behaviour", {})}
+        details |= _quantities(patch, path)
+    family = model_data.text_of(data, "family", path)
+    hz = model_data.quantity_of(data, "platform.hz", path, "ticks/s")
+    return ReleaseProfile(
+        name=f"{family}-{version}",
+        series=model_data.text_of(data, "name", path),
+        family=family,
+        version=version,
+        hz=int(hz.value),
+        tunables=Tunables({key: int(quantity.value) for key, quantity in details.items()}),
+        details=details,
+        details_of_hz=hz,
+        **choices,
+    )
+
+
+def _quantities(data: Mapping[str, Any], path: Path) -> dict[str, Quantity]:
+    return {key: model_data.quantity_of(data, f"tunables.{key}", path) for key in data.get("tunables", {})}
+
+
+def _choice(data: Mapping[str, Any], dotted: str, path: Path, key: str) -> Any:
+    """Return a behaviour's choice, checked against the type of the profile's attribute."""
+    table = model_data.table_of(data, dotted, path)
+    model_data.text_of(data, f"{dotted}.source", path)
+    model_data.text_of(data, f"{dotted}.kind", path, model_data.SOURCE_KINDS)
+    hint = get_type_hints(ReleaseProfile)[key]
+    if get_origin(hint) is Literal:
+        return model_data.text_of(data, f"{dotted}.choice", path, get_args(hint))
+    if not isinstance(table.get("choice"), bool):
+        raise InputError(f"{path.name}: {dotted}.choice", table.get("choice"), "it is true or false", "")
+    return table["choice"]
+
+
+def _tunable_value(name: str, value: int | float | str, unit: str) -> int:
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if unit.startswith("bytes"):
+            return parse_bytes(text, f"tunable {name}")
+        if unit == "bool" and text in _TRUTH:
+            return _TRUTH[text]
+        if not re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
+            _refuse_value(name, value, unit)
+        value = int(text)
+    if (
+        not math.isfinite(value)
+        or int(value) != value
+        or not 0 <= value <= (1 if unit == "bool" else 2**63 - 1)
+    ):
+        _refuse_value(name, value, unit)
+    return int(value)
+
+
+def _refuse_value(name: str, value: object, unit: str) -> NoReturn:
+    allowed = "it is 0 or 1" if unit == "bool" else f"it is a whole number from 0 [{unit}]"
+    raise InputError(f"tunable {name}", value, allowed, "")
+
+
+def _refuse_tunable(profile: ReleaseProfile, given: str, plain: str) -> NoReturn:
+    reason = f"{profile.name} has no such tunable"
+    remedy = what_replaced(plain, profile)
+    if remedy is None:
+        holders = [each for each in release_names() if plain in load_release(each).tunables]
+        if holders:
+            reason += f" ({', '.join(holders)} have it)"
+            remedy = "take one of those releases or leave it out"
+        else:
+            remedy = model_data.suggest(plain, profile.tunables)
+    raise InputError("tunable", given, reason, remedy)

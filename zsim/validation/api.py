@@ -1,0 +1,111 @@
+"""`validate`: run the cases that were asked for and return what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zsim.base.errors import InputError
+from zsim.base.model_data import validation_directory
+from zsim.validation.discovery import discover, selected
+from zsim.validation.frame import Case, Claim, Options
+from zsim.validation.report import document
+from zsim.validation.report.scores import summarise
+from zsim.validation.running import Report, run_cases
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """All claims of a validation, and their summary.
+
+    Attributes
+    ----------
+    claims : tuple of Claim
+    summary : dict
+        See `zsim.validation.report.scores.summarise`.
+    """
+
+    claims: tuple[Claim, ...]
+    summary: dict[str, Any]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no claim failed."""
+        return not self.summary["fail"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``zsim validate --json`` prints: ``cases`` (one entry a claim) and ``summary``."""
+        return {"cases": [claim.to_dict() for claim in self.claims], "summary": self.summary}
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as Markdown (.md, with its plot as .svg beside it) or HTML (.html)."""
+        document.save(path, self.claims, self.summary)
+
+    def __rich__(self) -> Group:
+        """Return tables and sentences as a rich renderable."""
+        return document.renderable(self.claims, self.summary)
+
+
+def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[Case]:
+    """Return the cases with these names (all if none is given) under these paths (those that come with zsim).
+
+    Raises
+    ------
+    InputError
+        When a path holds no case, or a name fits none.
+    """
+    if paths is None:
+        paths = (validation_directory(),)
+    return selected(discover(paths), names)
+
+
+def validate(
+    names: Sequence[str] = (),
+    paths: Iterable[str | Path] | None = None,
+    *,
+    population: Literal["given", "recipe"] = "given",
+    seed: int = 1,
+    jobs: int | None = 1,
+    on_progress: Report | None = None,
+) -> Validation:
+    """Hold predictions against measurements.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of cases, or patterns with ``*`` and ``?``; all if empty.
+    paths : iterable of str or Path, optional
+        Where the cases are; by default those that come with zsim.
+    population : {"given", "recipe"}
+        Whether a run that brings its block list is simulated on that list or on one made from its recipe.
+    seed : int
+        Of every random choice.
+    jobs : int, optional
+        Processes; None for one a core where there are many cases (a script that asks for more than one then
+        guards its main part with ``if __name__ == "__main__"``, because processes are spawned).
+    on_progress : callable, optional
+        Called with the share done (0 to 1) and a few words.
+
+    Returns
+    -------
+    Validation
+
+    Raises
+    ------
+    InputError
+        When a path holds no case, a name fits none, or `jobs` is below 1.
+
+    Examples
+    --------
+    >>> validate(["raidz_map_vectors"]).passed
+    True
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError("jobs", jobs, "at least one process is needed", "leave it out for one a core")
+    claims = run_cases(cases_of(names, paths), Options(population, seed), jobs, on_progress)
+    return Validation(tuple(claims), summarise(claims))

@@ -1,0 +1,1 @@
+"""field_reports: resilvers that other people reported, and the scenario of each by rule."""

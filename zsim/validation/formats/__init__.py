@@ -1,0 +1,1 @@
+"""formats: one module a form that validation cases come in."""

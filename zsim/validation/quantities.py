@@ -1,0 +1,109 @@
+"""Reads one number out of a prediction by a short expression, as the claims of ``case.toml`` name it.
+
+::
+
+    expression = path [ " / " path ]
+    path       = key { "." key }            resilver_s.p50, bottleneck.utilisation, written_bytes
+               | "leaves[" role "]." key    leaves[target].iops: the mean of the drives of that role
+               | "phases[" name "]." key    phases[metadata scan].duration_s: the sum over phases of that name
+               | "progress@" time "." key   progress@1h15m.scanned_bytes: between the points of the progress
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zsim.base.errors import InputError
+from zsim.base.units import format_duration, parse_duration
+
+_LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
+_PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
+_PROGRESS = re.compile(r"progress@([^.]+)\.(\w+)")
+
+
+def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
+    """Return the number that an expression names.
+
+    Parameters
+    ----------
+    prediction : Mapping
+        What ``Prediction.to_dict`` gives.
+    expression : str
+        See the module.
+
+    Returns
+    -------
+    float or None
+        None where the prediction does not hold it.
+
+    Raises
+    ------
+    InputError
+        When the expression is none.
+    """
+    paths = expression.split(" / ")
+    if len(paths) > 2:
+        raise InputError(
+            "quantity", expression, "it has one division at most", "write for instance a.b / c.d"
+        )
+    numbers = [_number(prediction, path.strip()) for path in paths]
+    if any(number is None for number in numbers):
+        return None
+    if len(numbers) == 1:
+        return numbers[0]
+    above, below = (number or 0.0 for number in numbers)
+    return above / below if below else None
+
+
+def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -> str:
+    """Say why an expression names no number of these predictions, and what they do hold."""
+    words = f"the prediction does not hold {expression!r}"
+    prediction = next((p for p in predictions if quantity_of(p, expression) is None), None)
+    if prediction is None:
+        return words
+    if _LEAVES.search(expression):
+        return f"{words}; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
+    if _PHASES.search(expression):
+        return f"{words}; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
+    if _PROGRESS.search(expression) and prediction.get("progress"):
+        return f"{words}; it ends after {format_duration(prediction['progress'][-1]['time_s'])}"
+    return words
+
+
+def _number(prediction: Mapping[str, Any], path: str) -> float | None:
+    if match := _LEAVES.fullmatch(path):
+        return _leaf_mean(prediction.get("leaves", ()), match[1], match[2])
+    if match := _PHASES.fullmatch(path):
+        found = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
+        return math.fsum(found) if found else None
+    if match := _PROGRESS.fullmatch(path):
+        return _interpolated(prediction.get("progress", ()), parse_duration(match[1]), match[2])
+    if not re.fullmatch(r"\w+(\.\w+)*", path):
+        remedy = "write for instance resilver_s.p50 or leaves[target].iops"
+        raise InputError("quantity", path, "it names no part of a prediction", remedy)
+    node: Any = prediction
+    for key in path.split("."):
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return float(node) if isinstance(node, int | float) else None
+
+
+def _leaf_mean(leaves: Sequence[Mapping[str, Any]], role: str, key: str) -> float | None:
+    """Return the mean over the drives of one role (or name), each row counted as often as it has drives."""
+    rows = [leaf for leaf in leaves if role in (leaf["role"], leaf.get("name")) and leaf.get(key) is not None]
+    if not rows:
+        return None
+    counts = [leaf.get("count", 1) for leaf in rows]
+    return math.fsum(c * leaf[key] for c, leaf in zip(counts, rows, strict=True)) / math.fsum(counts)
+
+
+def _interpolated(points: Sequence[Mapping[str, Any]], time: float, key: str) -> float | None:
+    known = [(point["time_s"], point[key]) for point in points if point.get(key) is not None]
+    if len(known) < 2 or not known[0][0] <= time <= known[-1][0]:
+        return None
+    times, values = zip(*known, strict=True)
+    return float(np.interp(time, times, values))

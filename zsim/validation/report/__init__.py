@@ -1,0 +1,1 @@
+"""report: scores, tables and pages made of the claims."""
