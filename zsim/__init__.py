@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
+    from zsim.planning.design.search import plan_layouts as plan_layouts
     from zsim.planning.eta.api import eta as eta
+    from zsim.planning.fleet.api import fleet as fleet
+    from zsim.planning.fleet.spec import Fleet as Fleet
+    from zsim.planning.risk.api import risk as risk
+    from zsim.planning.risk.question import RiskInputs as RiskInputs
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.api import predict as predict
     from zsim.scenario.layout import Layout as Layout
@@ -45,14 +50,20 @@ _EXPORTS = {
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.base.errors",
     "Prediction": "zsim.prediction.answer.prediction",
+    "Quantiles": "zsim.prediction.answer.prediction",
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
     "eta": "zsim.planning.eta.api",
+    "Fleet": "zsim.planning.fleet.spec",
+    "fleet": "zsim.planning.fleet.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
+    "plan_layouts": "zsim.planning.design.search",
     "predict": "zsim.prediction.api",
     "resolve": "zsim.scenario.resolve",
+    "risk": "zsim.planning.risk.api",
+    "RiskInputs": "zsim.planning.risk.question",
     "sweep": "zsim.planning.api",
     "validate": "zsim.validation.api",
 }

@@ -294,6 +294,10 @@ def _drive_experiments(files: frozenset[str], _: frozenset[str]) -> list[str]:
     return ["."] if "experiments.toml" in files else []
 
 
+def _published(files: frozenset[str], _: frozenset[str]) -> list[str]:
+    return ["."] if "published.toml" in files else []
+
+
 def _zfs_run(files: frozenset[str], _: frozenset[str]) -> list[str]:
     remnants = {"bps.csv.zst", "result.json", "trace.csv.zst", "progress.csv"}
     whole = "bps.csv.zst" in files or ("config.json" in files and remnants & files)
@@ -315,6 +319,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format("observed", "zsim.validation.field_reports.rows", "*.jsonl", _rows),
     Format("progress", "zsim.validation.progress.discovery", "progress of scans", lambda files, _: []),
+    Format("reliability", "zsim.validation.reliability.published", "published.toml", _published),
 )
 
 
