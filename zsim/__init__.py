@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zsim.base.errors import InputError as InputError
     from zsim.base.errors import NotSimulatedYet as NotSimulatedYet
     from zsim.base.errors import ZsimError as ZsimError
+    from zsim.case.resolve import resolve as resolve
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
     from zsim.scenario.releases.profile import load_release as load_release
-    from zsim.scenario.resolve import resolve as resolve
     from zsim.validation.api import validate as validate
 
     __version__: str
@@ -50,7 +50,7 @@ _EXPORTS = {
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
     "predict": "zsim.prediction.api",
-    "resolve": "zsim.scenario.resolve",
+    "resolve": "zsim.case.resolve",
     "sweep": "zsim.planning.api",
     "validate": "zsim.validation.api",
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zsim.prediction.answer.prediction import (
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import (
     Advice,
     Alternative,
     Assumption,
@@ -12,7 +13,6 @@ from zsim.prediction.answer.prediction import (
     Driver,
     Leaf,
     Phase,
-    Prediction,
     ProgressPoint,
     Quantiles,
     Uncertainty,

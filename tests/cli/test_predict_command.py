@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 
+from zsim.case.resolve import resolve
 from zsim.cli import flags
 from zsim.cli import predict as predict_module
 from zsim.cli import rerun as rerun_module
@@ -19,7 +20,6 @@ from zsim.cli import scenario as scenario_module
 from zsim.cli.main import main
 from zsim.prediction.answer.prediction import Prediction, PredictionInterrupted
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 BASE = ["--layout", "raidz2x6", "--fill", "0.62"]
 

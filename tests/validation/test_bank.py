@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.worlds import Choice
 from zsim.prediction.inputs.ensemble import Unknown, draw_members
-from zsim.prediction.inputs.worlds import Choice
 from zsim.validation.field_reports import bank as banks_of
 from zsim.validation.field_reports.bank import Bank, weighted_quantiles, widened
 

@@ -16,8 +16,8 @@ from zsim.base.errors import InputError
 from zsim.cli.common import key_value
 
 if TYPE_CHECKING:
+    from zsim.case.case import Case
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import ResolvedScenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -143,12 +143,11 @@ def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     return data | stated
 
 
-def resolved(scenario: Scenario) -> ResolvedScenario:
-    """Return the scenario with its assumptions; refuses at once what is in no catalogue."""
-    from zsim.drives.catalogue import load_drive
-    from zsim.scenario.resolve import resolve
+def resolved(scenario: Scenario) -> Case:
+    """Return the case of a scenario; refuses at once what is in no catalogue."""
+    from zsim.case.resolve import resolve
 
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    return resolve(scenario)
 
 
 def stated_by_flags(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from zsim.cli.common import notice, print_json, show
 from zsim.cli.flags import resolved, scenario_from, scenario_options
 
 if TYPE_CHECKING:
+    from zsim.case.case import Case
     from zsim.pool.miniature.ageing import AgedPool
-    from zsim.scenario.resolve import ResolvedScenario
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 BAR = 40
@@ -69,13 +69,13 @@ def histories_command(as_json: bool) -> None:
     show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
 
 
-def _populated(scenario: ResolvedScenario) -> AgedPool:
-    from zsim.pool.api import populate
+def _populated(scenario: Case) -> AgedPool:
+    from zsim.case.population import populate
 
     return populate(scenario)
 
 
-def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
+def figures(pool: AgedPool, scenario: Case) -> dict[str, Any]:
     """Return what `zsim pool show` prints, as plain data in SI."""
     import math
     from dataclasses import asdict
@@ -102,7 +102,7 @@ def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
     }
 
 
-def show_pool(pool: AgedPool, scenario: ResolvedScenario) -> None:
+def show_pool(pool: AgedPool, scenario: Case) -> None:
     """Print a population for a person."""
     from rich.console import Group
     from rich.text import Text

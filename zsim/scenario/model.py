@@ -1,6 +1,6 @@
 """The scenario: what is asked, as far as it is stated.
 
-A field that is None was not stated.  `zsim.scenario.resolve` supplies what is missing and lists every
+A field that is None was not stated.  `zsim.case.resolve` supplies what is missing and lists every
 assumption it makes.
 """
 

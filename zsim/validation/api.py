@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zsim.base.errors import InputError
 from zsim.base.model_data import validation_directory
 from zsim.validation.discovery import discover, selected
-from zsim.validation.frame import Case, Claim, Options
+from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.report import document
 from zsim.validation.report.scores import summarise
 from zsim.validation.running import Report, run_cases
@@ -51,7 +51,7 @@ class Validation:
         return document.renderable(self.claims, self.summary)
 
 
-def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[Case]:
+def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[ValidationCase]:
     """Return the cases with these names (all if none is given) under these paths (those that come with zsim).
 
     Raises

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
+from zsim.case.resolve import DEFAULT_DRIVE_BYTES
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
@@ -20,7 +21,6 @@ from zsim.scenario.releases.capacity import (
     vdev_asize,
 )
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
-from zsim.scenario.resolve import DEFAULT_DRIVE_BYTES
 
 NOMINAL_GB = (
     40, 60, 80, 120, 128, 160, 200, 240, 250, 256, 300, 320, 400, 480,

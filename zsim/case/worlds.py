@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base import model_data
+from zsim.case.case import Case
+from zsim.case.member import Member
 from zsim.drives.models.generations import LATEST
 from zsim.scenario.parts import Load
-from zsim.scenario.resolve import ResolvedScenario
 
 USES = (
     "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
@@ -110,13 +111,13 @@ def _prior(name: str, key: str, unit: str) -> float:
     )
 
 
-def data_bytes(resolved: ResolvedScenario) -> float:
+def data_bytes(case: Case) -> float:
     """Return what is stored on a pool, without parity or copies [bytes]."""
-    vdev = resolved.layout.vdevs[0]
+    vdev = case.layout.vdevs[0]
     if vdev.kind == "mirror":
-        return float(resolved.alloc)
+        return float(case.alloc)
     width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
-    return resolved.alloc * (width - vdev.parity) / width
+    return case.alloc * (width - vdev.parity) / width
 
 
 def write_caches() -> tuple[Choice, ...]:
@@ -134,9 +135,9 @@ def loads() -> tuple[Choice, ...]:
     return tuple(Choice(rate, share) for rate, share in LOADS)
 
 
-def shinglings(resolved: ResolvedScenario, vendor: str) -> tuple[Choice, ...]:
+def shinglings(case: Case, vendor: str) -> tuple[Choice, ...]:
     """Return factors on what a vendor's shingled drive spends on rewriting its bands, with their shares."""
-    column = resolved.recordsize // resolved.layout.vdevs[0].data
+    column = case.recordsize // case.layout.vdevs[0].data
     is_narrow = column < NARROW_COLUMN and vendor in NARROW_VENDORS
     narrow = NARROW_SHINGLINGS if is_narrow else ()
     return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
@@ -167,59 +168,43 @@ def pick(choices: tuple[Choice, ...], place: float) -> Any:
     return choices[-1].value
 
 
-def largest_record(resolved: ResolvedScenario) -> int:
+def largest_record(case: Case) -> int:
     """Return the largest record of the release [bytes]: the feature large_blocks came after FreeBSD 9."""
-    return LARGEST_OLD_RECORD if resolved.release.family in OLD_FAMILIES else 16 << 20
+    return LARGEST_OLD_RECORD if case.release.family in OLD_FAMILIES else 16 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What was not stated, as it is in one world; None leaves it as assumed.
+def in_world(case: Case, member: Member) -> Case:
+    """Return the case as it is in one possible world: what was drawn for it in the place of what was assumed.
 
-    Attributes
+    Parameters
     ----------
-    history, drive : str or None
-    write_cache : bool or None
-    load : float or None
-        Foreground reads a second and drive.
-    fill : float or None
-    ashift : int or None
+    case : Case
+    member : Member
+        Its drive and history are among the case's candidates.
     """
-
-    history: str | None = None
-    drive: str | None = None
-    write_cache: bool | None = None
-    load: float | None = None
-    fill: float | None = None
-    ashift: int | None = None
-
-
-def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
-    """Return the scenario in one world."""
-    changes: dict[str, Any] = {}
-    if world.history is not None:
-        changes["history"] = world.history
-    if world.write_cache is not None:
-        changes["write_cache"] = world.write_cache
-    if world.ashift is not None:
-        changes["ashift"] = world.ashift
-    if world.drive is not None:
-        changes["drive"] = world.drive
-        if resolved.assumed("new_drive"):
-            changes["new_drive"] = world.drive
-    if world.fill is not None:
-        changes |= {"fill": world.fill, "alloc": round(world.fill * resolved.pool_size)}
-    if world.load:
-        changes["load"] = (Load(kind="random-read", rate=reads_of_pool(resolved, world.load)),)
-    return replace(resolved, **changes) if changes else resolved
+    world = replace(case, member=member)
+    if member.history is not None:
+        world = replace(world, history=case.candidates.histories[member.history])
+    if member.write_cache is not None:
+        world = replace(world, write_cache=member.write_cache)
+    if member.ashift is not None:
+        world = replace(world, ashift=member.ashift)
+    if member.drive is not None:
+        drives = case.candidates.drives[member.drive]
+        world = replace(world, drive=drives.pool, new_drive=drives.new)
+    if member.fill is not None:
+        world = replace(world, fill=member.fill, alloc=round(member.fill * case.pool_size))
+    if member.load:
+        world = replace(world, load=(Load(kind="random-read", rate=reads_of_pool(case, member.load)),))
+    return world
 
 
-def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:
+def reads_of_pool(case: Case, per_drive: float) -> float:
     """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
-    vdev = resolved.layout.vdevs[0]
+    vdev = case.layout.vdevs[0]
     touched = (
         1
         if vdev.kind == "mirror"
-        else max(1, min(vdev.children - vdev.parity, resolved.recordsize >> resolved.ashift))
+        else max(1, min(vdev.children - vdev.parity, case.recordsize >> case.ashift))
     )
-    return max(0.02, per_drive * resolved.leaves / touched)
+    return max(0.02, per_drive * case.leaves / touched)

@@ -1,0 +1,64 @@
+"""What files about a real pool say: its blocks, its free space, the sizes of its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zsim.pool.measured.block_list import KnownBlocks, Order, load_blocks
+from zsim.pool.measured.free_space import FreeSpace, read_free_space
+from zsim.pool.recipes.recipe import RecordClass, TopLevel
+from zsim.pool.recipes.sizes import read_block_sizes
+from zsim.scenario.model import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class BlockList:
+    """A list of every block, read as far as it is asked for: it may be longer than memory.
+
+    Attributes
+    ----------
+    path : str
+        As it was stated.
+    """
+
+    path: str
+
+    def blocks(self, vdevs: tuple[TopLevel, ...], order: Order = "address") -> KnownBlocks:
+        """Return its blocks, of a long list windows of them; see `load_blocks`."""
+        return load_blocks(self.path, vdevs, order)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """What is known of a pool; None where no file was given.
+
+    Attributes
+    ----------
+    block_list : BlockList or None
+        Where there is one, the other two say nothing more.
+    free_space : FreeSpace or None
+        By metaslab.
+    records : tuple of RecordClass or None
+        Mix of block sizes.
+    """
+
+    block_list: BlockList | None = None
+    free_space: FreeSpace | None = None
+    records: tuple[RecordClass, ...] | None = None
+
+
+def facts_of(scenario: Scenario) -> PoolFacts:
+    """Read what the files of a scenario say of its pool.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read.
+    """
+    if scenario.block_list is not None:
+        return PoolFacts(block_list=BlockList(scenario.block_list))
+    free, sizes = scenario.metaslabs, scenario.blocks
+    return PoolFacts(
+        free_space=None if free is None else read_free_space(free),
+        records=None if sizes is None else read_block_sizes(sizes, scenario.recordsize),
+    )
