@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from zsim.pool.measured.block_list import KnownBlocks, Order, load_blocks
-from zsim.pool.measured.free_space import FreeSpace, read_free_space
 from zsim.pool.recipes.recipe import RecordClass, TopLevel
 from zsim.pool.recipes.sizes import read_block_sizes
 from zsim.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    from zsim.pool.measured.block_list import KnownBlocks, Order
+    from zsim.pool.measured.free_space import FreeSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class BlockList:
 
     def blocks(self, vdevs: tuple[TopLevel, ...], order: Order = "address") -> KnownBlocks:
         """Return its blocks, of a long list windows of them; see `load_blocks`."""
+        from zsim.pool.measured.block_list import load_blocks  # noqa: PLC0415 - needs compiled code
+
         return load_blocks(self.path, vdevs, order)
 
 
@@ -57,8 +62,14 @@ def facts_of(scenario: Scenario) -> PoolFacts:
     """
     if scenario.block_list is not None:
         return PoolFacts(block_list=BlockList(scenario.block_list))
-    free, sizes = scenario.metaslabs, scenario.blocks
+    sizes = scenario.blocks
     return PoolFacts(
-        free_space=None if free is None else read_free_space(free),
+        free_space=None if scenario.metaslabs is None else _free_space(scenario.metaslabs),
         records=None if sizes is None else read_block_sizes(sizes, scenario.recordsize),
     )
+
+
+def _free_space(path: str) -> FreeSpace:
+    from zsim.pool.measured.free_space import read_free_space  # noqa: PLC0415 - needs compiled code
+
+    return read_free_space(path)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_bytes
 from zsim.case.case import Case
 from zsim.case.facts import facts_of
-from zsim.pool.measured.block_list import FIELD as LIST_FIELD
-from zsim.pool.measured.free_space import FIELD as SPACE_FIELD
-from zsim.pool.measured.free_space import FreeSpace
+
+if TYPE_CHECKING:
+    from zsim.pool.measured.free_space import FreeSpace
 
 SAID_BY_LIST = {"fill", "frag", "history", "recordsize", "files"}
 DIFFERENT = 0.1
@@ -31,7 +32,7 @@ def with_facts(case: Case) -> Case:
     case = replace(case, facts=facts)
     if facts.block_list is not None:
         listed = sum(facts.block_list.blocks(case.vdevs).allocated)
-        return _with_alloc(case, listed, LIST_FIELD, SAID_BY_LIST)
+        return _with_alloc(case, listed, "block_list", SAID_BY_LIST)
     if facts.free_space is not None:
         case = _with_free_space(case, facts.free_space)
     return case if facts.records is None else _without(case, {"recordsize"})
@@ -66,9 +67,9 @@ def _with_free_space(case: Case, known: FreeSpace) -> Case:
         allowed = (
             f"it has metaslabs of top-level vdev {int(known.vdev.max())}, the layout has {count}, from 0"
         )
-        raise InputError(SPACE_FIELD, scenario.metaslabs, allowed, "give the layout of that pool")
+        raise InputError("metaslabs", scenario.metaslabs, allowed, "give the layout of that pool")
     if scenario.fill is None and scenario.alloc is None and known.alloc > 0:
-        case = _with_alloc(case, known.alloc, SPACE_FIELD, {"fill"})
+        case = _with_alloc(case, known.alloc, "metaslabs", {"fill"})
     if scenario.frag is None and known.frag is not None and case.release.fragmentation_table != "none":
         case = _without(replace(case, frag=known.frag), {"frag"})
     return case

@@ -16,7 +16,6 @@ from zsim.base.errors import InputError
 from zsim.cli.common import key_value
 
 if TYPE_CHECKING:
-    from zsim.case.case import Case
     from zsim.scenario.model import Scenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -141,13 +140,6 @@ def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         data.pop("fill", None)
         data.pop("alloc", None)
     return data | stated
-
-
-def resolved(scenario: Scenario) -> Case:
-    """Return the case of a scenario; refuses at once what is in no catalogue."""
-    from zsim.case.resolve import resolve
-
-    return resolve(scenario)
 
 
 def stated_by_flags(given: Mapping[str, Any]) -> dict[str, Any]:
