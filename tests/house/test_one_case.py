@@ -14,6 +14,7 @@ from zsim.case import resolve as door
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import DRIVE_CLASSES, USES, in_world
+from zsim.drives import catalogue
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
 from zsim.prediction import api, work
@@ -45,7 +46,8 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     found = Counted(monkeypatch)
-    for name in ("load_drive", "load_history", "load_enclosure", "load_release"):
+    found.watch(catalogue, "load_drive")
+    for name in ("load_history", "load_enclosure", "load_release"):
         found.watch(door, name)
     found.watch(DriveModel, "with_capacity")
     found.watch(DriveModel, "parameters")

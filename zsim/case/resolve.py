@@ -11,7 +11,7 @@ from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
 from zsim.case.known import with_facts
 from zsim.case.worlds import DRIVE_CLASSES, USES, year_of
-from zsim.drives.catalogue import load_drive
+from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import DEFAULT_HISTORY, load_history
@@ -47,33 +47,6 @@ class _Notes:
             return stated
         self.found.append(Assumption(name, default, text, why))
         return default
-
-
-class _Shelf:
-    """The drives of a case, each looked up once and scaled once to a capacity."""
-
-    def __init__(self, year: int) -> None:
-        self.year = year
-        self._named: dict[str, DriveModel] = {}
-        self._sized: dict[tuple[str, int], DriveModel] = {}
-
-    def named(self, name: str) -> DriveModel:
-        """Return a drive as the catalogue has it."""
-        if name not in self._named:
-            self._named[name] = load_drive(name)
-        return self._named[name]
-
-    @property
-    def drives(self) -> tuple[DriveModel, ...]:
-        """All that have been looked up."""
-        return tuple(self._named.values())
-
-    def sized(self, name: str, capacity: int) -> DriveModel:
-        """Return a drive, a generic one with a capacity [bytes] and the platters of its time."""
-        key = name, capacity
-        if key not in self._sized:
-            self._sized[key] = sized(self.named(name), capacity, self.year)
-        return self._sized[key]
 
 
 class _Space(NamedTuple):
@@ -112,7 +85,7 @@ def resolve(scenario: Scenario) -> Case:
     """
     notes = _Notes()
     layout, release = scenario.pool_layout, _release(scenario, notes)
-    shelf = _Shelf(year_of(release.name))
+    shelf = Shelf(year_of(release.name))
     space = _space(scenario, layout, release, shelf, notes)
     repair = _repair(scenario, layout, release, space, shelf, notes)
     take = notes.take
@@ -167,11 +140,6 @@ def resolve(scenario: Scenario) -> Case:
     return with_facts(case)
 
 
-def sized(model: DriveModel, capacity: int, year: int) -> DriveModel:
-    """Return a drive, a generic one with a capacity [bytes] and the platters of its time."""
-    return model.with_capacity(capacity, year) if model.is_generic else model
-
-
 def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:
     name = notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
     profile = load_release(name)
@@ -188,7 +156,7 @@ def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:
 
 
 def _space(
-    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: _Shelf, notes: _Notes
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: Shelf, notes: _Notes
 ) -> _Space:
     """Return drives, size of the pool, and how full it is."""
     why = "no drive was named; a typical 7200 rpm disk with conventional recording"
@@ -237,7 +205,7 @@ def _repair(
     layout: Layout,
     release: ReleaseProfile,
     space: _Space,
-    shelf: _Shelf,
+    shelf: Shelf,
     notes: _Notes,
 ) -> _Repair:
     """Return what runs, of how many drives, and onto which."""
@@ -267,7 +235,7 @@ def _default_ashift(release: ReleaseProfile) -> tuple[int, str]:
 
 
 def _candidates(
-    scenario: Scenario, space: _Space, repair: _Repair, shelf: _Shelf, notes: _Notes
+    scenario: Scenario, space: _Space, repair: _Repair, shelf: Shelf, notes: _Notes
 ) -> Candidates:
     """Return what worlds may be made of: only where the scenario says nothing."""
     same = any(each.field == "new_drive" for each in notes.found)
@@ -283,7 +251,7 @@ def _candidates(
     return Candidates(drives, histories)
 
 
-def _host(shelf: _Shelf) -> Enclosure | None:
+def _host(shelf: Shelf) -> Enclosure | None:
     """Return what SATA solid-state drives share where nobody says what they plug into."""
     return load_enclosure(HOST) if any(map(is_sata_flash, shelf.drives)) else None
 

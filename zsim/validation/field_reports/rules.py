@@ -56,9 +56,8 @@ from typing import Any
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import parse_bytes
-from zsim.case.resolve import sized
 from zsim.case.worlds import year_of
-from zsim.drives.catalogue import load_drive
+from zsim.drives.catalogue import load_drive, sized
 from zsim.drives.models.model import DriveModel
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
