@@ -6,6 +6,7 @@ Every import counts: those of a whole module, those inside a function, and those
 from __future__ import annotations
 
 import ast
+import importlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -139,3 +140,13 @@ def test_late_imports_and_those_for_types_count() -> None:
     lines = "if TYPE_CHECKING:", "    from zsim.pool import blocks", *late
     known = {"zsim.pool.blocks", "zsim.base.units"}
     assert imported("\n".join(lines), [*known, "zsim.base.files"]) == known
+
+
+def test_the_map_shows_every_room_and_its_arrows_go_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    house = importlib.import_module("house")
+    assert set(house.PLACES) == set(ROOMS)
+    arrows = house.needed(house.imports())
+    assert all(house.PLACES[other][0] <= house.PLACES[room][0] for room in arrows for other in arrows[room])
+    drawn = (ROOT / "docs" / "house.svg").read_text(encoding="utf-8")
+    assert not [room for room in ROOMS if f">{room}<" not in drawn]

@@ -167,15 +167,15 @@ def _space(
         origin = "as the drive's model has it" if scenario.drive else "a common size"
         notes.take("drive_size", None, size, format_both(size), origin)
     total = pool_size(layout, size, release)
-    if scenario.alloc is None:
-        why = "not stated; the time is about proportional to it"
-        fill = notes.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
-        return _Space(drive, size, total, fill, round(fill * total))
-    if scenario.alloc > total:
-        allowed = f"the pool {layout} of {format_both(size)} drives holds {format_bytes(total)}"
-        remedy = "give the size of the drives with drive_size"
-        raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
-    return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
+    if scenario.alloc is not None:
+        if scenario.alloc > total:
+            allowed = f"the pool {layout} of {format_both(size)} drives holds {format_bytes(total)}"
+            remedy = "give the size of the drives with drive_size"
+            raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
+        return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
+    why = "not stated; the time is about proportional to it"
+    fill = notes.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
+    return _Space(drive, size, total, fill, round(fill * total))
 
 
 def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Target:
