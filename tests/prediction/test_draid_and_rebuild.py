@@ -15,7 +15,7 @@ from zsim.drives.catalogue import load_drive
 from zsim.engine.model import TO_SPARE
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.clients import repaired
-from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.hardware import plane_model, refuse_what_is_missing
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.scenario.layout import Layout
@@ -70,7 +70,7 @@ def test_raidz_has_no_rebuild_and_says_so_in_one_sentence() -> None:
 def test_two_drives_into_distributed_spares_are_refused() -> None:
     asked = resolved(DRAID, target="distributed-spare", replace=2)
     with pytest.raises(ZsimError, match="one drive into a distributed spare"):
-        plane_model(asked)
+        refuse_what_is_missing(asked)
 
 
 @pytest.mark.parametrize("failed", [1, 2])
