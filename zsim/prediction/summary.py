@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -269,7 +269,7 @@ def progress_curve(
         return ()
     total = max(1, samples[-1].issued_bytes)
     stride = max(1, len(samples) // MAX_POINTS)
-    chosen: list[Any] = [*samples[::stride], samples[-1]]
+    chosen = [*samples[::stride], samples[-1]]
     points, end = [], max(result.run.end, 1e-9)
     for sample in chosen:
         share = min(1.0, sample.issued_bytes / total)

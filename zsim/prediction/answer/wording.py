@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zsim.base.units import format_bytes, format_duration, format_rate
 from zsim.prediction.answer.records import (
@@ -19,7 +19,7 @@ from zsim.prediction.answer.records import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
 TEXT_WIDTH = 100
@@ -285,7 +285,7 @@ def as_renderable(prediction: Answer) -> Group:
     from rich.padding import Padding
     from rich.text import Text
 
-    parts: list[Any] = [Text(headline(prediction), style="bold")]
+    parts: list[RenderableType] = [Text(headline(prediction), style="bold")]
     for section in sections(prediction):
         if section.title:
             parts += [
@@ -309,7 +309,7 @@ def grid_text(grid: Grid, width: int = 10 * TEXT_WIDTH) -> str:
     return _plain(rich_table(grid), width)
 
 
-def _plain(renderable: Any, width: int) -> str:
+def _plain(renderable: RenderableType, width: int) -> str:
     from rich.console import Console
 
     stream = io.StringIO()
