@@ -45,9 +45,7 @@ def leaf(**fields: Any) -> Leaf:
 
 
 def test_the_headline_is_operation_subject_and_time() -> None:
-    assert (
-        wording.headline(answer(subject="raidz2x6, 62% full")) == "Resilver of raidz2x6, 62% full: 10 h"
-    )
+    assert wording.headline(answer(subject="raidz2x6, 62% full")) == "Resilver of raidz2x6, 62% full: 10 h"
     assert wording.headline(answer(operation="scrub")) == "Scrub: 10 h"
 
 
@@ -167,9 +165,7 @@ def test_the_orders_begin_with_the_one_simulated() -> None:
     )
     first, second = wording.alternatives(answer(order="sorted", alternatives=(other,)))
     assert first == "sorted: 10 h (simulated here)."
-    assert (
-        second.startswith("legacy: 20 h (1.0 s to 25 h)") or "25 h" in second or "1 d" in second
-    )
+    assert second.startswith("legacy: 20 h (1.0 s to 25 h)") or "25 h" in second or "1 d" in second
     assert second.endswith("(why not).")
     assert wording.alternatives(answer()) == ()
 
