@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import house
 
 import zsim
 from zsim.cli.main import cli
@@ -217,11 +218,17 @@ def picture() -> str:
     return render(zsim.predict(zsim.Scenario(layout="raidz2x6", fill=0.62)).plot(), "svg").decode()
 
 
+def house_picture() -> str:
+    """Return the map of the house as SVG."""
+    return render(house.house(), "svg").decode()
+
+
 PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "reference" / "command-line.md": command_line,
     DOCS / "reference" / "scenario.md": scenario_page,
     DOCS / "reference" / "result.md": result_page,
     DOCS / "predict.svg": picture,
+    DOCS / "house.svg": house_picture,
     DOCS / "validation.md": validation_page,
     DOCS / "validation.svg": validation_picture,
     ROOT / "README.md": readme,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zsim.base.errors import InputError as InputError
     from zsim.base.errors import NotSimulatedYet as NotSimulatedYet
     from zsim.base.errors import ZsimError as ZsimError
+    from zsim.case.resolve import resolve as resolve
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
     from zsim.scenario.releases.profile import load_release as load_release
-    from zsim.scenario.resolve import resolve as resolve
     from zsim.validation.api import validate as validate
 
     __version__: str
@@ -61,7 +61,7 @@ _EXPORTS = {
     "load_release": "zsim.scenario.releases.profile",
     "plan_layouts": "zsim.planning.design.search",
     "predict": "zsim.prediction.api",
-    "resolve": "zsim.scenario.resolve",
+    "resolve": "zsim.case.resolve",
     "risk": "zsim.planning.risk.api",
     "RiskInputs": "zsim.planning.risk.question",
     "sweep": "zsim.planning.api",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from zsim.base import model_data
-from zsim.prediction.inputs.worlds import LATEST, YEARS, uses, year_of
+from zsim.case.worlds import LATEST, YEARS, uses, year_of
 
 TB = 10**12
 

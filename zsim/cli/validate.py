@@ -10,7 +10,7 @@ import click
 from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
-    from zsim.validation.frame import Case
+    from zsim.validation.frame import ValidationCase
 
 FAILED = 1
 
@@ -95,7 +95,7 @@ def command(
     return 0 if outcome.passed else FAILED
 
 
-def show_list(cases: Sequence[Case], as_json: bool) -> None:
+def show_list(cases: Sequence[ValidationCase], as_json: bool) -> None:
     """Print the cases: name, kind, and what is claimed of them."""
     from zsim.prediction.answer.wording import Grid, rich_table
     from zsim.validation.report.wording import quantity, tolerance_text

@@ -13,7 +13,7 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
 from zsim.base.reading import MAX_UNPACKED, content_mark, read_text
-from zsim.planning.compare import resolved
+from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
@@ -140,7 +140,7 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
         fields["layout"] = layout_of(point["width"], point["parity"])
     try:
         scenario = Scenario.from_dict({**common, **fields})
-        one = resolved(scenario)
+        one = resolve(scenario)
     except InputError as error:
         axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
         return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}

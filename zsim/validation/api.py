@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zsim.base.errors import InputError
 from zsim.base.model_data import validation_directory
 from zsim.validation.discovery import discover, selected
-from zsim.validation.frame import Case, Claim, Options
+from zsim.validation.frame import Claim, Options, ValidationCase
 from zsim.validation.progress.discovery import of_runs
 from zsim.validation.report import document
 from zsim.validation.report.scores import summarise
@@ -52,7 +52,7 @@ class Validation:
         return document.renderable(self.claims, self.summary)
 
 
-def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[Case]:
+def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[ValidationCase]:
     """Return the cases with these names (all if none is given) under these paths (those that come with zsim).
 
     Raises
@@ -65,7 +65,7 @@ def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = Non
     return selected(discover(paths), names)
 
 
-def running_cases(cases: Sequence[Case]) -> list[Case]:
+def running_cases(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
     """Return the runs of real OpenZFS among cases, as scans that run.
 
     Raises

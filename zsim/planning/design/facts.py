@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from zsim.base.errors import InputError
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
 from zsim.planning.risk.answer import rounded
@@ -24,7 +25,6 @@ from zsim.planning.store.sqlite import Store
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 Row = dict[str, Any]
 Report = Callable[[float, str], None]
@@ -77,9 +77,9 @@ class Context:
             fields["target"] = "distributed-spare"
         return Scenario.from_dict(fields)
 
-    def resolved(self, layout: str, **changes: Any) -> ResolvedScenario:
+    def resolved(self, layout: str, **changes: Any) -> Case:
         """Return that scenario with nothing left open."""
-        return resolve(self.scenario(layout, **changes), lambda name: load_drive(name).capacity_bytes)
+        return resolve(self.scenario(layout, **changes))
 
 
 def measured(context: Context, scenarios: Sequence[Scenario], report: Report) -> list[Hours | InputError]:
@@ -164,7 +164,7 @@ def with_chances(
     }
 
 
-def with_spares(inputs: RiskInputs, resolved: ResolvedScenario, spares: int) -> RiskInputs:
+def with_spares(inputs: RiskInputs, resolved: Case, spares: int) -> RiskInputs:
     """Return the inputs with a hot spare where the candidate has one and nothing else is stated."""
     if inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None:
         return inputs

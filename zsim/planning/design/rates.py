@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import math
 
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
 from zsim.drives.derived import random_service, sequential_rate
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.resolve import ResolvedScenario
 
 Row = dict[str, float]
 
 
-def rates(resolved: ResolvedScenario) -> Row:
+def rates(case: Case) -> Row:
     """Return random reads [1/s] and streaming rates [B/s] of a pool."""
-    model = load_drive(resolved.drive)
-    if model.is_generic:
-        model = model.with_capacity(resolved.drive_size)
-    vdevs = resolved.layout.vdevs
-    whole, hurt = (_reads(vdevs[0], resolved, model, missing) for missing in (0, 1))
-    stream = sequential_rate(model.parameters(), 0.0, max(resolved.fill, 0.05))
+    model = case.drive
+    vdevs = case.layout.vdevs
+    whole, hurt = (_reads(vdevs[0], case, model, missing) for missing in (0, 1))
+    stream = sequential_rate(model.parameters(), 0.0, max(case.fill, 0.05))
     others = len(vdevs) - 1
     share, hurt_share = _streams(vdevs[0], 0), _streams(vdevs[0], 1)
     return {
@@ -36,11 +33,11 @@ def rates(resolved: ResolvedScenario) -> Row:
     }
 
 
-def _reads(vdev: VdevSpec, resolved: ResolvedScenario, model: DriveModel, missing: int) -> float:
+def _reads(vdev: VdevSpec, case: Case, model: DriveModel, missing: int) -> float:
     """Return the random reads of whole records that a vdev serves [1/s]: one I/O for each data column."""
-    columns = min(vdev.data, math.ceil(resolved.recordsize / (1 << resolved.ashift)))
-    size = math.ceil(resolved.recordsize / columns)
-    return (vdev.children - missing) / columns / _service(model.parameters(), size, max(resolved.fill, 0.05))
+    columns = min(vdev.data, math.ceil(case.recordsize / (1 << case.ashift)))
+    size = math.ceil(case.recordsize / columns)
+    return (vdev.children - missing) / columns / _service(model.parameters(), size, max(case.fill, 0.05))
 
 
 def _service(drive: DriveParameters, size: int, span: float) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.provenance import provenance
+from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta, Span, Weighed
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
@@ -20,14 +21,13 @@ from zsim.planning.eta.reasons import (
     zpool_remaining,
     zpool_why,
 )
-from zsim.prediction.api import files_used, models_used, resolved_of, subject
+from zsim.prediction.api import case_of, files_used, models_used, subject
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.prediction.progress.worlds import courses_of
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 
 Progress = Callable[[float, str], None]
 WIDEST = 1e-6
@@ -82,20 +82,20 @@ def eta(
 
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
     """Return the answer for statuses of a scan on the pool of a scenario."""
-    resolved = resolved_of(scenario)
+    case = case_of(scenario)
     courses = _courses(scenario.replaced_by(evidence=_others(scenario)).to_toml(), on_progress)
-    facts = PoolFacts(resolved.release.order == "sorted" and resolved.operation != "rebuild")
+    facts = PoolFacts(case.release.order == "sorted" and case.operation != "rebuild")
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
     left, total = Span(*found.left()), Span(*found.total())
     elapsed = _elapsed(last, total, left)
     share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
-    phase = _phase(found, resolved, paused=paste.paused)
+    phase = _phase(found, case, paused=paste.paused)
     said = zpool_remaining(last)
     pace = expected_pace(found)
     return Eta(
         pool=paste.pool,
-        subject=subject(resolved),
+        subject=subject(case),
         total_s=total,
         remaining_s=left,
         elapsed_s=elapsed,
@@ -105,17 +105,15 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         parts=found.parts,
         zpool_remaining_s=said,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
-        zpool_why=zpool_why(last, said, left, share, resolved, phase),
+        zpool_why=zpool_why(last, said, left, share, case, phase),
         pace=pace,
-        reasons=slow_reasons(courses, found, resolved, pace),
+        reasons=slow_reasons(courses, found, case, pace),
         worry=worries(found, phase, left, paste.at),
-        consequences=consequences(resolved, share, total, left, elapsed),
+        consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
-        assumptions=tuple(each.to_dict() for each in resolved.assumptions),
+        assumptions=tuple(each.to_dict() for each in case.assumptions),
         notes=paste.notes,
-        provenance=provenance(
-            resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved)
-        ),
+        provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
     )
 
 
@@ -129,7 +127,7 @@ def _kept(toml: str) -> dict[str, tuple[Course, ...]]:
 def _courses(toml: str, on_progress: Progress | None) -> tuple[Course, ...]:
     held = _kept(toml)
     if "courses" not in held:
-        held["courses"] = courses_of(resolved_of(_read(toml)), on_progress)
+        held["courses"] = courses_of(case_of(_read(toml)), on_progress)
     return held["courses"]
 
 
@@ -159,10 +157,10 @@ def _done(found: Remaining) -> float:
     return found.state.visited if found.state.phase == "metadata scan" else found.state.issued
 
 
-def _phase(found: Remaining, resolved: ResolvedScenario, *, paused: bool) -> str:
+def _phase(found: Remaining, case: Case, *, paused: bool) -> str:
     if paused:
         return "paused"
-    if resolved.operation == "rebuild":
+    if case.operation == "rebuild":
         return "rebuild"
     return found.state.phase if found.state is not None else "unknown"
 

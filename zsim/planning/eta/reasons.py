@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from zsim.base.units import format_duration
+from zsim.case.case import Case
 from zsim.planning.eta.answer import Span
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.remaining import Remaining
 from zsim.prediction.progress.worlds import one_sweep
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.resolve import ResolvedScenario
 
 EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
@@ -61,16 +61,14 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     return max(0.0, (whole - done) / rate)
 
 
-def zpool_why(
-    scan: RunningScan, said: float | None, left: Span, share: float, resolved: ResolvedScenario, phase: str
-) -> str:
+def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
     """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
     if said is None:
         return NOTHING_ISSUED if phase == "metadata scan" else ""
     if left.p10 <= said <= left.p90:
         return ""
     short = said < left.p10
-    several = len(resolved.layout.vdevs) > 1 and scan.kind == "resilver"
+    several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
     rules = (
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
@@ -88,14 +86,12 @@ def expected_pace(found: Remaining) -> float:
     return float(np.median(found.paces))
 
 
-def slow_reasons(
-    courses: Sequence[Course], found: Remaining, resolved: ResolvedScenario, pace: float
-) -> tuple[str, ...]:
+def slow_reasons(courses: Sequence[Course], found: Remaining, case: Case, pace: float) -> tuple[str, ...]:
     """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named."""
     named = []
-    if "smr" in _recordings(resolved):
+    if "smr" in _recordings(case):
         named.append("a shingled (SMR) drive takes part: once its cache is full it rewrites whole bands")
-    if resolved.release.order == "sorted" and resolved.operation != "rebuild" and not one_sweep(resolved):
+    if case.release.order == "sorted" and case.operation != "rebuild" and not one_sweep(case):
         named.append(
             "there is not memory enough to sort the whole pool: the scan issues in several sweeps over it"
         )
@@ -107,10 +103,8 @@ def slow_reasons(
     return tuple(named)
 
 
-def _recordings(resolved: ResolvedScenario) -> set[str]:
-    from zsim.prediction.inputs.hardware import drive_models
-
-    return {model.recording for model in drive_models(resolved)}
+def _recordings(case: Case) -> set[str]:
+    return {case.drive.recording, case.new_drive.recording}
 
 
 def _likelier(courses: Sequence[Course], found: Remaining) -> list[str]:
@@ -152,16 +146,14 @@ def _at(at: datetime | None, seconds: float) -> str:
     return words if at is None else f"at {words}"
 
 
-def consequences(
-    resolved: ResolvedScenario, share: float, total: Span, left: Span, elapsed: float | None
-) -> tuple[str, ...]:
+def consequences(case: Case, share: float, total: Span, left: Span, elapsed: float | None) -> tuple[str, ...]:
     """Return what a second replacement and a reboot would cost now, in this release."""
     said = []
-    name = resolved.release.name
+    name = case.release.name
     gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
-    if resolved.operation == "resilver":
-        rule = resolved.release.resilver_restart
-        early = share < resolved.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+    if case.operation == "resilver":
+        rule = case.release.resilver_restart
+        early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         if rule == "restart" or (rule == "defer-unless-early" and early):
             said.append(
                 f"replacing a second drive now starts the resilver again from zero in {name}{gone}: both "
@@ -172,11 +164,11 @@ def consequences(
                 f"replacing a second drive now does not disturb this resilver in {name}: the new one waits "
                 f"and gets a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
             )
-    if resolved.operation == "rebuild":
+    if case.operation == "rebuild":
         said.append(
             "a reboot now: the rebuild goes on where it was noted last, a metaslab or so is done again"
         )
-    elif resolved.release.order == "sorted":
+    elif case.release.order == "sorted":
         lost = min(CHECKPOINT_S, elapsed) if elapsed else CHECKPOINT_S
         said.append(
             "a reboot now: the scan goes on from its last checkpoint, at most "

@@ -15,7 +15,7 @@ from zsim.base.files import replace_file
 from zsim.base.units import format_duration
 from zsim.planning.risk.answer import Chance, rounded
 from zsim.planning.risk.words import between, odds
-from zsim.prediction.answer.prediction import AnswerPart
+from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 
 from zsim.base.errors import NotSimulatedYet
 from zsim.base.provenance import provenance
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import DEFAULT_FILL, resolve
 from zsim.planning.fleet.answer import FleetAnswer, Losses, PoolsRow, Stock, honest
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
 from zsim.planning.fleet.response import HoursOf, Response, tabulated
@@ -21,9 +22,8 @@ from zsim.planning.risk.evaluate import Report, draw, summed_up
 from zsim.planning.risk.group import YEAR, Floats, Worlds
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import DEFAULT_FILL, ResolvedScenario, resolve
 
 WORLDS = 16
 FAILURES_A_BLOCK = 200_000
@@ -68,17 +68,17 @@ def fleet(
         When an input is impossible.
     """
     report = on_progress or (lambda share, words: None)
-    resolved = [_resolved(pools) for pools in asked.pool]
+    case = [_resolved(pools) for pools in asked.pool]
     tables = _tables(asked, hours_of or _predicted, report)
     drawn = [_worlds(pools, asked.seed) for pools in asked.pool]
-    blocks = list(_blocks(asked, resolved, tables, drawn))
+    blocks = list(_blocks(asked, case, tables, drawn))
     sums: dict[int, list[Sums]] = {}
     for done, (block, found) in enumerate(zip(blocks, _run(blocks, executor), strict=True)):
         sums.setdefault(block.world, []).append(found)
         report(0.5 + 0.5 * (done + 1) / len(blocks), "years of failures")
     trials = {world: sum(each.histories for each in blocks if each.world == world) for world in sums}
     merged = [_merged(sums[world]) for world in sorted(sums)]
-    return _answer(asked, resolved, tables, merged, [trials[world] for world in sorted(trials)])
+    return _answer(asked, case, tables, merged, [trials[world] for world in sorted(trials)])
 
 
 def _predicted(scenario: Scenario) -> Quantiles:
@@ -87,12 +87,12 @@ def _predicted(scenario: Scenario) -> Quantiles:
     return predict(scenario).resilver_s
 
 
-def _resolved(pools: Pools) -> ResolvedScenario:
-    resolved = resolve(pools.scenario, lambda name: load_drive(name).capacity_bytes)
-    if len(set(resolved.layout.vdevs)) > 1:
+def _resolved(pools: Pools) -> Case:
+    case = resolve(pools.scenario)
+    if len(set(case.layout.vdevs)) > 1:
         allowed = "the vdevs of a pool are alike here"
-        raise NotSimulatedYet("layout", str(resolved.layout), allowed, "give each kind a [[pool]] of its own")
-    return resolved
+        raise NotSimulatedYet("layout", str(case.layout), allowed, "give each kind a [[pool]] of its own")
+    return case
 
 
 def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[Response]:
@@ -121,7 +121,7 @@ def _stated(inputs: RiskInputs) -> dict[str, Any]:
 
 
 def _blocks(
-    asked: Fleet, resolved: Sequence[ResolvedScenario], tables: Sequence[Response], drawn: Sequence[Any]
+    asked: Fleet, case: Sequence[Case], tables: Sequence[Response], drawn: Sequence[Any]
 ) -> Iterator[Block]:
     """Yield the work: every world its share of the histories, in blocks of a bearable size."""
     site = Site(asked.years * YEAR, asked.detect, asked.visit, asked.lead_time, asked.spares, asked.crews)
@@ -129,7 +129,7 @@ def _blocks(
     shares = [asked.trials // count + (place < asked.trials % count) for place in range(count)]
     for world, histories in enumerate(shares):
         kinds = tuple(
-            _kind(*each, asked.years, world) for each in zip(asked.pool, resolved, tables, drawn, strict=True)
+            _kind(*each, asked.years, world) for each in zip(asked.pool, case, tables, drawn, strict=True)
         )
         expected = sum(_failures(kind, site) for kind in kinds)
         size = max(1, min(histories, int(FAILURES_A_BLOCK / max(expected, 1e-9))))
@@ -144,7 +144,7 @@ def _failures(kind: Kind, site: Site) -> float:
 
 def _kind(
     pools: Pools,
-    resolved: ResolvedScenario,
+    case: Case,
     table: Response,
     drawn: tuple[Worlds, Floats],
     years: float,
@@ -155,8 +155,8 @@ def _kind(
     start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
     return Kind(
         pools=pools.count,
-        vdevs=len(resolved.layout.vdevs),
-        group=groups(resolved, pools.inputs)[0][1],
+        vdevs=len(case.layout.vdevs),
+        group=groups(case, pools.inputs)[0][1],
         world=worlds.taken(np.array([place])),
         fills=(start, start + pools.fill_per_year * years),
         table_fills=table.fills,
@@ -201,7 +201,7 @@ def _added(parts: list[Any]) -> Any:
 
 def _answer(
     asked: Fleet,
-    resolved: Sequence[ResolvedScenario],
+    case: Sequence[Case],
     tables: Sequence[Response],
     sums: list[Sums],
     trials: list[int],
@@ -212,7 +212,7 @@ def _answer(
     degraded = sum(float(each.levels.sum()) for each in sums)
     share = sum(float(each.vdev.sum()) for each in sums)
     rows = tuple(
-        _row(place, asked, resolved[place], tables[place], sums, fleet_years, share)
+        _row(place, asked, case[place], tables[place], sums, fleet_years, share)
         for place in range(len(asked.pool))
     )
     return FleetAnswer(
@@ -228,7 +228,7 @@ def _answer(
         crews=_stock(asked.crews, sums, 1, _added([each.busy for each in sums]), failures),
         warnings=tuple(
             f"{pools.name}: {text}"
-            for pools, one in zip(asked.pool, resolved, strict=True)
+            for pools, one in zip(asked.pool, case, strict=True)
             for text in known_bugs(one)
         ),
         inputs=asked.plain(),
@@ -250,7 +250,7 @@ def _losses(values: list[Floats], factor: float) -> Losses:
 def _row(
     place: int,
     asked: Fleet,
-    resolved: ResolvedScenario,
+    case: Case,
     table: Response,
     sums: list[Sums],
     fleet_years: Floats,
@@ -268,7 +268,7 @@ def _row(
     lost = float(by_world[1].sum())
     return PoolsRow(
         name=pools.name,
-        layout=str(resolved.layout),
+        layout=str(case.layout),
         pools=pools.count,
         failures_per_year=honest(failures / fleet_years.sum()),
         hours_s=honest(float(table.hours(np.array([pools.scenario.fill or DEFAULT_FILL]), 0.0)[0])),

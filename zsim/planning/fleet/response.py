@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zsim.case.resolve import DEFAULT_FILL
 from zsim.planning.fleet.spec import Pools
 from zsim.planning.risk.group import HOUR, Floats
 from zsim.planning.risk.reliability import Z90
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import DEFAULT_FILL
 
 GRID = 3
 LEAST_FILL, MOST_FILL = 0.02, 0.98

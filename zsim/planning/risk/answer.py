@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, JsonValue
 
 from zsim.base.files import replace_file
-from zsim.prediction.answer.prediction import AnswerPart, Quantiles
+from zsim.prediction.answer.records import AnswerPart, Quantiles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,8 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
 from zsim.base.units import format_duration, format_fraction
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
 from zsim.planning.risk.answer import Assumed, Grades, RiskAnswer
 from zsim.planning.risk.evaluate import (
@@ -34,11 +35,10 @@ from zsim.planning.risk.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import RiskInputs, Unknowns, as_plain, unknowns
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.usable import usable_bytes
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 TERA = 1e12
 MOST_TOLERATED = 7
@@ -76,13 +76,13 @@ def risk(
         When an input is impossible.
     """
     asked, report = inputs or RiskInputs(), on_progress or (lambda share, words: None)
-    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
-    _refuse(resolved)
+    case = resolve(scenario)
+    _refuse(case)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
-    known = unknowns(_with_spares(asked, resolved), spread, scenario.drive)
+    known = unknowns(_with_spares(asked, case), spread, scenario.drive)
     report(0.8, "solving")
-    return _answer(resolved, asked, known, found)
+    return _answer(case, asked, known, found)
 
 
 def predicted_hours(scenario: Scenario, report: Report) -> Quantiles:
@@ -97,34 +97,34 @@ def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hou
     return Quantiles(p50=stated) if stated is not None else hours_of(scenario, report)
 
 
-def _refuse(resolved: ResolvedScenario) -> None:
+def _refuse(case: Case) -> None:
     """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
-    if resolved.operation == "scrub":
+    if case.operation == "scrub":
         raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
-    if resolved.replace > 1:
+    if case.replace > 1:
         raise NotSimulatedYet(
-            "replace", resolved.replace, "the window begins with one failed drive", "leave it out"
+            "replace", case.replace, "the window begins with one failed drive", "leave it out"
         )
-    for vdev in resolved.layout.vdevs:
+    for vdev in case.layout.vdevs:
         if vdev.tolerance > MOST_TOLERATED:
             allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
             raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
 
 
-def _with_spares(inputs: RiskInputs, resolved: ResolvedScenario) -> RiskInputs:
+def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
     """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
     stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
-    return inputs if stated or not resolved.layout.vdevs[0].spares else replace(inputs, spare="hot")
+    return inputs if stated or not case.layout.vdevs[0].spares else replace(inputs, spare="hot")
 
 
-def groups(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
+def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
     """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
     law = Repair(minimum=0.0) if inputs.mttr is not None else Repair()
 
     def group(vdev: VdevSpec) -> Group:
         return Group.of(
             vdev,
-            discipline=inputs.discipline or _discipline(resolved.release, inputs),
+            discipline=inputs.discipline or _discipline(case.release, inputs),
             repair=law,
             correlation_law=inputs.chosen_law,
             shape=inputs.shape,
@@ -133,7 +133,7 @@ def groups(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[tuple[int, G
         )
 
     runs: dict[VdevSpec, int] = {}
-    for vdev, run in itertools.groupby(resolved.layout.vdevs):
+    for vdev, run in itertools.groupby(case.layout.vdevs):
         runs[vdev] = runs.get(vdev, 0) + len(list(run))
     return tuple((count, group(vdev)) for vdev, count in runs.items())
 
@@ -151,17 +151,17 @@ def is_endless(release: ReleaseProfile) -> bool:
     return release.family in ("zol", "freebsd") or (release.family == "openzfs" and version < (2, 0))
 
 
-def _answer(resolved: ResolvedScenario, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -> RiskAnswer:
+def _answer(case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -> RiskAnswer:
     method = inputs.chosen_method
-    parts = groups(resolved, inputs)
+    parts = groups(case, inputs)
     drawn = draw(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
-    worlds = repeated_windows(parts[0][1], drawn.worlds) if is_endless(resolved.release) else drawn.worlds
+    worlds = repeated_windows(parts[0][1], drawn.worlds) if is_endless(case.release) else drawn.worlds
     window = window_loss(parts[0][1], worlds, method, inputs.seed)
     year = loss_within(parts, worlds, 1.0, method, inputs.seed)
     years = loss_within(parts, worlds, inputs.years, method, inputs.seed)
-    lost = bytes_lost(year, resolved)
+    lost = bytes_lost(year, case)
     return RiskAnswer(
-        subject=_subject(resolved, hours),
+        subject=_subject(case, hours),
         method=method,
         window=_grades(window),
         per_year=_grades(year),
@@ -172,9 +172,9 @@ def _answer(resolved: ResolvedScenario, inputs: RiskInputs, known: Unknowns, hou
         missing_s=float(worlds.missing.mean()),
         movers=movers(drawn.scores, year.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
-        warnings=warnings(resolved, inputs),
+        warnings=warnings(case, inputs),
         inputs={"stated": as_plain(inputs), "taken": _taken(known, drawn, parts[0][1])},
-        provenance=_provenance(resolved, inputs),
+        provenance=_provenance(case, inputs),
     )
 
 
@@ -186,26 +186,24 @@ def _grades(loss: Loss) -> Grades:
     )
 
 
-def bytes_lost(year: Loss, resolved: ResolvedScenario) -> Floats:
+def bytes_lost(year: Loss, case: Case) -> Floats:
     """Return the bytes expected to be lost of each TB of data in a year (NOMDL, Greenan et al. 2010).
 
     All of it with the pool; of a vdev's share what was not repaired, half on average; of a burst of latent
     errors the records it lies in.
     """
-    data = max(usable_bytes(resolved) * resolved.fill, 1.0)
-    record = number("latent", "blocks") * resolved.recordsize / (data / TERA)
-    share = HALF_REPAIRED / len(resolved.layout.vdevs)
+    data = max(usable_bytes(case) * case.fill, 1.0)
+    record = number("latent", "blocks") * case.recordsize / (data / TERA)
+    share = HALF_REPAIRED / len(case.layout.vdevs)
     result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
     return result
 
 
-def _subject(resolved: ResolvedScenario, hours: Quantiles) -> str:
+def _subject(case: Case, hours: Quantiles) -> str:
     length = format_duration(hours.p50)
     if hours.p10 is not None and hours.p90 is not None and hours.p10 < hours.p90:
         length += f" ({format_duration(hours.p10)} to {format_duration(hours.p90)})"
-    return (
-        f"{resolved.layout}, {format_fraction(resolved.fill)} full, {resolved.release.name}, repair {length}"
-    )
+    return f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {length}"
 
 
 def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
@@ -223,19 +221,19 @@ def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def warnings(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[str, ...]:
+def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
     """Return what a user should know: defects of the release, and what the chance does not hold."""
-    found = list(known_bugs(resolved))
-    if inputs.latent and is_endless(resolved.release):
+    found = list(known_bugs(case))
+    if inputs.latent and is_endless(case.release):
         found.append(
-            f"{resolved.release.name} never takes a resilver as done that met an unreadable block: it begins "
+            f"{case.release.name} never takes a resilver as done that met an unreadable block: it begins "
             "anew until the block's file and snapshots are deleted (mended in OpenZFS 2.0)"
         )
-    if resolved.old_drive == "online":
+    if case.old_drive == "online":
         found.append("the old drive still answers: as long as it does, no redundancy is missing")
-    if len({str(vdev) for vdev in resolved.layout.vdevs}) > 1:
+    if len({str(vdev) for vdev in case.layout.vdevs}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
-    if any(vdev.kind == "draid" for vdev in resolved.layout.vdevs):
+    if any(vdev.kind == "draid" for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
             "failures beyond the number of spares wait for new drives"
@@ -243,17 +241,17 @@ def warnings(resolved: ResolvedScenario, inputs: RiskInputs) -> tuple[str, ...]:
     return tuple(found)
 
 
-def known_bugs(resolved: ResolvedScenario) -> list[str]:
+def known_bugs(case: Case) -> list[str]:
     """Return the known defects of repairs in a release."""
-    release = resolved.release
+    release = case.release
     if release.family != "openzfs":
         return []
-    kinds = {vdev.kind for vdev in resolved.layout.vdevs}
+    kinds = {vdev.kind for vdev in case.layout.vdevs}
     return [
         f"{release.name}: {bug['words']}; fixed in {', '.join(bug['fixed'])} ({bug['source']})"
         for bug in reliability.read("repair-bugs")["bug"]
         if kinds & set(bug["layouts"])
-        and resolved.operation in bug["operations"]
+        and case.operation in bug["operations"]
         and not _is_fixed(release.version, bug["fixed"])
     ]
 
@@ -270,8 +268,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _provenance(resolved: ResolvedScenario, inputs: RiskInputs) -> dict[str, Any]:
-    return {**provenance(resolved.scenario.stated(), inputs.seed), **source_hashes(Path(__file__).parent)}
+def _provenance(case: Case, inputs: RiskInputs) -> dict[str, Any]:
+    return {**provenance(case.scenario.stated(), inputs.seed), **source_hashes(Path(__file__).parent)}
 
 
 def source_hashes(*rooms: Path) -> dict[str, str]:

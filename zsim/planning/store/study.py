@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.drives.catalogue import load_drive
+from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answer, answers
 from zsim.planning.store.keys import Shard, key_of, sources
@@ -17,7 +17,6 @@ from zsim.planning.sweep import layout_of, points
 from zsim.planning.table import NOT_RUN, Table, TableInterrupted
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 SHAPE = ("width", "parity")
 
@@ -104,10 +103,10 @@ def _row(point: Row) -> Row:
         fields["layout"] = layout_of(point["width"], point["parity"])
     try:
         scenario = Scenario.from_dict(fields)
-        resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+        case = resolve(scenario)
     except InputError as error:
         return {**point, "layout": fields.get("layout"), **refused_row(str(error))}
-    facts = {"layout": str(resolved.layout), "usable_bytes": usable_bytes(resolved)}
+    facts = {"layout": str(case.layout), "usable_bytes": usable_bytes(case)}
     stated = scenario.stated()
     told = {name: stated.get(name) for name in point if name in fields and name != "layout"}
     return {**point, **told, **facts, "scenario": stated}

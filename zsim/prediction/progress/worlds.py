@@ -10,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from zsim.base.errors import InputError
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import in_world
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.engine.model import PlaneModel
@@ -18,10 +21,9 @@ from zsim.operation.rules import rebuild_window, vdev_window, waits_for_metaslab
 from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.answer.summary import busiest, totals
 from zsim.prediction.evidence.probes import Ran, ScanProbe
-from zsim.prediction.inputs.ensemble import Member, draw_members, unknowns
-from zsim.prediction.inputs.hardware import drive_models, plane_model
+from zsim.prediction.inputs.ensemble import draw_members, unknowns
+from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.progress.course import (
     Course,
@@ -30,13 +32,13 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
-from zsim.prediction.runs.member import MemberResult, whole_setup, world_of
+from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
+from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.capacity import metaslab_shift
-from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
 REBUILD_CLOSES = 0.8
@@ -64,8 +66,8 @@ class CourseWork(Work):
     run departs from any world (`zsim.prediction.progress.noise`), and its own progress tells it soon.
     """
 
-    def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
-        super().__init__(resolved, progress)
+    def __init__(self, case: Case, progress: Progress) -> None:
+        super().__init__(case, progress)
         self.kept: dict[int, _Kept] = {}
 
     def run(self) -> None:
@@ -75,16 +77,14 @@ class CourseWork(Work):
         if not self.small:
             self._run_larger()
 
-    def _world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
-        member = self.members[place]
-        world = world_of(self._seeded(place), member)
-        model = plane_model(world, member.factors, world.seed)
-        pool = miniature(world, member, blocks=MEMBER_BLOCKS)
-        result = run_pool(world, member, pool, model)
+    def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+        world, model = self._world(place)
+        pool = miniature(world, blocks=MEMBER_BLOCKS)
+        result = run_pool(world, pool, model)
         self.kept[place] = _Kept(result, is_tile(world, model, pool), needed_share(world, pool, model))
         if self.weighing is None:
             return result, ()
-        return result, self.weighing.shows(Ran(world, member, pool, result, MEMBER_BLOCKS))
+        return result, self.weighing.shows(Ran(world, pool, result, MEMBER_BLOCKS))
 
     def _look_closer(self) -> None:
         """Leave out what a course does not need."""
@@ -94,7 +94,7 @@ class CourseWork(Work):
         if not self.small:
             assert self.bench is not None
             result = self.bench.detail if self.bench.detail is not None else self.bench.result
-            kept = _Kept(result, False, needed_share(self.resolved, self.bench.pool, result.model))
+            kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
             return (self._course(kept, result.time_s, Member()),)
         return tuple(
             replace(self._course(self.kept[place], time, self.members[place]), told=self._told(place))
@@ -114,7 +114,7 @@ class CourseWork(Work):
 
     def _course(self, kept: _Kept, time_s: float, member: Member) -> Course:
         result = kept.result
-        world = world_of(self.resolved, member)
+        world = in_world(self.case, member)
         factor = time_s / max(result.time_s, 1e-9)
         active = max(result.visit_s + result.issue_s, 1e-9)
         visit = result.visit_s * (1.0 + result.sync_s / active) * factor
@@ -141,31 +141,30 @@ class CourseWork(Work):
         )
 
 
-def courses_of(resolved: ResolvedScenario, progress: Progress | None = None) -> tuple[Course, ...]:
+def courses_of(case: Case, progress: Progress | None = None) -> tuple[Course, ...]:
     """Return what possible worlds of a scenario do over time.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
     progress : callable, optional
         Called with the share done and what is being done.
     """
-    work = CourseWork(resolved, progress or (lambda share, what: None))
+    work = CourseWork(case, progress or (lambda share, what: None))
     try:
         work.run()
     except HistoryError:
-        return even_courses(resolved)
+        return even_courses(case)
     return work.courses()
 
 
-def even_courses(resolved: ResolvedScenario) -> tuple[Course, ...]:
+def even_courses(case: Case) -> tuple[Course, ...]:
     """Return courses at rates a drive may have, for a pool of which no population can be made."""
-    drive, _ = drive_models(resolved)
-    numbers = drive.parameters()
+    numbers = case.drive.parameters()
     rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
-    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in resolved.layout.vdevs)
-    each = resolved.alloc / spread
-    needed = 1.0 if resolved.operation == "scrub" else 1.0 / len(resolved.layout.vdevs)
+    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in case.layout.vdevs)
+    each = case.alloc / spread
+    needed = 1.0 if case.operation == "scrub" else 1.0 / len(case.layout.vdevs)
     return tuple(
         Course(
             visit_s=EVEN_VISIT * each / rate * slower,
@@ -181,13 +180,13 @@ def even_courses(resolved: ResolvedScenario) -> tuple[Course, ...]:
 
 
 def whole_courses(
-    resolved: ResolvedScenario, drive_of: Callable[[int], DriveParameters] | None = None, worlds: int = 16
+    case: Case, drive_of: Callable[[int], DriveParameters] | None = None, worlds: int = 16
 ) -> tuple[Course, ...]:
     """Return the same for a pool so small that each world is run whole, every I/O of it.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
     drive_of : callable, optional
         The numbers of the drive of each leaf, in place of the scenario's.
     worlds : int
@@ -197,26 +196,26 @@ def whole_courses(
     InputError
         When no world can be built at that fill.
     """
-    members = draw_members(unknowns(resolved), resolved.seed)[:worlds]
-    seeded = [replace(resolved, seed=resolved.seed + SEED_STEP * place) for place in range(len(members))]
+    members = draw_members(unknowns(case), case.seed)[:worlds]
+    seeded = [replace(case, seed=case.seed + SEED_STEP * place) for place in range(len(members))]
     found = together(
         lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members))
     )
     known = tuple(course for course in found if course is not None)
     if not known:
-        raise InputError("alloc", resolved.alloc, "no simulated pool of that size holds it", "check it")
+        raise InputError("alloc", case.alloc, "no simulated pool of that size holds it", "check it")
     return known
 
 
 def _whole_course(
-    resolved: ResolvedScenario, member: Member, drive_of: Callable[[int], DriveParameters] | None
+    case: Case, member: Member, drive_of: Callable[[int], DriveParameters] | None
 ) -> Course | None:
-    world = world_of(resolved, member)
+    world = in_world(case, member)
     try:
-        pool = miniature(world, member, blocks=WHOLE_BLOCKS)
+        pool = miniature(world, blocks=WHOLE_BLOCKS)
     except HistoryError:
         return None
-    model = plane_model(world, member.factors, world.seed)
+    model = plane_model(world)
     if drive_of is not None:
         leaves = [replace(leaf, drive=drive_of(place)) for place, leaf in enumerate(model.leaves)]
         model = replace(model, leaves=tuple(leaves))
@@ -227,9 +226,7 @@ def _whole_course(
     )
 
 
-def whole_course(
-    world: ResolvedScenario, member: Member, pool: WorldPopulation, result: MemberResult
-) -> Course:
+def whole_course(world: Case, member: Member, pool: WorldPopulation, result: MemberResult) -> Course:
     """Return the course of a run of a whole pool; what is a little smaller or larger is scaled."""
     run, shape = result.run, recorded_shape(result.run)
     visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
@@ -247,18 +244,18 @@ def whole_course(
     )
 
 
-def needed_share(resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel) -> float:
+def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
-    if resolved.operation == "scrub":
+    if case.operation == "scrub":
         return 1.0
-    setup = whole_setup(resolved, pool.table, model)
+    setup = whole_setup(case, pool.table, model)
     table, wanted = pool.table, wanted_blocks(setup)
     sizes = np.where(table.dva_vdev >= 0, table.dva_asize, 0)
     here = float(sizes[:, 0][table.dva_vdev[:, 0] == 0].sum())
     needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
     share = needed / here if here > 0.0 else 1.0
     # What a rebuild has to do is estimated of its own vdev alone.
-    return max(1e-3, share) / (1 if resolved.operation == "rebuild" else len(resolved.layout.vdevs))
+    return max(1e-3, share) / (1 if case.operation == "rebuild" else len(case.layout.vdevs))
 
 
 def world_name(member: Member) -> str:
@@ -272,45 +269,45 @@ def world_name(member: Member) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
+def window_share(case: Case, model: PlaneModel) -> float:
     """Return what may be issued and under way, as a share of what is to be issued."""
-    if resolved.operation == "rebuild":
+    if case.operation == "rebuild":
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
-        window = rebuild_window(model, number, resolved.release, resolved.memory)
-        slab = 1 << metaslab_shift(resolved.pool_size // len(resolved.layout.vdevs), resolved.release)
-        if waits_for_metaslabs(resolved.release):
+        window = rebuild_window(model, number, case.release, case.memory)
+        slab = 1 << metaslab_shift(case.pool_size // len(case.layout.vdevs), case.release)
+        if waits_for_metaslabs(case.release):
             return 0.0
-        in_slab = slab * resolved.fill
+        in_slab = slab * case.fill
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
-        return min(0.25, held / max(resolved.alloc, 1.0))
-    if resolved.release.order != "sorted":
+        return min(0.25, held / max(case.alloc, 1.0))
+    if case.release.order != "sorted":
         return 0.0
     vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
-    held = sum(vdev_window(vdev, resolved.release).limit for vdev in vdevs)
-    of = resolved.alloc * len(vdevs) / len(model.vdevs)
+    held = sum(vdev_window(vdev, case.release).limit for vdev in vdevs)
+    of = case.alloc * len(vdevs) / len(model.vdevs)
     return min(0.25, held / max(of, 1.0))
 
 
-def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
+def closing_s(case: Case, tail_s: float) -> float:
     """Return how long a scan takes to be over after its last I/O [s].
 
     A rebuild makes no txg of its own: its end is noted in the one that is open, which an idle pool closes
     when zfs_txg_timeout is over (vdev_rebuild.c:vdev_rebuild_complete_sync; 3.7 to 4.5 s seen in four runs).
     """
-    if resolved.operation != "rebuild":
+    if case.operation != "rebuild":
         return tail_s
-    return max(tail_s, REBUILD_CLOSES * float(resolved.release.tunables["zfs_txg_timeout"]))
+    return max(tail_s, REBUILD_CLOSES * float(case.release.tunables["zfs_txg_timeout"]))
 
 
-def drifts(resolved: ResolvedScenario) -> float:
+def drifts(case: Case) -> float:
     """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
-    return min(1.0, resolved.fill / REFILLED) if one_sweep(resolved) else 0.0
+    return min(1.0, case.fill / REFILLED) if one_sweep(case) else 0.0
 
 
-def one_sweep(resolved: ResolvedScenario) -> bool:
+def one_sweep(case: Case) -> bool:
     """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
-    if resolved.operation == "rebuild" or resolved.release.order != "sorted":
+    if case.operation == "rebuild" or case.release.order != "sorted":
         return False
-    limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
-    entries = resolved.alloc / float(np.maximum(resolved.recordsize or 1 << 17, 4096))
+    limit = MemoryLimit(case.release, case.memory, case.alloc)
+    entries = case.alloc / float(np.maximum(case.recordsize or 1 << 17, 4096))
     return entries * (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) < limit.hard

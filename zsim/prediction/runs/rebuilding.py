@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors
 from zsim.operation.result import RunResult
@@ -25,7 +26,6 @@ from zsim.prediction.inputs.population import WorldPopulation
 from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
-from zsim.scenario.resolve import ResolvedScenario
 
 FEWEST_METASLABS = 4
 STRETCHES = 4
@@ -69,24 +69,24 @@ class MetaslabSample:
     behind: float
 
 
-def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:
+def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:
     """Return metaslabs to rebuild, evenly spread over the damaged vdev.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
     pool : WorldPopulation
         Its ranges are what the metaslabs are filled with; the more blocks it has, the more metaslabs.
     model : PlaneModel
     """
-    spec = resolved.layout.vdevs[0]
-    capacity = vdev_capacity(spec, resolved.drive_size, resolved.release)
+    spec = case.layout.vdevs[0]
+    capacity = vdev_capacity(spec, case.drive_size, case.release)
     size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
-    share = degraded_share(spec, resolved.replace)
+    share = degraded_share(spec, case.replace)
     data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
-    chunk = _chunk_bytes(resolved, spec)
-    window = rebuild_window(model, 0, resolved.release, resolved.memory)
+    chunk = _chunk_bytes(case, spec)
+    window = rebuild_window(model, 0, case.release, case.memory)
     in_flight = window.limit * (chunk if window.counts_blocks else 1)
     begin, end = allocated_ranges(pool.table, 0)
     piece = min(float(chunk), float(np.mean(end - begin)) * data)
@@ -96,11 +96,11 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: 
     part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
     wanted = len(pool.table) / 2 * piece
-    if waits_for_metaslabs(resolved.release):
+    if waits_for_metaslabs(case.release):
         in_flight = 0
     around = math.ceil(AROUND * in_flight / unit)
     numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)
-    if resolved.fill >= FULL:
+    if case.fill >= FULL:
         begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
         end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
     else:
@@ -113,7 +113,7 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: 
             0,
             damaged_vdev(model.vdevs[0]),
             metaslab_bytes=size,
-            segment_bytes=int(resolved.release.tunables["zfs_rebuild_max_segment"]),
+            segment_bytes=int(case.release.tunables["zfs_rebuild_max_segment"]),
         )
         before = float(chunks.psize[chunks.metaslab < numbers[around]].sum())
         behind = float(chunks.psize[chunks.metaslab > numbers[-around - 1]].sum())
@@ -148,8 +148,8 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
     return np.unique(np.concatenate((firsts[0] - 1 - edges, measured, firsts[-1] + length + edges)))
 
 
-def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
-    segment = int(resolved.release.tunables["zfs_rebuild_max_segment"])
+def _chunk_bytes(case: Case, spec: VdevSpec) -> int:
+    segment = int(case.release.tunables["zfs_rebuild_max_segment"])
     return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
 
 

@@ -52,7 +52,7 @@ def student(freedom: int) -> float:
 
     Notes
     -----
-    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.2 % from 4
+    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.3 % from 4
     degrees of freedom on; the exact values below.
     """
     if freedom <= 3:

@@ -56,10 +56,9 @@ from typing import Any
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import parse_bytes
-from zsim.drives.catalogue import load_drive
+from zsim.case.worlds import year_of
+from zsim.drives.catalogue import load_drive, sized
 from zsim.drives.models.model import DriveModel
-from zsim.prediction.inputs.hardware import sized
-from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import load_release
@@ -571,7 +570,7 @@ def rates_of(fields: Mapping[str, Any]) -> tuple[float | None, float | None]:
     model = load_drive(name)
     if size is None and model.is_generic:
         return None, None
-    model = sized(name, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
+    model = sized(model, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
     margin = math.exp(2.0 * model.spread().outer_rate)
     flash = model.flash()
     if flash is not None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import read_json
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 if TYPE_CHECKING:
     from zsim.operation.run import RunResult
@@ -63,7 +63,7 @@ class LeafMeasures(NamedTuple):
     utilisation: float
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return the one case that a folder is."""
     from zsim.validation.formats.zfs_config import EmulatedRun
 
@@ -72,12 +72,14 @@ def discover(path: Path) -> list[Case]:
     bench = EmulatedRun(config, result)
     name = str(config.get("id") or path.name)
     if problem:
-        return [Case(name, "zfs-run", "zfs-run", path, problem=problem)]
+        return [ValidationCase(name, "zfs-run", "zfs-run", path, problem=problem)]
     try:
         tolerance = LOADED_TOLERANCE if bench.randomly_loaded else TOLERANCE
         category: str | None = bench.category
     except (InputError, TypeError, ValueError, AttributeError) as error:
-        return [Case(name, "zfs-run", "zfs-run", path, problem=f"config.json cannot be used: {error}")]
+        return [
+            ValidationCase(name, "zfs-run", "zfs-run", path, problem=f"config.json cannot be used: {error}")
+        ]
     observed = _number(result, "resilver_s")
     if observed is None:
         observed = _number(result, "scan_io_span_s")
@@ -86,14 +88,14 @@ def discover(path: Path) -> list[Case]:
     if not (path / "bps.csv.zst").is_file():
         missing = "bps.csv.zst is missing"
     return [
-        Case(
+        ValidationCase(
             name, "zfs-run", "zfs-run", path, observed=observed, tolerance=tolerance, category=category,
             problem=missing,
         )
     ]  # fmt: skip
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one run; several seeds where its streams or its blocks are random."""
     from zsim.operation.run import Run
     from zsim.validation.formats.zfs_config import EmulatedRun, setup_of, taken_as
@@ -145,7 +147,7 @@ def recipe_population(bench: EmulatedRun, seed: int) -> BlockTable:
 
 
 def time_claims(
-    case: Case, bench: EmulatedRun, results: Sequence[RunResult], tolerance: float | None
+    case: ValidationCase, bench: EmulatedRun, results: Sequence[RunResult], tolerance: float | None
 ) -> list[Claim]:
     """Return the claims about durations, and about the clients where there are any."""
     seen = bench.result
@@ -185,7 +187,7 @@ def time_claims(
 
 
 def leaf_claims(
-    case: Case,
+    case: ValidationCase,
     bench: EmulatedRun,
     results: Sequence[RunResult],
     bytes_tolerance: float | None,
@@ -209,7 +211,7 @@ def leaf_claims(
 
 
 def compared(
-    case: Case, name: str, seen: LeafMeasures, answer: LeafMeasures, bytes_tolerance: float | None,
+    case: ValidationCase, name: str, seen: LeafMeasures, answer: LeafMeasures, bytes_tolerance: float | None,
     size_tolerance: float | None,
 ) -> Iterator[Claim]:  # fmt: skip
     """Yield the claims about one group of leaves."""
@@ -234,7 +236,7 @@ def compared(
         yield from _informed(case, f"{name}_{field}", getattr(seen, field), getattr(answer, field))
 
 
-def _informed(case: Case, claim: str, seen: float, answer: float) -> Iterator[Claim]:
+def _informed(case: ValidationCase, claim: str, seen: float, answer: float) -> Iterator[Claim]:
     if np.isfinite(seen):
         yield judge(case, claim, seen, answer)
 

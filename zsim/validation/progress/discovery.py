@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zsim.validation.frame import Case, Claim, Options
+from zsim.validation.frame import Claim, Options, ValidationCase
 
 SERIES, PAIRS, RUNS = "progress-series", "progress-pairs", "progress-run"
 
 
-def case_of(path: Path, number: int, row: Mapping[str, Any]) -> Case | None:
+def case_of(path: Path, number: int, row: Mapping[str, Any]) -> ValidationCase | None:
     """Return the case of a row with statuses or with events; None for any other."""
     if not isinstance(row, Mapping) or not row.get("id"):
         return None
     for key, kind, claim in (("statuses", SERIES, "eta[0]"), ("events", PAIRS, "event[1]")):
         if isinstance(row.get(key), list):
-            return Case(
+            return ValidationCase(
                 name=str(row["id"]),
                 kind=kind,
                 format="progress",
@@ -32,13 +32,13 @@ def case_of(path: Path, number: int, row: Mapping[str, Any]) -> Case | None:
     return None
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return nothing: rows are met by `zsim.validation.field_reports.rows`, runs by `of_runs`."""
     del path
     return []
 
 
-def of_runs(cases: Sequence[Case]) -> list[Case]:
+def of_runs(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
     """Return the runs of real OpenZFS among cases, as cases of their progress."""
     return [
         replace(case, kind=RUNS, format="progress", claim="eta@0.5", problem="", tolerance=None, key=RUN_KEY)
@@ -51,7 +51,7 @@ RUN_KEY = "run"
 PROGRESS_FILES = ("progress.csv", "progress.csv.zst")
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of a row or of a run."""
     if case.key == RUN_KEY:
         from zsim.validation.progress.runs import run as claims_of_run

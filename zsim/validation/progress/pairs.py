@@ -8,20 +8,22 @@ from typing import Any
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.observe.texts import moment
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 from zsim.validation.predicting import attempt, predict_fields
 from zsim.validation.progress.rows import KINDS, Row, fields_of
 
 LAST_BY_ALLOC = "last_by_alloc_s"
 
 
-def claims_of(case: Case, row: Row, options: Options) -> list[Claim]:
+def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
     """Return the claims of a row: one an event after the first, from the events before it alone."""
     events: Sequence[Mapping[str, Any]] = row.get("events") or ()
     return [_claim(case, row, events, place, options) for place in range(1, len(events))]
 
 
-def _claim(case: Case, row: Row, events: Sequence[Mapping[str, Any]], place: int, options: Options) -> Claim:
+def _claim(
+    case: ValidationCase, row: Row, events: Sequence[Mapping[str, Any]], place: int, options: Options
+) -> Claim:
     event, before = events[place], [each for each in events[:place] if each.get("duration_s")]
     name, truth = f"event[{place}]", event.get("duration_s")
     details = {LAST_BY_ALLOC: last_by_alloc(before, event)}

@@ -22,7 +22,7 @@ from zsim.prediction.progress.moments import PoolFacts
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, StatusFormat
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
 FIRST_STATUSES, MOST_STATUSES = 3, 10
@@ -98,17 +98,17 @@ def fields_of(bench: EmulatedRun) -> dict[str, Any]:
 
 def courses_of_run(bench: EmulatedRun) -> tuple[Course, ...]:
     """Return what possible worlds of a run do over time."""
-    from zsim.prediction.api import resolved_of
+    from zsim.prediction.api import case_of
     from zsim.prediction.progress.worlds import whole_courses
     from zsim.scenario.model import Scenario
 
-    resolved = resolved_of(Scenario.from_dict(fields_of(bench)))
+    resolved = case_of(Scenario.from_dict(fields_of(bench)))
     return whole_courses(resolved, lambda leaf: drive_of(bench, leaf))
 
 
 def courses_with_scrub(bench: EmulatedRun) -> list[tuple[Course, Course]]:
     """Return the courses of a run, each with that of a scrub in the same world."""
-    from zsim.prediction.api import resolved_of
+    from zsim.prediction.api import case_of
     from zsim.prediction.progress.worlds import whole_courses
     from zsim.scenario.model import Scenario
 
@@ -116,7 +116,7 @@ def courses_with_scrub(bench: EmulatedRun) -> list[tuple[Course, Course]]:
     dropped = ("operation", "target", "old_drive")
     scrub = {key: value for key, value in fields.items() if key not in dropped} | {"operation": "scrub"}
     found = [
-        whole_courses(resolved_of(Scenario.from_dict(each)), lambda leaf: drive_of(bench, leaf))
+        whole_courses(case_of(Scenario.from_dict(each)), lambda leaf: drive_of(bench, leaf))
         for each in (fields | {"write_cache": True}, scrub)
     ]
     return list(zip(*found, strict=False))
@@ -196,7 +196,7 @@ def load(path: Path) -> EmulatedRun:
     return EmulatedRun(*(json.loads(text) for text in texts))
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one run: its end as answered at five moments."""
     del options
     bench = load(case.path)
@@ -229,7 +229,7 @@ def scrub_of(folder: Path, bench: EmulatedRun) -> EmulatedRun | None:
     return None
 
 
-def next_claims(case: Case, bench: EmulatedRun) -> list[Claim]:
+def next_claims(case: ValidationCase, bench: EmulatedRun) -> list[Claim]:
     """Return the claim ``next``: a resilver from a finished scrub of the same pool, where there is one."""
     scrub = scrub_of(case.path, bench)
     if scrub is None:

@@ -17,14 +17,14 @@ from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 from zsim.validation.progress.rows import Row, fields_of, format_of, scans_of
 from zsim.validation.progress.score import band
 
 ZPOOL, GONE = "zpool_s", "elapsed_s"
 
 
-def claims_of(case: Case, row: Row, options: Options) -> list[Claim]:
+def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
     """Return the claims of a row, one a status."""
     scans = scans_of(row)
     truth = row.get("final_duration_s")
@@ -42,7 +42,7 @@ def rebuilt(row: Row) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _courses(fields: str, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
-    from zsim.prediction.api import resolved_of
+    from zsim.prediction.api import case_of
     from zsim.prediction.progress.worlds import courses_of
     from zsim.scenario.model import Scenario
 
@@ -50,7 +50,7 @@ def _courses(fields: str, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
     for left_out in ((), ("drive_size", "new_drive", "new_drive_size"), ("drive_size", "load", "history")):
         try:
             stated = {key: value for key, value in data.items() if key not in left_out}
-            resolved = resolved_of(Scenario.from_dict({"seed": seed, **stated}))
+            resolved = case_of(Scenario.from_dict({"seed": seed, **stated}))
             break
         except InputError:
             if "history" in left_out:
@@ -60,7 +60,7 @@ def _courses(fields: str, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
 
 
 def _claim(
-    case: Case,
+    case: ValidationCase,
     place: int,
     truth: float | None,
     courses: Sequence[Course],

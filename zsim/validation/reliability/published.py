@@ -22,7 +22,7 @@ from zsim.planning.risk.chain import in_window, mean_time_to_loss, within
 from zsim.planning.risk.group import HOUR, Group, Repair, Worlds, one_world
 from zsim.planning.risk.question import rate_of_share
 from zsim.planning.risk.simulation import count_events, simulate
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 YEAR = 8760 * HOUR
 """[s]; papers count 365 days."""
@@ -33,12 +33,12 @@ ROUNDED = 0.04
 SIGMAS = 3.0
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return a case for each paper and table of the file."""
     data = read(path)
     titles = [*(each["name"] for each in (*data["case"], *data["window"])), *_WITH_LAWS]
     return [
-        Case(f"reliability: {title}", KIND, FORMAT, path, key=title, claim="chance", unit="1")
+        ValidationCase(f"reliability: {title}", KIND, FORMAT, path, key=title, claim="chance", unit="1")
         for title in titles
     ]
 
@@ -49,7 +49,7 @@ def read(path: Path) -> dict[str, Any]:
     return tomllib.loads(found.read_text(encoding="utf-8"))
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of a case."""
     data = read(case.path)
     if case.key in _WITH_LAWS:
@@ -81,7 +81,7 @@ def exponential_world(each: dict[str, Any]) -> tuple[Group, Worlds]:
     )
 
 
-def _exponential(case: Case, each: dict[str, Any]) -> list[Claim]:
+def _exponential(case: ValidationCase, each: dict[str, Any]) -> list[Claim]:
     group, world = exponential_world(each)
     found = within(group, world, 10 * YEAR)
     chance = float(found.vdev[0])
@@ -98,7 +98,7 @@ def _exponential(case: Case, each: dict[str, Any]) -> list[Claim]:
     ]
 
 
-def _window(case: Case, row: list[float], tolerance: float) -> Claim:
+def _window(case: ValidationCase, row: list[float], tolerance: float) -> Claim:
     drives, lost, share, correlation, hours, expected = row
     group = Group(children=int(drives), tolerance=int(lost), correlation_law="same")
     world = one_world(rate_of_share(share), hours * HOUR, correlation=correlation)
@@ -119,7 +119,7 @@ def laws(data: dict[str, Any], tolerance: int) -> tuple[Group, float, float]:
     return group, mean * HOUR, 1.0 / (lifetime * HOUR)
 
 
-def _elerath_pecht(case: Case, data: dict[str, Any], seed: int) -> Iterator[Claim]:
+def _elerath_pecht(case: ValidationCase, data: dict[str, Any], seed: int) -> Iterator[Claim]:
     """Yield events in 1,000 groups; both the published figure and this one have a standard error."""
     told = data["elerath_pecht"]
     group, hours, rate = laws(told, 1)
@@ -139,7 +139,7 @@ def _elerath_pecht(case: Case, data: dict[str, Any], seed: int) -> Iterator[Clai
     )
 
 
-def _simedc(case: Case, data: dict[str, Any], seed: int) -> Iterator[Claim]:
+def _simedc(case: ValidationCase, data: dict[str, Any], seed: int) -> Iterator[Claim]:
     """Yield the chance against the first order of overlapping renewals: n C(n - 1, P) m^(P + 1) E^P t."""
     told = data["simedc"]
     group, hours, rate = laws(told, told["tolerance"])

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base import model_data
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.drives.catalogue import sized
 from zsim.drives.models.generations import LATEST, first_year
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
-from zsim.scenario.resolve import ResolvedScenario
 
 USES = (
     "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
@@ -115,13 +117,13 @@ def _prior(name: str, key: str, unit: str) -> float:
     )
 
 
-def data_bytes(resolved: ResolvedScenario) -> float:
+def data_bytes(case: Case) -> float:
     """Return what is stored on a pool, without parity or copies [bytes]."""
-    vdev = resolved.layout.vdevs[0]
+    vdev = case.layout.vdevs[0]
     if vdev.kind == "mirror":
-        return float(resolved.alloc)
+        return float(case.alloc)
     width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
-    return resolved.alloc * (width - vdev.parity) / width
+    return case.alloc * (width - vdev.parity) / width
 
 
 def write_caches() -> tuple[Choice, ...]:
@@ -139,9 +141,9 @@ def loads() -> tuple[Choice, ...]:
     return tuple(Choice(rate, share) for rate, share in LOADS)
 
 
-def shinglings(resolved: ResolvedScenario, vendor: str) -> tuple[Choice, ...]:
+def shinglings(case: Case, vendor: str) -> tuple[Choice, ...]:
     """Return factors on what a vendor's shingled drive spends on rewriting its bands, with their shares."""
-    column = resolved.recordsize // resolved.layout.vdevs[0].data
+    column = case.recordsize // case.layout.vdevs[0].data
     is_narrow = column < NARROW_COLUMN and vendor in NARROW_VENDORS
     narrow = NARROW_SHINGLINGS if is_narrow else ()
     return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
@@ -152,32 +154,32 @@ def drive_classes() -> tuple[Choice, ...]:
     return tuple(Choice(name, share) for name, share in DRIVE_CLASSES)
 
 
-def has_unknown_size(resolved: ResolvedScenario) -> bool:
+def has_unknown_size(case: Case) -> bool:
     """Tell whether the drives are neither named nor their capacity stated."""
-    return resolved.scenario.drive is None and resolved.scenario.drive_size is None
+    return case.scenario.drive is None and case.scenario.drive_size is None
 
 
-def drive_sizes(resolved: ResolvedScenario) -> tuple[Choice, ...]:
+def drive_sizes(case: Case) -> tuple[Choice, ...]:
     """Return the capacities that drives may have of which nobody says it, with their shares.
 
     Those sold by then, log-normal about the usual one; where ALLOC is stated, those of which it fills as much
     as pools are filled; none larger than a new drive of stated capacity.
     """
-    year, spread = year_of(resolved.release.name), assumption("spread.drive_size")
+    year, spread = year_of(case.release.name), assumption("spread.drive_size")
     usual = next((size for first, size in reversed(USUAL_SIZES) if first <= year), USUAL_SIZES[0][1])
-    most = resolved.scenario.new_drive_size or math.inf
-    if resolved.scenario.new_drive is not None:
-        most = min(most, resolved.new_drive_size)
+    most = case.scenario.new_drive_size or math.inf
+    if case.scenario.new_drive is not None:
+        most = min(most, case.new_drive_size)
     sold = [size for size in COMMON_DRIVE_BYTES if first_year(size) <= year and size <= most]
     choices = []
-    for size in sold or [resolved.drive_size]:
+    for size in sold or [case.drive_size]:
         share = math.exp(-0.5 * (math.log(size / usual) / spread) ** 2) * _gap(size)
-        if resolved.scenario.alloc is not None:
-            share *= _usual_fill(resolved.alloc / pool_size(resolved.layout, size, resolved.release))
+        if case.scenario.alloc is not None:
+            share *= _usual_fill(case.alloc / pool_size(case.layout, size, case.release))
         choices.append(Choice(size, share))
     most_likely = max((choice.share for choice in choices), default=0.0)
     found = tuple(choice for choice in choices if choice.share > LEAST_SHARE * most_likely)
-    return found if most_likely > 0.0 else (Choice(resolved.drive_size, 1.0),)
+    return found if most_likely > 0.0 else (Choice(case.drive_size, 1.0),)
 
 
 def _gap(size: int) -> float:
@@ -218,75 +220,57 @@ def pick(choices: tuple[Choice, ...], place: float) -> Any:
     return choices[-1].value
 
 
-def largest_record(resolved: ResolvedScenario) -> int:
+def largest_record(case: Case) -> int:
     """Return the largest record of the release [bytes]: the feature large_blocks came after FreeBSD 9."""
-    return LARGEST_OLD_RECORD if resolved.release.family in OLD_FAMILIES else 16 << 20
+    return LARGEST_OLD_RECORD if case.release.family in OLD_FAMILIES else 16 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What was not stated, as it is in one world; None leaves it as assumed.
+def in_world(case: Case, member: Member) -> Case:
+    """Return the case as it is in one possible world: what was drawn for it in the place of what was assumed.
 
-    Attributes
+    Parameters
     ----------
-    history, drive : str or None
-    write_cache : bool or None
-    load : float or None
-        Foreground reads a second and drive.
-    fill : float or None
-    drive_size : int or None
-        [bytes]
-    ashift : int or None
+    case : Case
+    member : Member
+        Its drive and history are among the case's candidates.
     """
-
-    history: str | None = None
-    drive: str | None = None
-    write_cache: bool | None = None
-    load: float | None = None
-    fill: float | None = None
-    drive_size: int | None = None
-    ashift: int | None = None
-
-
-def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
-    """Return the scenario in one world."""
-    changes: dict[str, Any] = {}
-    if world.history is not None:
-        changes["history"] = world.history
-    if world.write_cache is not None:
-        changes["write_cache"] = world.write_cache
-    if world.ashift is not None:
-        changes["ashift"] = world.ashift
-    if world.drive is not None:
-        changes["drive"] = world.drive
-        if resolved.assumed("new_drive"):
-            changes["new_drive"] = world.drive
-    if world.drive_size is not None:
-        changes |= _of_size(resolved, world.drive_size)
-    if world.fill is not None:
-        total = changes.get("pool_size", resolved.pool_size)
-        changes |= {"fill": world.fill, "alloc": round(world.fill * total)}
-    if world.load:
-        changes["load"] = (Load(kind="random-read", rate=reads_of_pool(resolved, world.load)),)
-    return replace(resolved, **changes) if changes else resolved
+    world = replace(case, member=member)
+    if member.history is not None:
+        world = replace(world, history=case.candidates.histories[member.history])
+    if member.write_cache is not None:
+        world = replace(world, write_cache=member.write_cache)
+    if member.ashift is not None:
+        world = replace(world, ashift=member.ashift)
+    if member.drive is not None:
+        drives = case.candidates.drives[member.drive]
+        world = replace(world, drive=drives.pool, new_drive=drives.new)
+    if member.drive_size is not None:
+        world = _of_size(world, member.drive_size)
+    if member.fill is not None:
+        world = replace(world, fill=member.fill, alloc=round(member.fill * world.pool_size))
+    if member.load:
+        world = replace(world, load=(Load(kind="random-read", rate=reads_of_pool(case, member.load)),))
+    return world
 
 
-def _of_size(resolved: ResolvedScenario, size: int) -> dict[str, Any]:
-    """Return what changes with the capacity of the drives: ALLOC, or where that is stated, the fill."""
-    total, stated = pool_size(resolved.layout, size, resolved.release), resolved.scenario
-    new = resolved.new_drive_size if stated.new_drive or stated.new_drive_size else size
-    changes: dict[str, Any] = {"drive_size": size, "pool_size": total, "new_drive_size": new}
+def _of_size(world: Case, size: int) -> Case:
+    """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
+    total, stated = pool_size(world.layout, size, world.release), world.scenario
+    model = sized(world.candidates.models[world.drive.name], size, year_of(world.release.name))
+    world = replace(world, drive=model, drive_size=size, pool_size=total)
+    if not (stated.new_drive or stated.new_drive_size):
+        world = replace(world, new_drive=model, new_drive_size=size)
     if stated.alloc is not None:
-        return changes | {"fill": resolved.alloc / total}
-    return changes | {"alloc": round(resolved.fill * total)}
+        return replace(world, fill=world.alloc / total)
+    return replace(world, alloc=round(world.fill * total))
 
 
-def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:
+def reads_of_pool(case: Case, per_drive: float) -> float:
     """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
-    vdev = resolved.layout.vdevs[0]
+    vdev = case.layout.vdevs[0]
     touched = (
         1
         if vdev.kind == "mirror"
-        else max(1, min(vdev.children - vdev.parity, resolved.recordsize >> resolved.ashift))
+        else max(1, min(vdev.children - vdev.parity, case.recordsize >> case.ashift))
     )
-    return max(0.02, per_drive * resolved.leaves / touched)
+    return max(0.02, per_drive * case.leaves / touched)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from zsim.base.units import format_duration
+from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.result import followed
-from zsim.prediction.answer.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
+from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.runs.member import MemberResult
-from zsim.scenario.resolve import ResolvedScenario
 
 MAX_POINTS = 40
 NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
@@ -257,7 +257,7 @@ def totals(result: MemberResult) -> dict[str, int]:
 
 
 def progress_curve(
-    result: MemberResult, resolved: ResolvedScenario, time_s: float, resilvered: int
+    result: MemberResult, case: Case, time_s: float, resilvered: int
 ) -> tuple[ProgressPoint, ...]:
     """Return the progress over time with what ``zpool status`` would show.
 
@@ -269,7 +269,7 @@ def progress_curve(
         return ()
     total = max(1, samples[-1].issued_bytes)
     stride = max(1, len(samples) // MAX_POINTS)
-    chosen: list[Any] = [*samples[::stride], samples[-1]]
+    chosen = [*samples[::stride], samples[-1]]
     points, end = [], max(result.run.end, 1e-9)
     for sample in chosen:
         share = min(1.0, sample.issued_bytes / total)
@@ -278,8 +278,8 @@ def progress_curve(
             ProgressPoint(
                 time_s=moment,
                 fraction=share,
-                scanned_bytes=int(resolved.alloc * (share if resolved.release.order == "legacy" else 1.0)),
-                issued_bytes=int(resolved.alloc * share),
+                scanned_bytes=int(case.alloc * (share if case.release.order == "legacy" else 1.0)),
+                issued_bytes=int(case.alloc * share),
                 resilvered_bytes=int(resilvered * share),
                 zpool_eta_s=moment * (1.0 - share) / share if share > 0 else None,
             )

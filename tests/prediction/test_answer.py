@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from zsim.base.errors import InputError
 from zsim.prediction.answer import wording
 from zsim.prediction.answer.drawing import FORMATS, time_unit
-from zsim.prediction.answer.prediction import Bottleneck, Prediction, Quantiles, share_of_total
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import Bottleneck, Quantiles, share_of_total
 from zsim.report.page import prediction_page, save_prediction_page
 from zsim.report.tables import grid_of, markdown, to_csv
 
@@ -189,6 +190,7 @@ def test_drawing_leaves_pyplot_alone() -> None:
     """No window, no global state: pyplot is not even imported."""
     program = (
         "import sys; from zsim.prediction.answer.prediction import *\n"
+        "from zsim.prediction.answer.records import *\n"
         "p = Prediction(resilver_s=Quantiles(p50=1.0), resilvered_bytes=0, read_bytes=0, io_count=0,"
         " bottleneck=Bottleneck(resource='x', utilisation=0))\n"
         "assert 'matplotlib' not in sys.modules; p.plot(); assert 'matplotlib.pyplot' not in sys.modules"
