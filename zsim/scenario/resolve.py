@@ -15,6 +15,7 @@ from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -252,7 +253,7 @@ def _space(
 def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Any:
     """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
     vdev, count = layout.vdevs[0], scenario.replace or 1
-    if vdev.kind != "draid" or scenario.operation == "scrub":
+    if not kind_of(vdev.kind).has_distributed_spares or scenario.operation == "scrub":
         return scenario.target or "new-drive"
     other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
     other = other or scenario.second_at is not None

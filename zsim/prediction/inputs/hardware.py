@@ -25,6 +25,7 @@ from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
 from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
@@ -203,7 +204,8 @@ def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
             "one drive into a distributed spare at a time",
             "take target new-drive",
         )
-    if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
+    replicated = kind_of(resolved.layout.vdevs[0].kind).is_replicated
+    if resolved.operation == "rebuild" and resolved.replace > 1 and replicated:
         raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
     writer(resolved)
     _refuse_what_no_drive_serves(resolved)
@@ -263,7 +265,7 @@ def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int)
         ashift=resolved.ashift,
         read_leaf=read,
         write_leaf=write,
-        data=spec.data if spec.kind == "draid" else 0,
+        data=spec.data,
         spares=spec.spares or 0,
     )
 

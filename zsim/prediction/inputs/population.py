@@ -25,6 +25,7 @@ from zsim.prediction.groups import with_degraded_groups
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.worlds import largest_record
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 BLOCKS = 12_000
 MOST_REWRITTEN = 0.6
@@ -135,7 +136,7 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
 def _may_lie_anywhere(resolved: ResolvedScenario) -> bool:
     """Tell whether what is taken in the order of the traversal may lie at other places than it does."""
     known = resolved.operation == "rebuild" or resolved.scenario.metaslabs is not None
-    return not known and resolved.layout.vdevs[0].kind != "draid"
+    return not known and not kind_of(resolved.layout.vdevs[0].kind).has_groups
 
 
 def _spread(resolved: ResolvedScenario, pool: PoolMiniature, table: BlockTable) -> BlockTable:

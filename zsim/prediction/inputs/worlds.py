@@ -16,6 +16,7 @@ from zsim.base import model_data
 from zsim.drives.models.generations import LATEST
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 USES = (
     "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
@@ -113,9 +114,7 @@ def _prior(name: str, key: str, unit: str) -> float:
 def data_bytes(resolved: ResolvedScenario) -> float:
     """Return what is stored on a pool, without parity or copies [bytes]."""
     vdev = resolved.layout.vdevs[0]
-    if vdev.kind == "mirror":
-        return float(resolved.alloc)
-    width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
+    width = kind_of(vdev.kind).columns(vdev)
     return resolved.alloc * (width - vdev.parity) / width
 
 
@@ -217,9 +216,5 @@ def in_world(resolved: ResolvedScenario, world: World) -> ResolvedScenario:
 def reads_of_pool(resolved: ResolvedScenario, per_drive: float) -> float:
     """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
     vdev = resolved.layout.vdevs[0]
-    touched = (
-        1
-        if vdev.kind == "mirror"
-        else max(1, min(vdev.children - vdev.parity, resolved.recordsize >> resolved.ashift))
-    )
+    touched = kind_of(vdev.kind).drives_read(vdev, resolved.recordsize >> resolved.ashift)
     return max(0.02, per_drive * resolved.leaves / touched)

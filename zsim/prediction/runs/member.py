@@ -22,6 +22,7 @@ from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scale
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +302,7 @@ def share_correction(resolved: ResolvedScenario, pool: WorldPopulation) -> float
     A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
     """
     spec = resolved.layout.vdevs[0]
-    if spec.kind != "draid" or resolved.operation != "resilver":
+    if not kind_of(spec.kind).has_groups or resolved.operation != "resilver":
         return 1.0
     here, lost = degraded_bytes(resolved, pool.table)
     return degraded_share(spec, resolved.replace) * here / lost if lost > 0.0 else 1.0

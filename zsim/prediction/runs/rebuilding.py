@@ -22,10 +22,11 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
-from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
+from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 FEWEST_METASLABS = 4
 STRETCHES = 4
@@ -83,7 +84,8 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: 
     capacity = vdev_capacity(spec, resolved.drive_size, resolved.release)
     size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
     share = degraded_share(spec, resolved.replace)
-    data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
+    width = kind_of(spec.kind).columns(spec)
+    data = (width - spec.parity) / width
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
     chunk = _chunk_bytes(resolved, spec)
     window = rebuild_window(model, 0, resolved.release, resolved.memory)
@@ -150,7 +152,7 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
 
 def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
     segment = int(resolved.release.tunables["zfs_rebuild_max_segment"])
-    return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
+    return kind_of(spec.kind).rebuild_segment(spec, segment)
 
 
 def _laid_out(

@@ -19,6 +19,7 @@ from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 WORTH_SAYING = 0.04
 CACHE_BYTES = 32 << 20
@@ -117,10 +118,8 @@ def verifying_scrub(bench: Baseline) -> float | None:
 def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
     release, vdev = bench.resolved.release, bench.resolved.layout.vdevs[0]
-    known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
-    if release.rebuild == "none" or vdev.kind not in known:
-        return ()
-    if bench.resolved.replace > 1 and vdev.kind == "mirror":
+    kind = kind_of(vdev.kind)
+    if not kind.can_be_rebuilt_by(release) or (bench.resolved.replace > 1 and kind.is_replicated):
         return ()
     other: Operation = "resilver" if bench.resolved.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"

@@ -82,6 +82,7 @@ from zsim.validation.field_reports.hints import (
     use_of,
     write_cache_of,
 )
+from zsim.vdevs.kind import kind_of
 
 Row = Mapping[str, Any]
 
@@ -167,8 +168,9 @@ def reading_of(row: Row) -> Reading:
     operation = operation_of(row)
     layout = layout_of(row)
     release = release_of(row)
-    if layout.vdevs[0].kind == "draid" and not load_release(release).draid:
-        release = "openzfs-2.1"
+    kind = kind_of(layout.vdevs[0].kind)
+    if not kind.is_known_to(load_release(release)):
+        release = kind.since
     data = space_of(row, layout, operation)
     if row.get("n_vdevs") is None and len(layout.vdevs) == 1 and "alloc" in data:
         layout = layout.repeated(vdevs_that_hold(row, layout, release, data["alloc"]))
@@ -300,24 +302,27 @@ def date_of(row: Row) -> str | None:
 def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
     """Return ``alloc`` or ``fill``, or nothing where the row does not tell."""
     written = row.get("resilvered_bytes")
-    if operation != "scrub" and written and layout.vdevs[0].kind != "draid":
+    vdev = layout.vdevs[0]
+    has_groups = kind_of(vdev.kind).has_groups
+    if operation != "scrub" and written and not has_groups:
         share = written / max(1, int(row.get("replaced_drives") or 1))
-        vdev = repaired_vdev(layout)
-        width = vdev.children if vdev.kind == "raidz" else 1
+        repaired = repaired_vdev(layout)
+        kind = kind_of(repaired.kind)
+        width = kind.spanned_children(repaired)
         if len({each.kind for each in layout.vdevs}) == 1 and (
-            vdev.kind == "mirror" or len(set(layout.vdevs)) == 1
+            kind.is_replicated or len(set(layout.vdevs)) == 1
         ):
             return {"alloc": round(share * width * len(layout.vdevs))}
     if row.get("alloc_bytes"):
         return {"alloc": int(row["alloc_bytes"])}
     used = used_bytes(row)
     if used is not None:
-        vdev = layout.vdevs[0]
-        share = (vdev.children - vdev.parity) / vdev.children if vdev.kind == "raidz" else 1.0
+        width = kind_of(vdev.kind).columns(vdev)
+        share = (width - vdev.parity) / width
         return {"alloc": round(used / share)}
     if row.get("fill_fraction"):
         return {"fill": float(row["fill_fraction"])}
-    return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+    return {"fill": FULL} if operation == "rebuild" and has_groups else {}
 
 
 def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
@@ -332,7 +337,7 @@ def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
         sizes.values()
     ):
         return None
-    width = [vdev.children if vdev.kind == "raidz" else 1 for vdev in layout.vdevs]
+    width = [kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs]
     space = {number: size * width[number] for number, size in sizes.items()}
     number = max(space, key=lambda each: space[each])
     return Layout((layout.vdevs[number],)), sizes[number], space[number] / sum(space.values())
@@ -543,7 +548,7 @@ def bytes_per_drive(row: Row, layout: Layout, data: Mapping[str, Any], size: int
         return float(written) / max(1, int(row.get("replaced_drives") or 1))
     if "alloc" in data:
         vdev = layout.vdevs[0]
-        width = 1 if vdev.kind == "mirror" else vdev.children
+        width = kind_of(vdev.kind).spanned_children(vdev)
         return float(data["alloc"]) / len(layout.vdevs) / width
     return None if size is None or "fill" not in data else float(size) * float(data["fill"])
 
