@@ -146,9 +146,7 @@ def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test:
     return result
 
 
-def touched(
-    offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev
-) -> NDArray[np.bool_]:
+def touched(offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev) -> NDArray[np.bool_]:
     """Tell of which blocks the damaged children may hold a part; see each kind's `Kernels.needs_child`."""
     return touched_blocks(vdev, vdev.ashift, vdev.damaged, offsets, psizes)
 

@@ -202,6 +202,8 @@ class VdevKind(ABC):
         Examples of its layouts.
     is_replicated : bool
         Every child holds the whole block: a resilver reads one, and writes those that lack it.
+    is_row_aligned : bool
+        Blocks take whole rows: every offset is a multiple of the unit, and metaslabs begin at one.
     has_groups : bool
         A block lies on the children of one group of several, whose places are multiples of `group_bytes`.
     has_fill : bool
@@ -224,6 +226,7 @@ class VdevKind(ABC):
     plural: ClassVar[str]
     forms: ClassVar[tuple[str, ...]]
     is_replicated: ClassVar[bool] = False
+    is_row_aligned: ClassVar[bool] = False
     has_groups: ClassVar[bool] = False
     has_fill: ClassVar[bool] = False
     has_distributed_spares: ClassVar[bool] = False
@@ -357,7 +360,8 @@ class VdevKind(ABC):
 def kinds() -> dict[str, VdevKind]:
     """Return the kinds by name: the objects ``KIND`` of the modules in `zsim.vdevs.kinds`."""
     package = importlib.import_module(KINDS_PACKAGE)
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    # From the back of the alphabet: RAID-Z comes first, in messages and where compiled code compares.
+    names = sorted((module.name for module in pkgutil.iter_modules(package.__path__)), reverse=True)
     modules: list[Any] = [importlib.import_module(f"{KINDS_PACKAGE}.{name}") for name in names]
     return {module.KIND.name: module.KIND for module in modules}
 

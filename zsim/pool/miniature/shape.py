@@ -199,7 +199,7 @@ def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, hea
     while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:
         halvings -= 1
     size = level.slab_bytes >> halvings
-    if kind_of(level.spec.kind).has_groups:
+    if kind_of(level.spec.kind).is_row_aligned:
         size = max(size // level.unit, 16) * level.unit
     number = int(max(2, min(level.slab_count, round(wanted / size))))
     starts = tuple(int(place) for place in _places(level, number, size, heaps=heaps))

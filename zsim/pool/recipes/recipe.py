@@ -72,7 +72,7 @@ class TopLevel:
             starts = np.array(self.starts, dtype=np.int64)
         else:
             starts = np.arange(self.slab_count, dtype=np.int64) * self.slab_bytes
-        return -(-starts // self.unit) * self.unit if kind_of(self.spec.kind).has_groups else starts
+        return -(-starts // self.unit) * self.unit if kind_of(self.spec.kind).is_row_aligned else starts
 
     def slab_of(self, offset: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the metaslab of each address."""

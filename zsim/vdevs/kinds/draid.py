@@ -103,7 +103,7 @@ class Draid(VdevKind):
 
     name, title, plural = "draid", "dRAID", "dRAID"
     forms = ("draid2:8d:41c:2s",)
-    has_groups = has_fill = has_distributed_spares = True
+    is_row_aligned = has_groups = has_fill = has_distributed_spares = True
     is_rebuildable = True
     least_parity = 1
     since = "openzfs-2.1"

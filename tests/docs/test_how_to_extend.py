@@ -1,0 +1,84 @@
+"""The how-tos for contributors, followed literally in a copy of the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zsim
+
+REPOSITORY = Path(zsim.__file__).parents[1]
+HOW_TO = REPOSITORY / "docs" / "how-to"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of the package, its models and its tests."""
+    skipped = shutil.ignore_patterns("__pycache__", "_data")
+    for room in ("zsim", "models", "tests"):
+        shutil.copytree(REPOSITORY / room, tmp_path / room, ignore=skipped)
+    (tmp_path / "validation").symlink_to(REPOSITORY / "validation")
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def files_of(page: str) -> dict[str, str]:
+    """Return the files that a page has one write: a path in backticks and a colon, then a block."""
+    text = (HOW_TO / page).read_text()
+    found = re.findall(r"`([\w./-]+\.\w+)`:\n+```\w+\n(.*?)```", text, re.DOTALL)
+    return dict(found)
+
+
+def write(house: Path, page: str) -> None:
+    files = files_of(page)
+    assert files, "the page writes no file"
+    for name, content in files.items():
+        (house / name).parent.mkdir(parents=True, exist_ok=True)
+        (house / name).write_text(content)
+
+
+def run(house: Path, *command: str, compiled: bool = True) -> str:
+    """Return what a command prints in the copy."""
+    extra = {} if compiled else {"NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, **extra, "PYTHONPATH": str(house), "ZSIM_CACHE_DIR": str(house / "cache")}
+    line = [sys.executable, "-m", *command]
+    done = subprocess.run(line, cwd=house, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def command_in(page: str, start: str) -> list[str]:
+    """Return the words of the command of a page that begins so."""
+    lines = (HOW_TO / page).read_text().splitlines()
+    return next(line for line in lines if line.startswith(start)).split()
+
+
+def test_a_new_kind_of_vdev_is_one_file_that_passes_the_tests_of_kinds(house: Path) -> None:
+    page = "add-a-vdev-kind.md"
+    assert list(files_of(page)) == ["zsim/vdevs/kinds/raid4.py"]
+    write(house, page)
+    told = run(house, *command_in(page, "python -m pytest")[2:], "-n", "0", compiled=False)
+    assert "passed" in told
+    code = "from zsim.scenario.layout import Layout; print(Layout.parse('2*raid4x5'))"
+    (house / "say.py").write_text(code)
+    assert run(house, "say", compiled=False).strip() == "2*raid4x5"
+
+
+@pytest.mark.slow
+def test_a_new_kind_of_vdev_is_predicted_without_another_line(house: Path) -> None:
+    page = "add-a-vdev-kind.md"
+    write(house, page)
+    words = command_in(page, "zsim predict")
+    assert "raid4x5" in run(house, *words)
+    words[words.index("0.3")] = "0.01"
+    whole = [*words, "--exact", "--json", "--engine"]
+    compiled, reference = (run(house, *whole, engine) for engine in ("compiled", "reference"))
+    answers = [json.loads(text) for text in (compiled, reference)]
+    assert answers[0]["resilver_s"] == answers[1]["resilver_s"]
