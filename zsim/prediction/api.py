@@ -31,6 +31,7 @@ from zsim.prediction.runs.what_if import advice, other_order, without_each
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.resolve import ResolvedScenario, resolve
 
 
@@ -199,4 +200,4 @@ def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
         )
     if resolved.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")
-    return tuple(found)
+    return (*found, *without_effect(resolved.release, resolved.scenario.tunables or ()))

@@ -22,7 +22,6 @@ from zsim.engine.model import (
 )
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
-from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
@@ -61,7 +60,7 @@ class Factors:
 
 def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
     """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
-    year = year_of(resolved.release.name)
+    year = resolved.release.year
     return (
         sized(resolved.drive, resolved.drive_size, year),
         sized(resolved.new_drive, resolved.new_drive_size, year),

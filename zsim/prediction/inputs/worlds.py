@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base import model_data
-from zsim.drives.models.generations import LATEST
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
@@ -54,13 +53,6 @@ FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = 128 << 10
-YEARS = {
-    "freebsd-10": 2016, "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018,
-    "openzfs-0.8": 2020, "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025,
-    "openzfs-2.4": 2026,
-}  # fmt: skip
-"""When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
-2012 to 2015, 10.1 to 11.1 from 2014 to 2018).  It dates drives of which only class and capacity are known."""
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
@@ -149,11 +141,6 @@ def drive_classes() -> tuple[Choice, ...]:
 def fills() -> tuple[Choice, ...]:
     """Return how full a pool may be."""
     return tuple(Choice(fill, share) for fill, share in FILLS)
-
-
-def year_of(release: str) -> int:
-    """Return the year in which most systems ran a release."""
-    return next((year for name, year in YEARS.items() if release.startswith(name)), LATEST)
 
 
 def pick(choices: tuple[Choice, ...], place: float) -> Any:

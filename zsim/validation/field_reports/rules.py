@@ -59,7 +59,6 @@ from zsim.base.units import parse_bytes
 from zsim.drives.catalogue import load_drive
 from zsim.drives.models.model import DriveModel
 from zsim.prediction.inputs.hardware import sized
-from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import load_release
@@ -565,7 +564,9 @@ def rates_of(fields: Mapping[str, Any]) -> tuple[float | None, float | None]:
     model = load_drive(name)
     if size is None and model.is_generic:
         return None, None
-    model = sized(name, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
+    model = sized(
+        name, model.capacity_bytes if size is None else int(size), load_release(fields["release"]).year
+    )
     margin = math.exp(2.0 * model.spread().outer_rate)
     flash = model.flash()
     if flash is not None:
