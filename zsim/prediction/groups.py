@@ -10,15 +10,16 @@ import numpy as np
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.pool.recipes.recipe import TopLevel
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scan.program import DamagedVdev, touched
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_asize
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
 
-LEAST_OF_USUAL = 0.5
+LEAST_OF_USUAL = constant("population.least_of_usual")
 """A miniature with a smaller share of degraded groups than so much of the real pool's is moved."""
-MOST_SLICES = 4
+MOST_SLICES = whole_constant("population.most_slices")
 """Within one slice every child but the spares is in some group; a spare of one slice is none of the next."""
 
 

@@ -16,6 +16,7 @@ from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.prediction.runs.member import MemberResult, setup_of, world_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
@@ -29,14 +30,18 @@ if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
-LARGE_WORLDS = 3
+MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
+    whole_constant("work.member_blocks"),
+    whole_constant("work.large_blocks"),
+    whole_constant("work.most_blocks"),
+)
+LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
-MOST_MEMBERS = 1024
-AGAIN, MOST_AGAIN = 5, 383
+MOST_MEMBERS = whole_constant("work.most_members")
+AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
-WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
-SHARE_OF_MIDDLE = 8
+WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
+SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
 
 

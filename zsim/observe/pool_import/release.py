@@ -15,7 +15,7 @@ _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|d
 
 @functools.cache
 def _by_form() -> dict[str, tuple[str, str]]:
-    """Return the release taken for a form of the scan line, and what it says; see `zsim.observe.zpool.status`."""
+    """Return the release taken for each form of the scan line, and what the form says."""
     return {
         form["form"]: (name, form["says"])
         for name in release_names()

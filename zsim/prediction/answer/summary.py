@@ -12,15 +12,16 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.result import followed
 from zsim.prediction.answer.prediction import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
+from zsim.prediction.numbers import constant
 from zsim.prediction.runs.member import MemberResult
 from zsim.scenario.resolve import ResolvedScenario
 
 MAX_POINTS = 40
 NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
-WORTH_NAMING, SAME = 0.1, 0.02
+WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
 closer together are the same."""
-SATURATED = 0.6
+SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:

@@ -17,6 +17,7 @@ from zsim.prediction.answer.prediction import (
     Quantiles,
     share_of_total,
 )
+from zsim.prediction.numbers import constant
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 100
 # Below this share of the answer, what is left without the bottleneck is nothing.
-NOTHING = 0.001
+NOTHING = constant("answer.nothing")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
-SLIGHT = 0.005
+SLIGHT = constant("answer.slight")
 
 
 class Grid(NamedTuple):

@@ -14,13 +14,14 @@ from zsim.engine.window import Window, slots_for
 from zsim.operation.control import FINISHED
 from zsim.operation.run import Run, RunSetup
 from zsim.prediction.exact.tiles import Prepared, Preparer, Tiling
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scan.program import Program, ScanItems
 
 # Tiles in the rings: the one that is walked, the one behind it whose last blocks are in flight, the next one.
 TILES = 3
 # Later populations may be a little larger than the first.
-MARGIN = 1.2
-CLIENT_ITEMS = 20_000
+MARGIN = constant("exact.legacy_margin")
+CLIENT_ITEMS = whole_constant("exact.client_items")
 
 
 class LegacyTiles(Run):

@@ -17,11 +17,12 @@ from zsim.prediction.exact.sorted import SortedTiles
 from zsim.prediction.exact.tiles import Tiling
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.numbers import whole_constant
 from zsim.prediction.runs.member import MemberResult, second_of, whole_setup, world_of
 from zsim.scenario.resolve import ResolvedScenario
 
-TILE_BLOCKS = 75_000
-POPULATIONS = 4
+TILE_BLOCKS = whole_constant("exact.tile_blocks")
+POPULATIONS = whole_constant("exact.populations")
 Progress = Callable[[float, str], None]
 
 

@@ -18,18 +18,19 @@ from zsim.operation.memory_limit import MemoryLimit
 from zsim.operation.run import Run, RunSetup
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scan.program import Program
 from zsim.scan.sorted import ScanQueue
 
 I64 = NDArray[np.int64]
 # Entries of all streams together that stand ready in the plane.
-READY = 1 << 18
-LEAST_READY = 1 << 10
+READY = whole_constant("exact.ready")
+LEAST_READY = whole_constant("exact.least_ready")
 # So many times what the busiest slice so far has issued stands ready for the next one.
-AHEAD = 4
-FIRST_AHEAD = 20_000
-CLIENT_ITEMS = 20_000
-MARGIN = 1.2
+AHEAD = whole_constant("exact.ahead")
+FIRST_AHEAD = whole_constant("exact.first_ahead")
+CLIENT_ITEMS = whole_constant("exact.client_items")
+MARGIN = constant("exact.sorted_margin")
 
 
 class TileLimit(MemoryLimit):

@@ -27,12 +27,13 @@ from zsim.prediction.inputs.worlds import (
     uses,
     write_caches,
 )
+from zsim.prediction.numbers import whole_constant
 from zsim.scenario.resolve import ResolvedScenario
 
-MEMBERS = 16
+MEMBERS = whole_constant("work.members")
 LOGICAL_SECTOR = 9
 NORMAL = NormalDist()
-HYPERCUBES = 50
+HYPERCUBES = whole_constant("work.hypercubes")
 NAMES = (
     "outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host", "drive", "fill", "history", "churn",
     "file_size", "write_cache", "shingling", "load", "ashift",

@@ -22,18 +22,19 @@ from zsim.engine.model import (
 )
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
-MOST_SORTED = 64
-HOST, FASTEST_SATA = "onboard-sata", 700e6
-HOPELESS = 10.0
+MOST_SORTED = whole_constant("clients.most_sorted")
+HOST, FASTEST_SATA = "onboard-sata", constant("worlds.fastest_sata")
+HOPELESS = constant("clients.hopeless")
 """Loads of so many times what the drives can do have no steady state, however well requests are merged."""
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
-NATIVE_512_BELOW = 1_900_000_000_000
+NATIVE_512_BELOW = whole_constant("worlds.native_512_below")
 
 
 @dataclass(frozen=True, slots=True)

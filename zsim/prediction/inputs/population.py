@@ -24,23 +24,27 @@ from zsim.pool.simulator.population import HistoryError, expansion
 from zsim.prediction.groups import with_degraded_groups
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.worlds import largest_record
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
 
-BLOCKS = 12_000
-MOST_REWRITTEN = 0.6
-SLABS, FILES = 64, 24
+BLOCKS = whole_constant("population.blocks")
+MOST_REWRITTEN = constant("population.most_rewritten")
+SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
-SORTED_HEAPS, LEGACY_HEAPS = 8, 16
+SORTED_HEAPS, LEGACY_HEAPS = (
+    whole_constant("population.sorted_heaps"),
+    whole_constant("population.legacy_heaps"),
+)
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
-TXGS_TOGETHER = 4
+TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
-MOST_ROUNDS = 12
-LESS_FULL = 0.96
-TRIES = 14
+MOST_ROUNDS = whole_constant("population.most_rounds")
+LESS_FULL = constant("population.less_full")
+TRIES = whole_constant("population.tries")
 
 
 @dataclass(frozen=True, slots=True)

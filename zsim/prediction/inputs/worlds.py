@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base import model_data
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scenario.parts import Load
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
@@ -49,10 +50,11 @@ DRIVE_CLASSES = tuple(
 )
 SHINGLINGS = _pairs("shingling", "factor")
 NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
-FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
+LEAST_FILL, FILL_STEP = constant("worlds.least_fill"), constant("worlds.fill_step")
+FILLS = tuple((LEAST_FILL + FILL_STEP * step, 1.0) for step in range(whole_constant("worlds.fills")))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 NARROW_VENDORS = ("WD", "generic")
-NARROW_COLUMN = 128 << 10
+NARROW_COLUMN = whole_constant("worlds.narrow_column")
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 

@@ -17,15 +17,16 @@ from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup, world_of
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.resolve import ResolvedScenario
 
-WHOLE = 1.02
+WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = 20_000
+LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
 

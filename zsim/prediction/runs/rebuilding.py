@@ -22,20 +22,21 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
 
-FEWEST_METASLABS = 4
-STRETCHES = 4
-FULL = 0.995
+FEWEST_METASLABS = whole_constant("sampling.fewest_metaslabs")
+STRETCHES = whole_constant("sampling.stretches")
+FULL = constant("sampling.full")
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
-WINDOWS = 6
+WINDOWS = whole_constant("sampling.windows")
 """What is measured is at least so many times what is in flight."""
-FEWEST_WINDOWS, MOST_WINDOWS = 2.0, 8.0
-AROUND = 1.5
+FEWEST_WINDOWS, MOST_WINDOWS = constant("sampling.fewest_windows"), constant("sampling.most_windows")
+AROUND = constant("sampling.around")
 """So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.operation.control import ScanControl
+from zsim.prediction.numbers import whole_constant
 
 if TYPE_CHECKING:
     from zsim.operation.control import Steps
 
-QUIET_TXGS = 2
+QUIET_TXGS = whole_constant("sampling.quiet_txgs")
 
 
 def quiet_end(control: ScanControl, cached: bool, ends: Sequence[float]) -> Steps:

@@ -13,6 +13,7 @@ from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import on_own_ports, plane_model, shared_link
 from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.numbers import constant, whole_constant
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool
@@ -21,8 +22,8 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleasePr
 from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.kind import kind_of
 
-WORTH_SAYING = 0.04
-CACHE_BYTES = 32 << 20
+WORTH_SAYING = constant("answer.worth_saying")
+CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
 @dataclass(frozen=True, slots=True)

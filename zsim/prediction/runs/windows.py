@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.compiled.plane import BUDGET, CompiledPlane
+from zsim.prediction.numbers import whole_constant
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-NOTE_EVENTS = 512
+NOTE_EVENTS = whole_constant("sampling.note_events")
 """Events between two notes of how far the scan has come."""
 
 

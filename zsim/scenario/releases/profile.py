@@ -1,9 +1,9 @@
 """ZFS release by release: which algorithm is in it, and the value of every tunable that matters here.
 
 The profiles are the files of ``models/releases``: the first patch level of a series, as a whole or as what
-differs from an older one (`zsim.scenario.releases.inherited`), and what later patch levels changed.  A release
-may be named by its series (``openzfs-2.3``: the last patch level), by a patch level (``openzfs-2.1.5``,
-``zol-0.7.13``) or by a bare version (``2.3.9``, ``0.7.13``).
+differs from an older one (`zsim.scenario.releases.inherited`), and what later patch levels changed.  A
+release may be named by its series (``openzfs-2.3``: the last patch level), by a patch level
+(``openzfs-2.1.5``, ``zol-0.7.13``) or by a bare version (``2.3.9``, ``0.7.13``).
 """
 
 from __future__ import annotations
