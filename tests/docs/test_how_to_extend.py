@@ -60,6 +60,80 @@ def command_in(page: str, start: str) -> list[str]:
     return next(line for line in lines if line.startswith(start)).split()
 
 
+def cli(house: Path, page: str, start: str) -> str:
+    """Return what the command of a page that begins so prints."""
+    return run(house, *command_in(page, start))
+
+
+def test_a_drive_of_the_catalogue_is_one_file_of_sources(house: Path) -> None:
+    page = "add-a-drive.md"
+    write(house, page)
+    before = {path.name: path.read_text() for path in (house / "models" / "drives").glob("*.toml")}
+    script = command_in(page, "python models/drives")[1]
+    run_script(house, script)
+    after = {path.name: path.read_text() for path in (house / "models" / "drives").glob("*.toml")}
+    assert {name for name in after if after[name] != before.get(name)} == {"st6000vn001.toml"}
+    assert "ST6000VN001" in cli(house, page, "zsim drives show")
+    run(
+        house,
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "tests/drives/test_catalogue.py",
+        "-k",
+        "generate or unit or sourced",
+    )
+
+
+def run_script(house: Path, script: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(house)}
+    done = subprocess.run(
+        [sys.executable, script], cwd=house, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_release_is_one_file(house: Path) -> None:
+    page = "add-a-release.md"
+    write(house, page)
+    code = (
+        "from zsim.scenario.releases.profile import load_release\n"
+        "new, old = load_release('openzfs-2.5'), load_release('openzfs-2.4.0')\n"
+        "print(new.name, new.year, sorted(n for n in old.tunables if new.tunables.get(n) != old.tunables[n])"
+        ")\n"
+        "print(new.details['zfs_txg_timeout'].source)\n"
+    )
+    (house / "say.py").write_text(code)
+    assert run(house, "say", compiled=False).splitlines() == [
+        "openzfs-2.5.1 2027 ['zfs_mg_noalloc_threshold', 'zfs_scan_vdev_limit', 'zfs_vdev_scrub_max_active']",
+        "OpenZFS 2.5.0 txg.c",
+    ]
+    told = run(house, *command_in(page, "python -m pytest")[2:], "-n", "0", "-k", "vdev_scrub or vdev_limit")
+    assert "passed" in told
+
+
+def test_a_trace_format_is_one_module_and_a_line(house: Path) -> None:
+    write(house, "add-an-observed-format.md")
+    registry = house / "zsim" / "observe" / "traces" / "reading.py"
+    text = registry.read_text().replace("msr_cambridge\n", "msr_cambridge, sector_log\n", 1)
+    registry.write_text(
+        text.replace('    "fio": fio_iolog,\n', '    "sector-log": sector_log,\n    "fio": fio_iolog,\n')
+    )
+    (house / "log.txt").write_text("0.0;R;8;16\n0.5;W;0;8\n")
+    (house / "bad.txt").write_text("0.0;R;8;16\n0.5;X;0;8\n")
+    code = (
+        "from zsim.observe.traces.reading import read_trace\n"
+        "from zsim.base.errors import InputError\n"
+        "print([(r.arrival, r.is_write, r.offset, r.length) for r in read_trace('log.txt').requests()])\n"
+        "try:\n    read_trace('bad.txt')\nexcept InputError as error:\n    print(error)\n"
+    )
+    (house / "say.py").write_text(code)
+    first, second = run(house, "say", compiled=False).splitlines()
+    assert first == "[(0.0, False, 4096, 8192), (0.5, True, 0, 4096)]"
+    assert "seconds;R or W" in second
+
+
 def test_a_new_kind_of_vdev_is_one_file_that_passes_the_tests_of_kinds(house: Path) -> None:
     page = "add-a-vdev-kind.md"
     assert list(files_of(page)) == ["zsim/vdevs/kinds/raid4.py"]

@@ -142,3 +142,13 @@ def test_a_tunable_that_is_set_in_vain_says_so() -> None:
         "zfs_nocacheflush is known, but has no effect here: flushes of the drives' caches are not simulated",
     )
     assert without_effect(load_release("freebsd-9.2"), ["vfs.zfs.write_limit_max"])[0].startswith("zfs_write")
+
+
+def test_a_prediction_warns_of_it() -> None:
+    from zsim.prediction.api import warnings
+    from zsim.scenario.model import Scenario
+    from zsim.scenario.resolve import resolve
+
+    tuned = Scenario(layout="raidz2x6", fill=0.5, tunables={"zfs_nocacheflush": 1, "zfs_txg_timeout": 10})
+    told = warnings(resolve(tuned))
+    assert [text.split()[0] for text in told] == ["zfs_nocacheflush"]
