@@ -380,6 +380,11 @@ def kind_of(name: str) -> VdevKind:
     return found
 
 
+def word_of_parity(parity: int, children: int) -> str:
+    """Return the layout of so many drives and parity drives, which need not be possible; 0: a mirror."""
+    return f"raidz{parity}x{children}" if parity else f"mirror{children}"
+
+
 def code_of(name: str) -> int:
     """Return the number of a kind in compiled code."""
     return list(kinds()).index(name)
