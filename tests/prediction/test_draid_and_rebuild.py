@@ -75,13 +75,13 @@ def test_two_drives_into_distributed_spares_are_refused() -> None:
 
 @pytest.mark.parametrize("failed", [1, 2])
 def test_the_degraded_share_is_what_the_permutations_give(failed: int) -> None:
-    from zsim.scan.program import DamagedVdev, in_degraded_group
+    from zsim.scan.program import DamagedVdev, touched
 
     spec = Layout.parse("draid2:4d:14c:1s").vdevs[0]
     group = (spec.data + spec.parity) * (16 << 20)
     offsets = np.arange(40_000, dtype=np.int64) * group
     damaged = DamagedVdev("draid", 14, 2, 12, tuple(range(failed)), 4, 1)
-    seen = in_degraded_group(offsets, np.ones_like(offsets), damaged).mean()
+    seen = touched(offsets, np.ones_like(offsets), damaged).mean()
     assert degraded_share(spec, failed) == pytest.approx(seen, rel=0.02)
 
 

@@ -13,6 +13,7 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs import ensemble
 from zsim.prediction.inputs.ensemble import member_at, unknowns
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import load_release
 
 OLD = {"layout": "raidz2x6", "release": "freebsd-9.1", "alloc": "6T", "drive_size": "2TB", "load": []}
 
@@ -49,4 +50,5 @@ def test_a_member_has_one_of_both_sector_sizes() -> None:
 
 
 def test_freebsd_10_is_of_its_time() -> None:
-    assert worlds.year_of("freebsd-9.2") < worlds.year_of("freebsd-10.3") < LATEST
+    years = [load_release(name).year for name in ("freebsd-9.2", "freebsd-10.3")]
+    assert years[0] < years[1] < LATEST

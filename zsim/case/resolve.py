@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeVar
 
+from zsim.base.constants import constant
 from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
 from zsim.case.known import with_facts
-from zsim.case.worlds import DRIVE_CLASSES, USES, year_of
+from zsim.case.worlds import DRIVE_CLASSES, USES
 from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
 from zsim.drives.models.model import DriveModel
@@ -19,6 +20,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -29,7 +31,7 @@ DEFAULT_CPUS = 8
 DEFAULT_PRECISION = 0.02
 WRITE_CACHE_REASON = "as drives leave the factory; RAID controllers, SAS drives and some servers have it off"
 DEFAULT_SEED = 1
-HOST, FASTEST_SATA = "onboard-sata", 700e6
+HOST, FASTEST_SATA = "onboard-sata", constant("worlds.fastest_sata")
 
 Target = Literal["new-drive", "distributed-spare"]
 OldDrive = Literal["missing", "online", "overwritten"]
@@ -86,7 +88,7 @@ def resolve(scenario: Scenario) -> Case:
     """
     notes = _Notes()
     layout, release = scenario.pool_layout, _release(scenario, notes)
-    shelf = Shelf(year_of(release.name))
+    shelf = Shelf(release.year)
     space = _space(scenario, layout, release, shelf, notes)
     repair = _repair(scenario, layout, release, space, shelf, notes)
     take = notes.take
@@ -193,7 +195,7 @@ def _common_size(scenario: Scenario, layout: Layout, release: ReleaseProfile) ->
 def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Target:
     """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
     vdev, count = layout.vdevs[0], scenario.replace or 1
-    if vdev.kind != "draid" or scenario.operation == "scrub":
+    if not kind_of(vdev.kind).has_distributed_spares or scenario.operation == "scrub":
         return scenario.target or "new-drive"
     other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
     other = other or scenario.second_at is not None

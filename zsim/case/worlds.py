@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.catalogue import sized
-from zsim.drives.models.generations import LATEST, first_year
+from zsim.drives.models.generations import first_year
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.vdevs.kind import kind_of
 
 USES = (
     "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
@@ -53,20 +55,13 @@ DRIVE_CLASSES = tuple(
 )
 SHINGLINGS = _pairs("shingling", "factor")
 NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
-FILLS = tuple((0.2 + 0.075 * step, 1.0) for step in range(9))
+LEAST_FILL, FILL_STEP = constant("worlds.least_fill"), constant("worlds.fill_step")
+FILLS = tuple((LEAST_FILL + FILL_STEP * step, 1.0) for step in range(whole_constant("worlds.fills")))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
-FULLEST = 0.97
-LEAST_SHARE = 0.01
+FULLEST, LEAST_SHARE = constant("worlds.fullest"), constant("worlds.least_size_share")
 USUAL_SIZES = tuple((int(each["since"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
 NARROW_VENDORS = ("WD", "generic")
-NARROW_COLUMN = 128 << 10
-YEARS = {
-    "freebsd-10": 2016, "freebsd": 2013, "solaris": 2012, "zol-0.6": 2015, "zol-0.7": 2018,
-    "openzfs-0.8": 2020, "openzfs-2.0": 2021, "openzfs-2.1": 2022, "openzfs-2.2": 2024, "openzfs-2.3": 2025,
-    "openzfs-2.4": 2026,
-}  # fmt: skip
-"""When most systems ran a release: a year after its first version (release notes on GitHub; FreeBSD 9 from
-2012 to 2015, 10.1 to 11.1 from 2014 to 2018).  It dates drives of which only class and capacity are known."""
+NARROW_COLUMN = whole_constant("worlds.narrow_column")
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
 
@@ -120,9 +115,7 @@ def _prior(name: str, key: str, unit: str) -> float:
 def data_bytes(case: Case) -> float:
     """Return what is stored on a pool, without parity or copies [bytes]."""
     vdev = case.layout.vdevs[0]
-    if vdev.kind == "mirror":
-        return float(case.alloc)
-    width = vdev.data + vdev.parity if vdev.kind == "draid" else vdev.children
+    width = kind_of(vdev.kind).columns(vdev)
     return case.alloc * (width - vdev.parity) / width
 
 
@@ -165,7 +158,7 @@ def drive_sizes(case: Case) -> tuple[Choice, ...]:
     Those sold by then, log-normal about the usual one; where ALLOC is stated, those of which it fills as much
     as pools are filled; none larger than a new drive of stated capacity.
     """
-    year, spread = year_of(case.release.name), assumption("spread.drive_size")
+    year, spread = case.release.year, assumption("spread.drive_size")
     usual = next((size for first, size in reversed(USUAL_SIZES) if first <= year), USUAL_SIZES[0][1])
     most = case.scenario.new_drive_size or math.inf
     if case.scenario.new_drive is not None:
@@ -203,11 +196,6 @@ def _usual_fill(fill: float) -> float:
 def fills() -> tuple[Choice, ...]:
     """Return how full a pool may be."""
     return tuple(Choice(fill, share) for fill, share in FILLS)
-
-
-def year_of(release: str) -> int:
-    """Return the year in which most systems ran a release."""
-    return next((year for name, year in YEARS.items() if release.startswith(name)), LATEST)
 
 
 def pick(choices: tuple[Choice, ...], place: float) -> Any:
@@ -256,7 +244,7 @@ def in_world(case: Case, member: Member) -> Case:
 def _of_size(world: Case, size: int) -> Case:
     """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
     total, stated = pool_size(world.layout, size, world.release), world.scenario
-    model = sized(world.candidates.models[world.drive.name], size, year_of(world.release.name))
+    model = sized(world.candidates.models[world.drive.name], size, world.release.year)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
     if not (stated.new_drive or stated.new_drive_size):
         world = replace(world, new_drive=model, new_drive_size=size)
@@ -268,9 +256,5 @@ def _of_size(world: Case, size: int) -> Case:
 def reads_of_pool(case: Case, per_drive: float) -> float:
     """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
     vdev = case.layout.vdevs[0]
-    touched = (
-        1
-        if vdev.kind == "mirror"
-        else max(1, min(vdev.children - vdev.parity, case.recordsize >> case.ashift))
-    )
+    touched = kind_of(vdev.kind).drives_read(vdev, case.recordsize >> case.ashift)
     return max(0.02, per_drive * case.leaves / touched)

@@ -58,7 +58,8 @@ class VdevModel:
 
     Attributes
     ----------
-    kind : {"raidz", "mirror", "draid"}
+    kind : str
+        Of `zsim.vdevs.kinds`.
     parity, ashift : int
     read_leaf : tuple of int
         Leaf that holds each child's data, -1 if it cannot be read.
@@ -66,7 +67,7 @@ class VdevModel:
         Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first
         distributed spare.
     data, spares : int
-        Data columns of a group and distributed spares; dRAID only.
+        Data columns of a group and distributed spares, where the kind has them.
     """
 
     kind: str
@@ -76,6 +77,11 @@ class VdevModel:
     write_leaf: tuple[int, ...]
     data: int = 0
     spares: int = 0
+
+    @property
+    def children(self) -> int:
+        """Drives of the vdev."""
+        return len(self.read_leaf)
 
     @property
     def damaged(self) -> tuple[int, ...]:

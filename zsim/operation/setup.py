@@ -16,6 +16,7 @@ from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.vdevs.kind import kind_of
 
 PlaneFactory = Callable[..., Any]
 
@@ -127,9 +128,9 @@ def plain_prefetch(release: ReleaseProfile) -> bool:
 
 def refuse_missing(setup: RunSetup) -> None:
     """Refuse what no engine simulates."""
-    if setup.operation == "rebuild" and any(
-        vdev.kind == "raidz" and vdev.damaged for vdev in setup.model.vdevs
-    ):
-        raise InputError("operation", "rebuild", "a RAID-Z cannot be rebuilt sequentially", "use resilver")
+    for kind in {kind_of(vdev.kind) for vdev in setup.model.vdevs if vdev.damaged}:
+        if setup.operation == "rebuild" and not kind.is_rebuildable:
+            allowed = f"{kind.title} cannot be rebuilt sequentially"
+            raise InputError("operation", "rebuild", allowed, "use resilver")
     if setup.second is not None and setup.operation == "rebuild":
         raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
-from zsim.vdevs.draid import draid_asize, draid_map, draid_piece
-from zsim.vdevs.mirror import mirror_asize
-from zsim.vdevs.permutations import draid_permutations
-from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
+from zsim.vdevs import kind
 
 Cursor = tuple[int, int]
 SYNC_READ_CLASS, SYNC_WRITE_CLASS, ASYNC_WRITE_CLASS = 0, 1, 3
@@ -63,22 +60,9 @@ class TxgRules:
     block_bytes: int = 4096
 
 
-def _draid_pieces(vdev: VdevModel, offset: int, size: int) -> list[tuple[int, int, int]]:
-    """Return child, child offset and size of all columns of a block; the zero fill is written too."""
-    children = len(vdev.read_leaf)
-    permutations = draid_permutations(children)
-    plan = draid_map(offset, size, vdev.ashift, vdev.data, vdev.parity, children, vdev.spares)
-    columns = range(vdev.data + vdev.parity)
-    return [(*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5]) for column in columns]
-
-
 def asize_of(vdev: VdevModel, psize: int) -> int:
     """Return the space that a block takes in its top-level vdev [bytes]."""
-    if vdev.kind == "raidz":
-        return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
-    if vdev.kind == "draid":
-        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
-    return mirror_asize(psize, vdev.ashift)
+    return kind.asize_of(vdev, psize, vdev.ashift)
 
 
 class SyncWrites:
@@ -214,18 +198,9 @@ class SyncWrites:
 
     def _block_rows(self, number: int, offset: int, size: int) -> list[tuple[int, int, int, int, int]]:
         vdev = self.model.vdevs[number]
-        if vdev.kind == "draid":
-            pieces = _draid_pieces(vdev, offset, size)
-        elif vdev.kind == "raidz":
-            width = len(vdev.read_leaf)
-            plan = raidz_map(offset, size, vdev.ashift, width, vdev.parity)
-            pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
-        else:
-            whole = mirror_asize(size, vdev.ashift)
-            pieces = [(child, offset, whole) for child in range(len(vdev.read_leaf))]
         return [
             (leaf, ASYNC_WRITE_CLASS, 1, place, length)
-            for child, place, length in pieces
+            for child, place, length in kind.pieces_of(vdev, offset, size, vdev.ashift)
             for leaf in {vdev.read_leaf[child], vdev.write_leaf[child]}
             if leaf >= 0
         ]

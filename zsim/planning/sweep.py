@@ -20,6 +20,7 @@ from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.files import files_named
 from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import word_of_parity
 
 MAX_POINTS = 100_000
 SIMPLE_LAYOUT = "mirror2"  # that takes any value of the other fields
@@ -103,7 +104,7 @@ def points(grid: Axes) -> list[dict[str, Any]]:
 
 def layout_of(width: int, parity: int) -> str:
     """Return the layout of a width and a parity; parity 0 is a mirror."""
-    return f"raidz{parity}x{width}" if parity else f"mirror{width}"
+    return word_of_parity(parity, width)
 
 
 def _values(values: Any) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ from zsim.prediction.summary import (
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.no_effect import without_effect
 
 MOST_HELD = 4
 """Predictions whose runs are kept, of some 10 MB each."""
@@ -214,4 +215,4 @@ def warnings(case: Case) -> tuple[str, ...]:
         )
     if case.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")
-    return tuple(found)
+    return (*found, *without_effect(case.release, case.scenario.tunables or ()))

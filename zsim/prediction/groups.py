@@ -7,30 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.pool.recipes.recipe import TopLevel
-from zsim.scan.program import DamagedVdev, in_degraded_group
+from zsim.scan.program import DamagedVdev, touched
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.releases.capacity import DRAID_ROW_BYTES, vdev_asize
+from zsim.scenario.releases.capacity import vdev_asize
+from zsim.vdevs.kind import kind_of
 
-LEAST_OF_USUAL = 0.5
+LEAST_OF_USUAL = constant("population.least_of_usual")
 """A miniature with a smaller share of degraded groups than so much of the real pool's is moved."""
-MOST_SLICES = 4
+MOST_SLICES = whole_constant("population.most_slices")
 """Within one slice every child but the spares is in some group; a spare of one slice is none of the next."""
 
 
 def degraded_share(spec: VdevSpec, failed: int) -> float:
-    """Return the share of a vdev's data that lies in groups with a failed child.
-
-    Every child is in as many groups as any other, so the share is that of the ways to lay a group which
-    include one of `failed` children.
-    """
-    if spec.kind != "draid":
-        return 1.0
-    width = spec.data + spec.parity
-    return 1.0 - math.comb(spec.children - failed, width) / math.comb(spec.children, width)
+    """Return the share of a vdev's data that lies in groups with a failed child; 1 without groups."""
+    return kind_of(spec.kind).repaired_share(spec, failed)
 
 
 def degraded_bytes(case: Case, table: BlockTable, shift: int = 0) -> tuple[float, float]:
@@ -45,7 +40,7 @@ def degraded_bytes(case: Case, table: BlockTable, shift: int = 0) -> tuple[float
     """
     spec = case.layout.vdevs[0]
     damaged = DamagedVdev(
-        "draid",
+        spec.kind,
         spec.children,
         spec.parity,
         case.ashift,
@@ -55,7 +50,7 @@ def degraded_bytes(case: Case, table: BlockTable, shift: int = 0) -> tuple[float
     )
     here = table.dva_vdev[:, 0] == 0
     offset, asize = table.dva_offset[here, 0] + shift, table.dva_asize[here, 0]
-    lost = float(asize[in_degraded_group(offset, table.psize[here], damaged)].sum())
+    lost = float(asize[touched(offset, table.psize[here], damaged)].sum())
     return float(asize.sum()), lost
 
 
@@ -66,7 +61,7 @@ def with_degraded_groups(case: Case, pool: Miniature) -> Miniature:
     be repaired, and nothing can be told of the many that are.  Its blocks keep their places in the groups.
     """
     spec = case.layout.vdevs[0]
-    if spec.kind != "draid" or case.operation != "resilver" or pool.scale == 1.0:
+    if not kind_of(spec.kind).has_groups or case.operation != "resilver" or pool.scale == 1.0:
         return pool
     here, lost = degraded_bytes(case, pool.table)
     usual = degraded_share(spec, case.replace) * here
@@ -83,7 +78,7 @@ def _shifts(case: Case, table: BlockTable) -> list[int]:
     """Return by how much a miniature may be moved, groups of some slices, as far as the vdev goes [bytes]."""
     spec = case.layout.vdevs[0]
     width, active = spec.data + spec.parity, spec.children - spec.spares
-    group, groups = width * DRAID_ROW_BYTES, active // math.gcd(width, active)
+    group, groups = kind_of(spec.kind).group_bytes(spec), active // math.gcd(width, active)
     end = int(table.dva_offset[table.dva_vdev == 0].max(initial=0)) + group
     room = vdev_asize(spec, case.drive_size) - end
     return [group * number for number in range(1, min(MOST_SLICES * groups, room // group) + 1)]

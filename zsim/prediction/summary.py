@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
@@ -17,10 +18,10 @@ from zsim.prediction.runs.member import MemberResult
 
 MAX_POINTS = 40
 NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
-WORTH_NAMING, SAME = 0.1, 0.02
+WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
 closer together are the same."""
-SATURATED = 0.6
+SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:

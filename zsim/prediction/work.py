@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.member import Member
@@ -36,16 +37,20 @@ if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
-LARGE_WORLDS = 3
+MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
+    whole_constant("work.member_blocks"),
+    whole_constant("work.large_blocks"),
+    whole_constant("work.most_blocks"),
+)
+LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
-MOST_MEMBERS = 1024
-AGAIN, MOST_AGAIN = 5, 383
+MOST_MEMBERS = whole_constant("work.most_members")
+AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
-WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
-SHOWN_LARGE = 2
+WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
+SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
-SHARE_OF_MIDDLE = 8
+SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
 
 

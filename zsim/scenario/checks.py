@@ -7,6 +7,7 @@ from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -90,15 +91,19 @@ def _check_order(scenario: Fields, release: ReleaseProfile) -> None:
 
 
 def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) -> None:
-    if any(vdev.kind == "draid" for vdev in layout.vdevs) and not release.draid:
-        raise InputError("layout", str(layout), f"{release.name} has no dRAID", "take openzfs-2.1 or later")
+    present = [kind_of(name) for name in dict.fromkeys(vdev.kind for vdev in layout.vdevs)]
+    for kind in present:
+        if not kind.is_known_to(release):
+            allowed = f"{release.name} has no {kind.title}"
+            raise InputError("layout", str(layout), allowed, f"take {kind.since} or later")
     if scenario.operation != "rebuild":
         return
-    if any(vdev.kind == "raidz" for vdev in layout.vdevs):
-        allowed = "RAID-Z has no sequential rebuild, only mirrors and dRAID have"
-        raise InputError("operation", "rebuild", allowed, "take resilver")
-    kinds = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
-    if release.rebuild == "none" or any(vdev.kind not in kinds for vdev in layout.vdevs):
+    for kind in present:
+        if not kind.is_rebuildable:
+            others = " and ".join(each.plural for each in kinds().values() if each.is_rebuildable)
+            allowed = f"{kind.title} has no sequential rebuild, only {others} have"
+            raise InputError("operation", "rebuild", allowed, "take resilver")
+    if not all(kind.can_be_rebuilt_by(release) for kind in present):
         allowed = f"{release.name} has no sequential rebuild for {layout}"
         raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
 
@@ -133,10 +138,10 @@ def _check_scrub(scenario: Fields, layout: Layout) -> None:
         value = getattr(scenario, name)
         if value is not None and value != "overwritten":
             raise InputError(name, value, "a scrub replaces nothing", "leave it out")
-    if scenario.old_drive == "overwritten" and layout.vdevs[0].kind != "raidz":
-        allowed = (
-            f"the repair of an overwritten drive of {layout.vdevs[0]} is not simulated, that of RAID-Z is"
-        )
+    if scenario.old_drive == "overwritten" and not kind_of(layout.vdevs[0].kind).repairs_overwritten:
+        others = " and ".join(each.plural for each in kinds().values() if each.repairs_overwritten)
+        subject = f"the repair of an overwritten drive of {layout.vdevs[0]}"
+        allowed = f"{subject} is not simulated, that of {others} is"
         raise InputError("old_drive", "overwritten", allowed, "take a layout such as raidz2x6")
 
 
@@ -151,7 +156,7 @@ def _check_second(scenario: Fields, vdev: VdevSpec, count: int) -> None:
 
 
 def _check_spare(scenario: Fields, vdev: VdevSpec, count: int) -> None:
-    if vdev.kind != "draid" or not vdev.spares:
+    if not vdev.spares:
         allowed = f"{vdev} has no distributed spare"
         raise InputError("target", "distributed-spare", allowed, "write the layout as draid2:8d:41c:2s")
     if count > vdev.spares:

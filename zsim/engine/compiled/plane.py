@@ -13,9 +13,6 @@ from zsim.engine.compiled.drive import MAX_CACHED
 from zsim.engine.compiled.drive_memory import load_devices, shingle_words
 from zsim.engine.compiled.memory import (
     ITEM_DTYPE,
-    KIND_DRAID,
-    KIND_MIRROR,
-    KIND_RAIDZ,
     META_PRESENT,
     RANDOM_READ,
     SEQUENTIAL_READ,
@@ -23,12 +20,11 @@ from zsim.engine.compiled.memory import (
     PlaneMemory,
 )
 from zsim.engine.compiled.warm import finish_compiling
-from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.model import PlaneModel
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
-from zsim.vdevs.permutations import draid_permutations
+from zsim.vdevs.kind import code_of, kind_of
 
-KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
 CLIENT_SEED_STEP = 7919
 BUDGET = 2_000_000
@@ -112,14 +108,13 @@ class CompiledPlane:
         first = laid_out = 0
         for number, vdev in enumerate(model.vdevs):
             row = memory.vdevs[number]
-            row["kind"], row["children"], row["parity"] = KINDS[vdev.kind], len(vdev.read_leaf), vdev.parity
+            row["kind"], row["children"], row["parity"] = code_of(vdev.kind), vdev.children, vdev.parity
             row["ashift"], row["first_child"] = vdev.ashift, first
             row["data"], row["spares"] = vdev.data, vdev.spares
-            if vdev.kind == "draid":
-                permutations = draid_permutations(len(vdev.read_leaf))
-                row["permutation"], row["permutations"] = laid_out, len(permutations)
-                memory.permutations[laid_out : laid_out + permutations.size] = permutations.ravel()
-                laid_out += permutations.size
+            table = kind_of(vdev.kind).table(vdev)
+            row["permutation"], row["permutations"] = laid_out, len(table)
+            memory.permutations[laid_out : laid_out + table.size] = table.ravel()
+            laid_out += table.size
             memory.child_leaf[first : first + len(vdev.read_leaf), 0] = vdev.read_leaf
             memory.child_leaf[first : first + len(vdev.read_leaf), 1] = vdev.write_leaf
             for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
@@ -284,10 +279,6 @@ def item_records(items: ScanItems) -> NDArray[Any]:
     return records
 
 
-def _permutation_cells(vdev: VdevModel) -> int:
-    return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
-
-
 def _read_ahead(items: ScanItems, room: Room) -> int:
     """Return how many metadata blocks may be read ahead: nothing but their number limits them."""
     here = np.count_nonzero(items.prefetch_first >= 0) + np.count_nonzero(items.prefetch_next >= 0)
@@ -342,7 +333,7 @@ def _sizes(
         "copies": room.copies,
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
-        "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
+        "permutations": sum(kind_of(vdev.kind).table(vdev).size for vdev in model.vdevs),
         "slots": slots,
         "children": (2 * slots + further + metadata + model.client_blocks) * widest + 64 * 1024,
         "commands": leaves * (COMMANDS_HELD + cached) + 1024,

@@ -44,7 +44,7 @@ from zsim.engine.reference.drive import Drive, Link
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.scan import Metadata, Operation, Stream
 from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, Shared
-from zsim.engine.reference.vdev import VDEVS
+from zsim.engine.reference.vdev import vdev_process
 from zsim.engine.window import Window
 from zsim.scan.program import NO_ITEM, Program, ScanItems
 
@@ -95,7 +95,7 @@ class ReferencePlane:
         self.shared.free_slots = min(slots, MAX_SLOTS)
         self.items = _item_list(items)
         self._build_hardware()
-        self.vdevs = [VDEVS[vdev.kind](self.shared, vdev, self.queues) for vdev in model.vdevs]
+        self.vdevs = [vdev_process(self.shared, vdev, self.queues) for vdev in model.vdevs]
         self.metadata = Metadata(self.shared, self.items, self.vdevs)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
         log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]

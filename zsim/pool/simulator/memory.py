@@ -48,8 +48,10 @@ VDEV = np.dtype(
     [
         ("kind", "i8"),
         ("ashift", "i8"),
+        ("children", "i8"),
         ("data", "i8"),
         ("parity", "i8"),
+        ("spares", "i8"),
         ("unit", "i8"),
         ("first", "i8"),
         ("count", "i8"),

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration, format_rate
 from zsim.prediction.answer.records import (
     VERIFYING_SCRUB,
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 100
 # Below this share of the answer, what is left without the bottleneck is nothing.
-NOTHING = 0.001
+NOTHING = constant("answer.nothing")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
-SLIGHT = 0.005
+SLIGHT = constant("answer.slight")
 
 
 class Grid(NamedTuple):

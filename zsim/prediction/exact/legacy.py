@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.engine.compiled.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
 from zsim.engine.compiled.plane import BUDGET, CompiledPlane, Room, item_records
 from zsim.engine.window import Window, slots_for
@@ -19,8 +20,8 @@ from zsim.scan.program import Program, ScanItems
 # Tiles in the rings: the one that is walked, the one behind it whose last blocks are in flight, the next one.
 TILES = 3
 # Later populations may be a little larger than the first.
-MARGIN = 1.2
-CLIENT_ITEMS = 20_000
+MARGIN = constant("exact.legacy_margin")
+CLIENT_ITEMS = whole_constant("exact.client_items")
 
 
 class LegacyTiles(Run):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import NotSimulatedYet
 from zsim.engine.compiled.memory import OP_ISSUE
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
@@ -23,13 +24,13 @@ from zsim.scan.sorted import ScanQueue
 
 I64 = NDArray[np.int64]
 # Entries of all streams together that stand ready in the plane.
-READY = 1 << 18
-LEAST_READY = 1 << 10
+READY = whole_constant("exact.ready")
+LEAST_READY = whole_constant("exact.least_ready")
 # So many times what the busiest slice so far has issued stands ready for the next one.
-AHEAD = 4
-FIRST_AHEAD = 20_000
-CLIENT_ITEMS = 20_000
-MARGIN = 1.2
+AHEAD = whole_constant("exact.ahead")
+FIRST_AHEAD = whole_constant("exact.first_ahead")
+CLIENT_ITEMS = whole_constant("exact.client_items")
+MARGIN = constant("exact.sorted_margin")
 
 
 class TileLimit(MemoryLimit):

@@ -23,6 +23,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.prediction.inputs.population import pool_miniature
 from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
+from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
 LINKED = ("prefetch_first", "prefetch_next", "unwind")
@@ -153,7 +154,7 @@ def evenly(pool: Miniature) -> Miniature:
     offset = table.dva_offset.copy()
     for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
         starts = places = level.slab_starts()
-        if level.spec.kind != "draid" and level.stands_for > 0:
+        if not kind_of(level.spec.kind).has_groups and level.stands_for > 0:
             apart = int(pool.scale * level.slab_bytes) // level.row_bytes * level.row_bytes
             here = table.dva_vdev == number
             places = apart * np.arange(level.slab_count)

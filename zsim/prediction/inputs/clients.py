@@ -6,18 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
 
-CLIENT_READ_S = 0.02
-CLIENT_CYCLE_S, MOST_CLIENTS = 0.5, 1_000
+CLIENT_READ_S = constant("clients.read_s")
+CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
 """A rate is made by clients that ask so often each: an answer that comes late then hardly lowers it."""
 LARGEST_LOG_BLOCK, LOG_HEADER = 128 << 10, 192
 """A record of the intent log is at most a block of 128 KiB (zil.c), with a header of its own (lr_write_t)."""
-WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = 2_000, 5.0, 60.0
+WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
+    whole_constant("clients.watched_requests"),
+    constant("clients.shortest_watch_s"),
+    constant("clients.longest_watch_s"),
+)
 SEED_STEP = 104_729
 WRITES = ("sync-write", "async-write")
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Factors, Member
 from zsim.case.worlds import (
@@ -31,10 +32,10 @@ from zsim.case.worlds import (
 from zsim.drives.models.model import DriveModel, DriveSpread
 from zsim.prediction.inputs.hardware import physical_sector, shares_host
 
-MEMBERS = 16
+MEMBERS = whole_constant("work.members")
 LOGICAL_SECTOR = 9
 NORMAL = NormalDist()
-HYPERCUBES = 50
+HYPERCUBES = whole_constant("work.hypercubes")
 NAMES = (
     "outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host", "drive", "fill", "history", "churn",
     "file_size", "write_cache", "shingling", "load", "ashift",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.units import format_bytes
 from zsim.case.case import Case
@@ -24,14 +25,15 @@ from zsim.engine.model import (
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
 from zsim.scenario.layout import VdevSpec
+from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
-MOST_SORTED = 64
-HOPELESS = 10.0
+MOST_SORTED = whole_constant("clients.most_sorted")
+HOPELESS = constant("clients.hopeless")
 """Loads of so many times what the drives can do have no steady state, however well requests are merged."""
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
-NATIVE_512_BELOW = 1_900_000_000_000
+NATIVE_512_BELOW = whole_constant("worlds.native_512_below")
 
 
 def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
@@ -174,7 +176,8 @@ def refuse_what_is_missing(case: Case) -> None:
             "one drive into a distributed spare at a time",
             "take target new-drive",
         )
-    if case.operation == "rebuild" and case.replace > 1 and case.layout.vdevs[0].kind == "mirror":
+    replicated = kind_of(case.layout.vdevs[0].kind).is_replicated
+    if case.operation == "rebuild" and case.replace > 1 and replicated:
         raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")
     writer(case)
     _refuse_what_no_drive_serves(case)
@@ -234,7 +237,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         ashift=case.ashift,
         read_leaf=read,
         write_leaf=write,
-        data=spec.data if spec.kind == "draid" else 0,
+        data=spec.data,
         spares=spec.spares or 0,
     )
 

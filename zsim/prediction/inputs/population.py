@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_fraction
 from zsim.case.case import Case
@@ -25,23 +26,27 @@ from zsim.pool.recipes.histories import History
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.simulator.population import HistoryError, expansion
 from zsim.prediction.groups import with_degraded_groups
+from zsim.vdevs.kind import kind_of
 
-BLOCKS = 12_000
-TILE_BLOCKS, POPULATIONS = 75_000, 4
+BLOCKS = whole_constant("population.blocks")
+TILE_BLOCKS, POPULATIONS = whole_constant("exact.tile_blocks"), whole_constant("exact.populations")
 """Of a tile of an exact run, and how many different ones its pool is made of."""
-MOST_REWRITTEN = 0.6
-SLABS, FILES = 64, 24
+MOST_REWRITTEN = constant("population.most_rewritten")
+SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
-SORTED_HEAPS, LEGACY_HEAPS = 8, 16
+SORTED_HEAPS, LEGACY_HEAPS = (
+    whole_constant("population.sorted_heaps"),
+    whole_constant("population.legacy_heaps"),
+)
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
-TXGS_TOGETHER = 4
+TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
-MOST_ROUNDS = 12
-LESS_FULL = 0.96
-TRIES = 14
+MOST_ROUNDS = whole_constant("population.most_rounds")
+LESS_FULL = constant("population.less_full")
+TRIES = whole_constant("population.tries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +139,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
 def _may_lie_anywhere(case: Case) -> bool:
     """Tell whether what is taken in the order of the traversal may lie at other places than it does."""
     known = case.operation == "rebuild" or case.facts.free_space is not None
-    return not known and case.layout.vdevs[0].kind != "draid"
+    return not known and not kind_of(case.layout.vdevs[0].kind).has_groups
 
 
 def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:

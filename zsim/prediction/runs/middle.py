@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import RunResult
@@ -35,17 +36,17 @@ from zsim.prediction.runs.windows import Plan
 from zsim.prediction.statistics.level import of_size
 from zsim.prediction.statistics.sampling import student
 
-MOST_OPERATIONS = 4_000_000
-PRECISION = 0.02
+MOST_OPERATIONS = whole_constant("work.most_operations")
+PRECISION = constant("work.precision")
 PART = 1.0 / math.sqrt(3.0)
 """Share of the precision asked for that each of three independent errors may take."""
-SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
-TILES, SMALL_TILE_BLOCKS = 4, 30_000
+SMALL_BLOCKS, SMALL_REPEATS = whole_constant("work.small_blocks"), whole_constant("work.small_repeats")
+TILES, SMALL_TILE_BLOCKS = whole_constant("work.tiles"), whole_constant("work.small_tile_blocks")
 """As many blocks as one large tile and a half: several tell how far one may be off."""
-FEW_TILES = 24
+FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
-MOST_SEEN = 0.95
+MOST_SEEN = constant("work.most_seen")
 """Even where all populations were run: each lies at many places."""
 
 

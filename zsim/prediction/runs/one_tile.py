@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
@@ -22,9 +23,9 @@ from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 
-WHOLE = 1.02
+WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = 20_000
+LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors
@@ -23,18 +24,19 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
-from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
+from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.vdevs.kind import kind_of
 
-FEWEST_METASLABS = 4
-STRETCHES = 4
-FULL = 0.995
+FEWEST_METASLABS = whole_constant("sampling.fewest_metaslabs")
+STRETCHES = whole_constant("sampling.stretches")
+FULL = constant("sampling.full")
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
-WINDOWS = 6
+WINDOWS = whole_constant("sampling.windows")
 """What is measured is at least so many times what is in flight."""
-FEWEST_WINDOWS, MOST_WINDOWS = 2.0, 8.0
-AROUND = 1.5
+FEWEST_WINDOWS, MOST_WINDOWS = constant("sampling.fewest_windows"), constant("sampling.most_windows")
+AROUND = constant("sampling.around")
 """So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
 
@@ -83,7 +85,8 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     capacity = vdev_capacity(spec, case.drive_size, case.release)
     size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
     share = degraded_share(spec, case.replace)
-    data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
+    width = kind_of(spec.kind).columns(spec)
+    data = (width - spec.parity) / width
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
     chunk = _chunk_bytes(case, spec)
     window = rebuild_window(model, 0, case.release, case.memory)
@@ -150,7 +153,7 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
 
 def _chunk_bytes(case: Case, spec: VdevSpec) -> int:
     segment = int(case.release.tunables["zfs_rebuild_max_segment"])
-    return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
+    return kind_of(spec.kind).rebuild_segment(spec, segment)
 
 
 def _laid_out(

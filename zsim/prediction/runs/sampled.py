@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.engine.compiled.memory import META_ABSENT, META_PRESENT, META_WANTED
 from zsim.engine.window import Window
 from zsim.operation.control import FINISHED, Steps
@@ -28,14 +29,14 @@ from zsim.scan.sorted import address_order, issue_program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-HEAD_SLICES = 2
-MAIN = 0.3
+HEAD_SLICES = whole_constant("sampling.head_slices")
+MAIN = constant("sampling.main")
 """A stream is waited for in the beginning if it has less than this share of the longest one's operations."""
-PARTS, MOST_PARTS = 16, 512
-LEAST_WINDOW, WARM_BLOCKS = 200, 128
-MOST_SHARE = 0.6
+PARTS, MOST_PARTS = whole_constant("sampling.parts"), whole_constant("sampling.most_parts")
+LEAST_WINDOW, WARM_BLOCKS = whole_constant("sampling.least_window"), whole_constant("sampling.warm_blocks")
+MOST_SHARE = constant("sampling.most_share")
 """Of the rest: windows that would cover more, warming up included, are given up for all of it."""
-LEGACY_JUMP, SORTED_JUMP = 4 << 20, 0
+LEGACY_JUMP, SORTED_JUMP = whole_constant("sampling.legacy_jump"), whole_constant("sampling.sorted_jump")
 POINTS = 40
 
 

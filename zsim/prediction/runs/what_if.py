@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel
@@ -18,9 +19,10 @@ from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
-WORTH_SAYING = 0.04
-CACHE_BYTES = 32 << 20
+WORTH_SAYING = constant("answer.worth_saying")
+CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +116,8 @@ def verifying_scrub(bench: Baseline) -> float | None:
 def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
     release, vdev = bench.case.release, bench.case.layout.vdevs[0]
-    known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
-    if release.rebuild == "none" or vdev.kind not in known:
-        return ()
-    if bench.case.replace > 1 and vdev.kind == "mirror":
+    kind = kind_of(vdev.kind)
+    if not kind.can_be_rebuilt_by(release) or (bench.case.replace > 1 and kind.is_replicated):
         return ()
     other: Operation = "resilver" if bench.case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import whole_constant
 from zsim.engine.compiled.plane import BUDGET, CompiledPlane
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-NOTE_EVENTS = 512
+NOTE_EVENTS = whole_constant("sampling.note_events")
 """Events between two notes of how far the scan has come."""
 
 

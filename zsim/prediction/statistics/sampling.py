@@ -14,10 +14,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant
+
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-CONFIDENCE = 0.95
-MOST_LEVERAGE = 0.9
+CONFIDENCE = constant("statistics.confidence")
+MOST_LEVERAGE = constant("statistics.most_leverage")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from zsim.operation.run import RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 PAGE = 4096
@@ -167,8 +168,9 @@ class EmulatedRun:
             return "write cache"
         if disk.get("pm_mode"):
             return "port multiplier"
-        kind = self.layout.vdevs[0].kind if self.layout.vdevs[0].kind == "draid" else self.mode
-        return f"{kind} scrub" if self.scrub else f"draid {self.mode}" if kind == "draid" else kind
+        kind = kind_of(self.layout.vdevs[0].kind)
+        own = kind.name if kind.has_groups else ""
+        return f"{own or self.mode} scrub" if self.scrub else f"{own} {self.mode}".strip()
 
 
 def refuse_unknown(bench: EmulatedRun) -> None:
@@ -293,12 +295,12 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
         leaves = range(first, first + spec.children)
         result.append(
             VdevModel(
-                kind="mirror" if spec.kind in ("mirror", "disk", "stripe") else spec.kind,
+                kind=spec.kind,
                 parity=spec.parity,
                 ashift=int(pool.get("ashift", 12)),
                 read_leaf=tuple(-1 if leaf in gone else leaf for leaf in leaves),
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
-                data=spec.data if spec.kind == "draid" else 0,
+                data=spec.data,
                 spares=spec.spares,
             )
         )
