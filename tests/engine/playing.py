@@ -10,7 +10,8 @@ import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
+from zsim.engine.codes import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED
+from zsim.engine.compiled.memory import GENERAL_DTYPE
 from zsim.operation.control import ScanControl, Steps
 from zsim.operation.txg import SyncWrites
 

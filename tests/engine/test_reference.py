@@ -16,8 +16,7 @@ from simpy import Environment
 
 import zsim
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine.compiled import memory
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     ASYNC_READ,
     ASYNC_WRITE,
     EXIT_BUDGET,
@@ -30,6 +29,7 @@ from zsim.engine.compiled.memory import (
     SCRUB,
     SYNC_READ,
 )
+from zsim.engine.compiled import memory
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
     TO_SPARE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zsim.base.jit import njit
-from zsim.engine.compiled.memory import SCRUB
+from zsim.engine.codes import SCRUB
 
 
 @njit

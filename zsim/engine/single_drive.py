@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from zsim.base.jit import bare, njit, word_of
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.codes import FOREVER
 from zsim.engine.compiled.drive import device_event, device_slots, next_slot, submit
 from zsim.engine.compiled.drive_memory import load_devices, shingle_words
 from zsim.engine.compiled.memory import (
-    FOREVER,
     N_LEAVES,
     N_SERVERS,
     PlaneMemory,

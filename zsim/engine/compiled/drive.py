@@ -26,13 +26,17 @@ from zsim.drives.physics.mechanics import (
 )
 from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
 from zsim.drives.physics.smr import HEAD, smr_idle, smr_parts
-from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
     FOREVER,
+    MAX_CACHED,
+    SHORT_FORWARD,
+)
+from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
+from zsim.engine.compiled.memory import (
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
@@ -53,9 +57,6 @@ from zsim.engine.compiled.memory import (
 )
 from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
 
-SHORT_FORWARD = 512 * 1024
-# Writes a drive's cache can keep track of.
-MAX_CACHED = 4096
 # So few event slots are looked at one by one.
 FEW_SLOTS = 24
 

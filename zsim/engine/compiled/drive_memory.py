@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from zsim.drives.physics.mechanics import drive_table, zone_table
 from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
-from zsim.engine.compiled.memory import CLASSES, PlaneMemory
+from zsim.engine.codes import CLASSES
+from zsim.engine.compiled.memory import PlaneMemory
 from zsim.engine.model import LeafModel, LinkModel
 
 

@@ -22,9 +22,8 @@ from zsim.drives.physics.mechanics import (
     track_around,
 )
 from zsim.drives.physics.smr import reach_of_shingled
+from zsim.engine.codes import CACHE_NONE, FOREVER
 from zsim.engine.compiled.memory import (
-    CACHE_NONE,
-    FOREVER,
     HELD_CAPACITY,
     bearings_of,
     begin_of_held,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import njit
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.drive import submit
 from zsim.engine.compiled.memory import (
     BUCKETS,
-    FLAG_REPAIR,
-    FLAG_SCAN,
     buckets_of,
     children_of,
     commands_of,

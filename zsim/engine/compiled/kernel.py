@@ -9,14 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import bare, njit, word_of
-from zsim.engine.compiled.drive import (
-    device_event,
-    device_slots,
-    flush_cache,
-    next_slot,
-)
-from zsim.engine.compiled.issue import enqueue
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -27,25 +20,31 @@ from zsim.engine.compiled.memory import (
     EXIT_STALLED,
     FLAG_NORMAL,
     FOREVER,
-    ITEM_MASK,
     META_ABSENT,
     META_PRESENT,
     META_WANTED,
-    N_CLIENTS,
-    N_LEAVES,
-    N_RECORDS,
-    N_STREAMS,
-    OP_ISSUE,
-    OP_PREFETCH,
-    OP_VISIT,
-    OWNER_GROUP,
-    PROGRAM_MASK,
     STREAM_DELAY,
     STREAM_FINISHED,
     STREAM_METADATA,
     STREAM_PAUSED,
     STREAM_READY,
     STREAM_WINDOW,
+)
+from zsim.engine.compiled.drive import (
+    device_event,
+    device_slots,
+    flush_cache,
+    next_slot,
+)
+from zsim.engine.compiled.issue import enqueue
+from zsim.engine.compiled.memory import (
+    ITEM_MASK,
+    N_CLIENTS,
+    N_LEAVES,
+    N_RECORDS,
+    N_STREAMS,
+    OWNER_GROUP,
+    PROGRAM_MASK,
     event_times_of,
     general_of,
     items_of,
@@ -65,6 +64,7 @@ from zsim.engine.compiled.scan import (
     stream_slot,
     want_metadata,
 )
+from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT
 
 
 @njit

@@ -17,33 +17,18 @@ from zsim.base.jit import array_at, array_in, matrix_at, njit, word_of
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
 from zsim.drives.physics.smr import COUNTERS
+from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE
 from zsim.engine.model import QueueRules, ScanRules
 
-CLASSES = 6
 # Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
 COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
-SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
 BUCKETS = 256
 
-(
-    EXIT_HORIZON,
-    EXIT_GROUP,
-    EXIT_DRAINED,
-    EXIT_BUDGET,
-    EXIT_STALLED,
-    EXIT_RECORD,
-    EXIT_REFILL,
-    EXIT_EPOCH,
-) = range(8)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
-OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
-STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
 KIND_RAIDZ, KIND_MIRROR, KIND_DRAID = range(3)
-META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
-FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
 
 def rules_dtype(rules: type) -> np.dtype[Any]:
@@ -91,51 +76,6 @@ GENERAL_DTYPE = np.dtype(
         ("label_bytes", "i8"),
     ]
 )
-LEAF_DTYPE = np.dtype(
-    [
-        ("head", "i8"),
-        ("last_offset", "i8"),
-        ("last_class", "i8"),
-        ("credit", "i8"),
-        ("interactive", "i8"),
-        ("pending", "i8"),
-        ("queued", "i8"),
-        ("in_service", "i8"),
-        ("held", "i8"),
-        ("awaited", "i8"),
-        ("cached", "i8"),
-        ("acknowledging", "i8"),
-        ("link", "i8"),
-        ("replaced_by", "i8"),
-        ("wrote_last", "i8"),
-        # Read-ahead, fast region and channel of flash, shingling, FLUSH CACHE.
-        ("ahead_since", "f8"),
-        ("ahead_clock", "i8"),
-        ("slc_used", "f8"),
-        ("drawn", "i8"),
-        ("free_at", "f8"),
-        ("cleaning", "f8"),
-        ("flushing", "i8"),
-        ("ended", "f8"),
-        ("busy", "f8"),
-        ("overhead", "f8"),
-        ("seek", "f8"),
-        ("wait", "f8"),
-        ("transfer", "f8"),
-        ("response", "f8"),
-        ("reads", "i8"),
-        ("writes", "i8"),
-        ("read_bytes", "i8"),
-        ("write_bytes", "i8"),
-        ("scan_reads", "i8"),
-        ("scan_writes", "i8"),
-        ("scan_read_bytes", "i8"),
-        ("scan_write_bytes", "i8"),
-        ("sequential", "i8"),
-        ("forward", "i8"),
-        ("children", "i8"),
-    ]
-)
 CHILD_DTYPE = np.dtype(
     [
         ("offset", "i8"),
@@ -174,8 +114,6 @@ COMMAND_DTYPE = np.dtype(
         ("fetched", "i8"),
     ]
 )
-FOREVER = np.inf
-CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
 # `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
 # block was issued; `general.epoch_left` blocks of closed epochs are in flight.
 SLOT_DTYPE = np.dtype(
@@ -267,22 +205,6 @@ CLIENT_DTYPE = np.dtype(
         ("answered", "i8"),
     ]
 )
-RECORD_DTYPE = np.dtype(
-    [
-        ("submitted", "f8"),
-        ("started", "f8"),
-        ("done", "f8"),
-        ("offset", "i8"),
-        ("length", "i8"),
-        ("leaf", "i4"),
-        ("klass", "i2"),
-        ("write", "i2"),
-        ("scan", "i2"),
-        ("aggregated", "i2"),
-        ("pad", "i4"),
-    ]
-)
-
 # Entries of the table: addresses first, sizes behind them.
 (
     GENERAL,

@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.engine.codes import BUDGET, CLIENT_SEED_STEP, MAX_CACHED, MAX_SLOTS, META_PRESENT
 from zsim.engine.compiled import kernel
-from zsim.engine.compiled.drive import MAX_CACHED
 from zsim.engine.compiled.drive_memory import load_devices, shingle_words
 from zsim.engine.compiled.memory import (
     ITEM_DTYPE,
     KIND_DRAID,
     KIND_MIRROR,
     KIND_RAIDZ,
-    META_PRESENT,
     RANDOM_READ,
     SEQUENTIAL_READ,
     SYNC_WRITES,
@@ -30,9 +29,6 @@ from zsim.vdevs.permutations import draid_permutations
 
 KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
-CLIENT_SEED_STEP = 7919
-BUDGET = 2_000_000
-MAX_SLOTS = 1 << 16
 GROUP_ENTRIES = 256
 """Room in a leaf queue for what comes from a group, and as much for the clients."""
 COMMANDS_HELD = 4096

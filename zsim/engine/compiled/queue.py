@@ -10,15 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import njit, word_of
+from zsim.engine.codes import ASYNC_WRITE, CLASSES, REBUILD, SCRUB, SYNC_READ, SYNC_WRITE
 from zsim.engine.compiled.memory import (
-    ASYNC_WRITE,
     BUCKETS,
-    CLASSES,
     QUEUE_CAPACITY,
-    REBUILD,
-    SCRUB,
-    SYNC_READ,
-    SYNC_WRITE,
     bounds_of,
     buckets_of,
     children_of,

@@ -7,18 +7,22 @@ from typing import Any
 
 from zsim.base.jit import njit, word_of
 from zsim.drives.physics.draws import mixed
-from zsim.engine.compiled.issue import enqueue, issue_one
-from zsim.engine.compiled.memory import (
-    COPY_MASK,
+from zsim.engine.codes import (
     FLAG_METADATA,
     FLAG_NORMAL,
     FLAG_REPAIR,
     FOREVER,
-    ITEM_MASK,
     META_ABSENT,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
+    SYNC_READ,
+    SYNC_WRITE,
+)
+from zsim.engine.compiled.issue import enqueue, issue_one
+from zsim.engine.compiled.memory import (
+    COPY_MASK,
+    ITEM_MASK,
     N_CLIENTS,
     N_LEAVES,
     N_LINKS,
@@ -31,8 +35,6 @@ from zsim.engine.compiled.memory import (
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
     RANDOM_READ,
-    SYNC_READ,
-    SYNC_WRITE,
     SYNC_WRITES,
     children_of,
     client_items_of,

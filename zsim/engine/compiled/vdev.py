@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import njit, word_of
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.issue import enqueue
 from zsim.engine.compiled.memory import (
-    FLAG_REPAIR,
-    FLAG_SCAN,
     ITEM_MASK,
     KIND_MIRROR,
     KIND_RAIDZ,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import log
 
 from zsim.drives.physics.draws import mixed
-from zsim.engine.compiled.memory import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.clock import Alarm, Steps
 from zsim.engine.reference.state import Child, Item, Shared

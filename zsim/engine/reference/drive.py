@@ -29,14 +29,19 @@ from zsim.drives.physics.mechanics import (
 )
 from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
 from zsim.drives.physics.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
-from zsim.engine.compiled.drive import MAX_CACHED
-from zsim.engine.compiled.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
+from zsim.engine.codes import (
+    CACHE_ANSWERED,
+    CACHE_DESTAGED,
+    CACHE_NONE,
+    CACHE_PENDING,
+    MAX_CACHED,
+    SHORT_FORWARD,
+)
 from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
 from zsim.engine.model import LinkModel
 from zsim.engine.reference.clock import Alarm, Clock, on_ring
 from zsim.engine.reference.state import Command, LeafState
 
-SHORT_FORWARD = 512 * 1024
 Handle = Callable[[Command], None]
 Parts = tuple[float, float, float, float]
 

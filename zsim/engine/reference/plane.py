@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.drives.physics.mechanics import drive_table
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
+    BUDGET,
     CACHE_NONE,
+    CLIENT_SEED_STEP,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -30,6 +32,7 @@ from zsim.engine.compiled.memory import (
     EXIT_STALLED,
     FLAG_NORMAL,
     LEAF_DTYPE,
+    MAX_SLOTS,
     META_ABSENT,
     META_PRESENT,
     RECORD_DTYPE,
@@ -47,10 +50,6 @@ from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, 
 from zsim.engine.reference.vdev import VDEVS
 from zsim.engine.window import Window
 from zsim.scan.program import NO_ITEM, Program, ScanItems
-
-BUDGET = 2_000_000
-MAX_SLOTS = 1 << 16
-CLIENT_SEED_STEP = 7919
 
 
 class ReferencePlane:

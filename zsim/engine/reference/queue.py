@@ -5,14 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 
-from zsim.engine.compiled.memory import (
-    ASYNC_WRITE,
-    CLASSES,
-    FLAG_REPAIR,
-    SCRUB,
-    SYNC_READ,
-    SYNC_WRITE,
-)
+from zsim.engine.codes import ASYNC_WRITE, CLASSES, FLAG_REPAIR, SCRUB, SYNC_READ, SYNC_WRITE
 from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 from zsim.engine.reference.state import Child, Command, LeafState, Shared
 

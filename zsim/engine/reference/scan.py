@@ -6,14 +6,12 @@ from bisect import insort
 from math import floor
 from typing import TYPE_CHECKING
 
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     FLAG_METADATA,
     META_ABSENT,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
-    OP_ISSUE,
-    OP_VISIT,
     STREAM_DELAY,
     STREAM_FINISHED,
     STREAM_METADATA,
@@ -25,6 +23,7 @@ from zsim.engine.reference.clock import Alarm, Steps
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
 from zsim.engine.window import Window
+from zsim.scan.program import OP_ISSUE, OP_VISIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from zsim.engine.compiled.memory import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
+from zsim.engine.codes import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.reference.clock import Clock
 

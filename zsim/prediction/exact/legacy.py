@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.memory import EXIT_DRAINED, EXIT_REFILL, STREAM_READY, power_of_two
-from zsim.engine.compiled.plane import BUDGET, CompiledPlane, Room, item_records
+from zsim.engine.codes import BUDGET, EXIT_DRAINED, EXIT_REFILL, STREAM_READY
+from zsim.engine.compiled.memory import power_of_two
+from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import Window, slots_for
 from zsim.operation.control import FINISHED
 from zsim.operation.run import Run, RunSetup

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import NotSimulatedYet
-from zsim.engine.compiled.memory import OP_ISSUE
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import Window, slots_for
 from zsim.operation.control import FINISHED, Steps
@@ -18,7 +17,7 @@ from zsim.operation.memory_limit import MemoryLimit
 from zsim.operation.run import Run, RunSetup
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records
-from zsim.scan.program import Program
+from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.sorted import ScanQueue
 
 I64 = NDArray[np.int64]

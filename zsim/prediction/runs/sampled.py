@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.memory import META_ABSENT, META_PRESENT, META_WANTED
+from zsim.engine.codes import META_ABSENT, META_PRESENT, META_WANTED
 from zsim.engine.window import Window
 from zsim.operation.control import FINISHED, Steps
 from zsim.operation.result import seconds_of

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.plane import BUDGET, CompiledPlane
+from zsim.engine.codes import BUDGET
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
