@@ -54,7 +54,7 @@ from zsim.vdevs.permutations import draid_permutations
 from zsim.vdevs.raidz import raidz_map, raidz_piece
 
 from . import strategies
-from .playing import POOLS, build, play
+from .playing import POOLS, build, play, txg_by_txg
 from .strategies import MIB, Scenario, scenarios
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])
@@ -346,7 +346,7 @@ def test_a_full_record_is_taken_away_and_the_run_goes_on(engine: Any) -> None:
     rules = TxgRules()
     control = ScanControl(Environment(), plane, rules, SyncWrites(plane.model, rules, [(0, MIB)]))
     program = Program(np.full(8, OP_ISSUE, np.int64), np.arange(8))
-    steps = control.run_program([program], [Window(8, counts_blocks=True)])
+    steps = txg_by_txg(control, [program], [Window(8, counts_blocks=True)])
     control.environment.run(control.environment.process(steps))
     records = np.concatenate((*control.kept, plane.records))
     assert len(control.kept) > 1

@@ -40,7 +40,7 @@ from zsim.engine.codes import (
     STREAM_PAUSED,
     STREAM_READY,
 )
-from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference.clients import Client
 from zsim.engine.reference.clock import Clock
 from zsim.engine.reference.drive import Drive, Link
@@ -209,6 +209,15 @@ class ReferencePlane:
         """Set the active limits of one I/O class."""
         self.shared.minimum[klass], self.shared.maximum[klass] = minimum, maximum
 
+    def set_rules(self, queue: QueueRules, scan: ScanRules) -> None:
+        """Set the rules of leaf queues and scan from now on."""
+        self.shared.queue, self.shared.scan = queue, scan
+        self.shared.minimum, self.shared.maximum = list(queue.minimum), list(queue.maximum)
+
+    def set_window(self, number: int, window: Window) -> None:
+        """Set the window of a loaded stream from now on; it counts as the one before."""
+        self.streams[number].window = window
+
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream; streams without one are finished."""
         self.program = []
@@ -236,6 +245,11 @@ class ReferencePlane:
         self.shared.pause_at = pause_at
         self.shared.running = 1
 
+    def cut_short(self) -> None:
+        """Let a running scan pause now."""
+        if self.shared.running:
+            self.shared.pause_at = min(self.now, self.shared.pause_at)
+
     def pause(self) -> None:
         """Stop the scan (nothing of it may be in flight)."""
         self.shared.running = 0
@@ -245,6 +259,21 @@ class ReferencePlane:
         vdev = self.vdevs[number]
         vdev.model = replace(vdev.model, read_leaf=tuple(read_leaf), write_leaf=tuple(write_leaf))
         self._note_replacements(vdev.model)
+
+    def course(self) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the moment [s], and position and what is in flight of every stream."""
+        flight = np.array([stream.inflight for stream in self.streams], np.int64)
+        return self.now, np.array(self.positions(), np.int64), flight
+
+    def set_metadata(self, items: NDArray[np.int64], state: int) -> None:
+        """Set where metadata blocks are (META codes)."""
+        for number in items.tolist():
+            self.items[number].metadata_state = state
+
+    def set_wanted(self, items: NDArray[np.int64]) -> None:
+        """Set which metadata the prefetch thread is to fetch, rising."""
+        self.metadata.wanted = items.tolist()
+        self.shared.heap_size = len(items)
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
