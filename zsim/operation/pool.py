@@ -1,7 +1,7 @@
 """The pool while an operation runs: what may happen to it, and processes that let it happen.
 
-Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`Pool.at`) or for a share
-of the scan (`Pool.at_share`), then calls one of the methods that change something::
+Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`Pool.at`) or for a
+share of the scan (`Pool.at_share`), then calls one of the methods that change something::
 
     def reboot(pool: Pool) -> Steps:
         yield from pool.at(3600.0)
@@ -187,8 +187,8 @@ class Pool:
         """Attach a new drive, `leaf`, in place of `child` while the scan runs.
 
         The slice under way ends, and the txgs that the command waits for are short.  Whether the scan starts
-        again or a pass of its own follows is decided when that txg is over: to 0.7 it starts again, from 2.3 if
-        less than zfs_resilver_defer_percent is done (OpenZFS spa.c:spa_vdev_attach,
+        again or a pass of its own follows is decided when that txg is over: to 0.7 it starts again, from 2.3
+        if less than zfs_resilver_defer_percent is done (OpenZFS spa.c:spa_vdev_attach,
         dsl_scan.c:dsl_scan_restart_resilver).
 
         Raises
@@ -221,8 +221,8 @@ class Pool:
     def set_tunable(self, name: str, value: int) -> None:
         """Change a tunable of the release.
 
-        Leaf queues and scan follow at once, windows with the next I/O, slices and memory with the next txg.  What
-        the pool was built with (the sizes of metaslabs, the intent log) stays as it is.
+        Leaf queues and scan follow at once, windows with the next I/O, slices and memory with the next txg.
+        What the pool was built with (the sizes of metaslabs, the intent log) stays as it is.
 
         Raises
         ------

@@ -192,7 +192,9 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
         segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
     )
     rows = np.arange(len(items), len(items) + len(chunks))
-    edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1 if waits_for_metaslabs(setup.release) else []
+    edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
+    if not waits_for_metaslabs(setup.release):
+        edges = edges[:0]
     programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
     window = rebuild_window(setup.model, number, setup.release, setup.memory)
     return with_chunks(items, chunks, number), programs, window

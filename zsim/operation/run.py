@@ -33,15 +33,12 @@ class Scan(Protocol):
 
 
 class Work(Protocol):
-    """What a run scans, and how.
+    """What a run scans, and how."""
 
-    Attributes
-    ----------
-    plane : Plane
-        With room for it.
-    """
-
-    plane: Plane
+    @property
+    def plane(self) -> Plane:
+        """The data plane, with room for it."""
+        ...
 
     def scan_on(self, pool: Pool) -> Scan:
         """Return the strategy by which a pool is scanned."""

@@ -13,6 +13,7 @@ from zsim.engine.codes import STREAM_FINISHED
 from zsim.operation.control import Steps
 from zsim.operation.memory_limit import MemoryLimit, Queued
 from zsim.operation.pool import Pool
+from zsim.scenario.releases.profile import ReleaseProfile
 
 Load = Callable[[], Sequence[int]]
 Note = Callable[[], None]
@@ -102,13 +103,16 @@ class SortedScan:
     def __init__(self, pool: Pool, source: SortedSource, allocated: int) -> None:
         self.pool, self.source, self.allocated = pool, source, allocated
         self.limit = self._new_limit()
-        pool.on_tunables.append(lambda release: self.limit.follow(release))
+        pool.on_tunables.append(self._follow)
+
+    def _follow(self, release: ReleaseProfile) -> None:
+        self.limit.follow(release)
 
     def _new_limit(self) -> MemoryLimit:
         return MemoryLimit(self.pool.release, self.pool.setup.memory, self.allocated)
 
     def steps(self) -> Steps:
-        """Run one pass: the mode machine, one decision a txg (OpenZFS dsl_scan.c:dsl_scan_sync, 0.8 to 2.4)."""
+        """Run one pass: one decision of the mode machine a txg (OpenZFS dsl_scan.c:dsl_scan_sync, 0.8+)."""
         pool, source = self.pool, self.source
         self.limit = self._new_limit()
         source.begin()

@@ -47,7 +47,7 @@ class Loaded:
 
 
 class Regions:
-    """The items of a compiled plane: a region of ready entries for each stream, and behind them one for the visits.
+    """The items of a plane: a region of ready entries for each stream, and behind them one for the visits.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
 def run_and_quiet(
     setup: RunSetup, progress: Callable[[float, float], None] | None = None
 ) -> tuple[RunResult, float]:
-    """Run to the end, and some txgs more; return the result, without them, and how long they take to end [s]."""
+    """Run to the end, and some txgs more; return the result without them, and how long those take [s]."""
     run = Run(setup, progress)
     result = run.execute()
     ends = [gap for _, gap in _ends(result, setup)]
