@@ -100,8 +100,7 @@ class ReferencePlane:
         log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
         self._build_users(readable, log, streams)
         self.program: list[Operation] = []
-        while self.clock.peek() <= self.now:
-            self.clock.step()
+        self.clock.settle()
 
     def _build_hardware(self) -> None:
         model, clock = self.model, self.clock
@@ -203,7 +202,10 @@ class ReferencePlane:
 
     def set_general(self, name: str, value: float) -> None:
         """Set one of the general values (control decisions)."""
-        setattr(self.shared, name, value)
+        if name == "now":
+            self.clock.pass_to(value)
+        else:
+            setattr(self.shared, name, value)
 
     def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
         """Set the active limits of one I/O class."""
@@ -289,6 +291,7 @@ class ReferencePlane:
             place = offset + self.shared.label_bytes
             child = Child(leaf, klass, bool(write), place, length, FLAG_NORMAL, self._group_done)
             self.queues[leaf].enqueue(child)
+        self.clock.settle()
 
     def flush(self) -> None:
         """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
@@ -304,7 +307,8 @@ class ReferencePlane:
     def start_clients(self) -> None:
         """Start the foreground clients, each with a first think."""
         for client in self.clients:
-            client.think()
+            client.begun.give()
+        self.clock.settle()
 
     # Time.
 
@@ -325,6 +329,7 @@ class ReferencePlane:
             if due == NEVER:
                 return EXIT_STALLED
             self.clock.step()
+            self.clock.settle()
             self.shared.events += 1
             handled += 1
             self._run_streams()
