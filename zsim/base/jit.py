@@ -28,7 +28,9 @@ from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+from numpy.typing import NDArray
 
+from zsim.base import plain_views
 from zsim.base.kernel_cache import KernelCache
 
 PACKAGE = Path(__file__).parents[1]
@@ -36,9 +38,18 @@ PACKAGE = Path(__file__).parents[1]
 IS_COMPILING = not numba.config.DISABLE_JIT
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
 
+if not IS_COMPILING:
+    # Plain Python is to count as compiled code does: hashes run over, divisions by zero are infinite.
+    np.seterr(over="ignore", divide="ignore")
+
 _ONE_AT_A_TIME = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# What numba finds the types of: a table of addresses and sizes, a record of an array, an array at an address.
+Table = Any
+Record = Any
+View = Any
 
 
 @functools.cache
@@ -283,6 +294,8 @@ def array_at(dtype: Any) -> Any:
     The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
     work with it.
     """
+    if not IS_COMPILING:
+        return functools.partial(plain_views.array_at, dtype)
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -297,6 +310,8 @@ def array_at(dtype: Any) -> Any:
 
 def matrix_at(dtype: Any) -> Any:
     """Return a compiled function from an address, rows and columns to the matrix that begins there."""
+    if not IS_COMPILING:
+        return functools.partial(plain_views.matrix_at, dtype)
     array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -310,7 +325,7 @@ def matrix_at(dtype: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def bare(typing_context: Any, table: Any) -> Any:
+def _bare(typing_context: Any, table: Any) -> Any:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -319,8 +334,13 @@ def bare(typing_context: Any, table: Any) -> Any:
     return types.CPointer(types.int64)(table), generate
 
 
+bare: Any = _bare if IS_COMPILING else lambda table: table
+
+
 def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
+    if not IS_COMPILING:
+        return lambda table: plain_views.array_at(dtype, int(table[entry]))
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -335,13 +355,21 @@ def array_in(dtype: Any, entry: int) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+def _word_of(typing_context: Any, table: Any, entry: Any) -> Any:
     """Return an entry of a table of addresses and sizes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _constant_load(builder, arguments[0], arguments[1])
 
     return types.int64(table, types.int64), generate
+
+
+word_of: Any = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Return the address of an array, for a table."""
+    return int(array.ctypes.data) if IS_COMPILING else plain_views.lend(array)
 
 
 def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:

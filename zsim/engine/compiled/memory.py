@@ -7,18 +7,19 @@ the thirty arrays pays for two.  `PlaneMemory` owns the arrays and keeps them al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import array_at, array_in, matrix_at, njit, word_of
+from zsim.base.jit import Record, Table, View, address_of, array_at, array_in, matrix_at, njit, word_of
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
-from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
-from zsim.drives.physics.smr import COUNTERS
+from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE, drive_table, zone_table
+from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
 from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE
-from zsim.engine.model import QueueRules, ScanRules
+from zsim.engine.model import LeafModel, LinkModel, QueueRules, ScanRules
 
 # Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
 COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
@@ -294,7 +295,7 @@ _permutation_matrix = matrix_at("i8")
 
 
 @njit
-def permutations_of(table: Any, vdev: Any) -> Any:
+def permutations_of(table: Table, vdev: Record) -> View:
     """Return the base permutations of a dRAID, row after row."""
     return _permutation_matrix(
         word_of(table, PERMUTATIONS) + WORD * vdev.permutation, vdev.permutations, vdev.children
@@ -302,26 +303,26 @@ def permutations_of(table: Any, vdev: Any) -> Any:
 
 
 @njit
-def rates_of(table: Any, leaf: int) -> Any:
+def rates_of(table: Table, leaf: int) -> View:
     """Return the zone rates of one leaf [bytes/s]."""
     return _float64_at(word_of(table, RATES) + WORD * MAX_ZONES * leaf)
 
 
 @njit
-def zones_of(table: Any, leaf: int) -> Any:
+def zones_of(table: Table, leaf: int) -> View:
     """Return the zones of one leaf, records of ZONE_DTYPE."""
     return _zones_at(word_of(table, ZONES) + ZONE_BYTES * MAX_ZONES * leaf)
 
 
 @njit
-def segments_of(table: Any, leaf: int) -> Any:
+def segments_of(table: Table, leaf: int) -> View:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
     first = word_of(table, SEGMENTS) + SEGMENT_WORDS * WORD * MAX_SEGMENTS * leaf
     return _permutation_matrix(first, drives_of(table)[leaf].read_segments, SEGMENT_WORDS)
 
 
 @njit
-def shingles_of(table: Any, leaf: int) -> Any:
+def shingles_of(table: Table, leaf: int) -> View:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
     bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 2 * WORD * leaf)
     first, bands = word_of(table, SHINGLES) + WORD * bounds[0], bounds[1]
@@ -334,60 +335,99 @@ def shingles_of(table: Any, leaf: int) -> Any:
 
 
 @njit
-def counts_of(table: Any, leaf: int) -> Any:
+def counts_of(table: Table, leaf: int) -> View:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
     return table_at(word_of(table, CLASS_COUNTS) + COUNTS * WORD * CLASSES * leaf)
 
 
 @njit
-def buckets_of(table: Any, leaf: int, klass: int) -> Any:
+def buckets_of(table: Table, leaf: int, klass: int) -> View:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
     return _int32_at(word_of(table, BUCKET_COUNTS) + HALF * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
-def queue_of(table: Any, row: int) -> Any:
+def queue_of(table: Table, row: int) -> View:
     """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
     return _queue_at(word_of(table, QUEUE) + QUEUE_BYTES * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
-def begin_of_held(table: Any, leaf: int) -> Any:
+def begin_of_held(table: Table, leaf: int) -> View:
     """Return where a drive's list of commands begins, an array of one."""
     return table_at(word_of(table, BOUNDS) + 2 * WORD * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
-def held_of(table: Any, leaf: int) -> Any:
+def held_of(table: Table, leaf: int) -> View:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, HELD) + HALF * (word_of(table, HELD_CAPACITY) * leaf + begin))
 
 
 @njit
-def places_of(table: Any, leaf: int) -> Any:
+def places_of(table: Table, leaf: int) -> View:
     """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, PLACES) + HALF * first)
 
 
 @njit
-def bearings_of(table: Any, leaf: int) -> Any:
+def bearings_of(table: Table, leaf: int) -> View:
     """Return the bearings of the commands that a drive holds, in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _float32_at(word_of(table, BEARINGS) + HALF * first)
 
 
 @njit
-def acknowledge_of(table: Any, leaf: int) -> Any:
+def acknowledge_of(table: Table, leaf: int) -> View:
     """Return the cached writes of a drive that are not yet answered."""
     return _int32_at(word_of(table, ACKNOWLEDGE) + HALF * word_of(table, HELD_CAPACITY) * leaf)
 
 
 @njit
-def mirror_sides_of(table: Any, children: int) -> Any:
+def mirror_sides_of(table: Table, children: int) -> View:
     """Return room for what is known of a mirror's children: their loads, and their standings."""
     return _permutation_matrix(word_of(table, MIRROR_SIDES), 2, children)
+
+
+@njit
+def link_slot(table: Table, link: int) -> int:
+    """Return the event slot of a link."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
+
+
+@njit
+def cache_slot(table: Table, leaf: int) -> int:
+    """Return the event slot of a drive's write cache."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
+
+
+@njit
+def device_slots(table: Table) -> int:
+    """Return how many event slots belong to drives, links and write caches."""
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+    )
+
+
+@njit
+def client_slot(table: Table, client: int) -> int:
+    """Return the event slot of a foreground client."""
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+        + client
+    )
+
+
+@njit
+def stream_slot(table: Table, stream: int) -> int:
+    """Return the event slot of a scan stream's delay."""
+    return client_slot(table, word_of(table, N_CLIENTS)) + stream
 
 
 def power_of_two(count: int) -> int:
@@ -456,7 +496,7 @@ class PlaneMemory:
         """Return the table: each array's address under its own name in capitals, then the sizes."""
         table, entries = np.zeros(TABLE_LENGTH, np.int64), globals()
         for name, value in vars(self).items():
-            table[entries[name.upper()]] = value.ctypes.data
+            table[entries[name.upper()]] = address_of(value)
         for name in ("leaves", "servers", "links", "clients", "streams", "records"):
             table[entries[f"N_{name.upper()}"]] = sizes[name]
         table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
@@ -479,14 +519,14 @@ class PlaneMemory:
             start = capacity // 4
             self.queue[row, start : start + high - low] = old[low:high]
             self.bounds[row] = start, start + high - low
-        self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
+        self.table[QUEUE], self.table[QUEUE_CAPACITY] = address_of(self.queue), capacity
 
     def make_room(self, operations: int) -> None:
         """Make room for programs of so many operations, in place of those loaded."""
         if operations > len(self.program):
             self.program = np.zeros(operations, OPERATION_DTYPE)
             self.table[PROGRAM], self.table[PROGRAM_MASK] = (
-                self.program.ctypes.data,
+                address_of(self.program),
                 power_of_two(operations) - 1,
             )
 
@@ -497,3 +537,39 @@ class PlaneMemory:
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0
         self.general["last_client"] = -1e18
+
+
+def shingle_words(leaves: Sequence[LeafModel]) -> int:
+    """Return how many numbers the state of all shingled drives takes."""
+    return sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in leaves)
+
+
+def load_devices(memory: PlaneMemory, leaves: Sequence[LeafModel], links: Sequence[LinkModel]) -> None:
+    """Lay out drives, links and the state in which they begin."""
+    memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in leaves])
+    memory.zones[:] = zone_table(memory.drives, memory.rates)
+    memory.leaves["link"] = [leaf.link for leaf in leaves]
+    memory.leaves["last_class"] = CLASSES - 1
+    memory.leaves["ahead_since"] = -1.0
+    _load_shingles(memory, leaves)
+    for number, link in enumerate(links):
+        memory.links[number]["rate"] = link.rate
+        memory.links[number]["per_command"] = link.per_command_s
+        memory.links[number]["command_based"] = link.command_based
+        memory.links[number]["parent"] = link.parent
+    memory.links["first"] = -1
+
+
+def _load_shingles(memory: PlaneMemory, leaves: Sequence[LeafModel]) -> None:
+    """Lay out the state of every shingled drive (`smr.shingles_at_first`): bands and queue are zeros.
+
+    Those are left as they are: memory that is never touched is never taken.
+    """
+    first = 0
+    for number, leaf in enumerate(leaves):
+        bands = smr_bands(leaf.drive)
+        if bands == 0:
+            continue
+        memory.shingle_bounds[number] = first, bands
+        memory.shingles[first : first + COUNTERS] = counters_at_first(leaf.drive)
+        first += COUNTERS + 4 * bands

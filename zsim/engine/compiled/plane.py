@@ -18,7 +18,6 @@ from zsim.engine.codes import (
     STREAM_READY,
 )
 from zsim.engine.compiled import kernel
-from zsim.engine.compiled.drive_memory import load_devices, shingle_words
 from zsim.engine.compiled.memory import (
     ITEM_DTYPE,
     KIND_DRAID,
@@ -28,6 +27,8 @@ from zsim.engine.compiled.memory import (
     SEQUENTIAL_READ,
     SYNC_WRITES,
     PlaneMemory,
+    load_devices,
+    shingle_words,
 )
 from zsim.engine.compiled.warm import finish_compiling
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel

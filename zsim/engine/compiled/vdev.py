@@ -9,7 +9,6 @@ from typing import Any
 
 from zsim.base.jit import njit, word_of
 from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
-from zsim.engine.compiled.issue import enqueue
 from zsim.engine.compiled.memory import (
     ITEM_MASK,
     KIND_MIRROR,
@@ -30,6 +29,7 @@ from zsim.engine.compiled.memory import (
     slots_of,
     vdevs_of,
 )
+from zsim.engine.compiled.queue import enqueue
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
 from zsim.vdevs.mirror import mirror_asize, mirror_child, mirror_load, mirror_standing
 from zsim.vdevs.raidz import raidz_map, raidz_piece

@@ -1,8 +1,8 @@
 """Time of the reference engine: SimPy events at exact moments, equal ones in the order of their slots.
 
-SimPy orders its events by (time, priority, number).  A `Moment` has the number of the event slot that the compiled
-engine uses for the same component as its priority.  All else happens at once: what a process wakes goes on before
-the next moment, in the order in which it was woken.
+SimPy orders its events by (time, priority, number).  A `Moment` has the number of the event slot that the
+compiled engine uses for the same component as its priority.  All else happens at once: what a process wakes
+goes on before the next moment, in the order in which it was woken.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drives and links of the reference engine: what happens to a command between leaf queue and completion.
 
-Every server of a drive, every answer of a write cache and every link is a SimPy process that waits for what it is
-at work on.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
+Every server of a drive, every answer of a write cache and every link is a SimPy process that waits for what it
+is at work on.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
 compiled one.
 """
 
@@ -34,10 +34,9 @@ from zsim.engine.codes import (
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
-    MAX_CACHED,
     SHORT_FORWARD,
 )
-from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
+from zsim.engine.leaf_rules import answer_time, crossing_time, fits_cache, waits_since
 from zsim.engine.model import LinkModel
 from zsim.engine.reference.clock import Clock, Signal, Steps
 from zsim.engine.reference.state import Command, LeafState
@@ -455,9 +454,8 @@ class Drive:
         return True
 
     def _fits_cache(self, command: Command) -> bool:
-        size = self.parameters.write_cache_bytes
-        room = self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
-        return size > 0 and room and not self.state.flushing
+        state, size = self.state, self.parameters.write_cache_bytes
+        return fits_cache(command.length, state.cached, len(self.held), size, bool(state.flushing))
 
     def _cache(self, command: Command) -> None:
         self.state.cached += command.length
