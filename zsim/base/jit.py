@@ -329,7 +329,7 @@ def _bare(typing_context: Any, table: Any) -> Any:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return _pointer(context, builder, signature.args[0], arguments[0])
 
     return types.CPointer(types.int64)(table), generate
 
@@ -346,7 +346,8 @@ def array_in(dtype: Any, entry: int) -> Any:
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def view(typing_context: Any, table: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            address = _entry(context, builder, arguments[0], entry)
+            table = _pointer(context, builder, signature.args[0], arguments[0])
+            address = _constant_load(builder, table, context.get_constant(types.intp, entry))
             return _array(context, builder, array_type, address)
 
         return array_type(table), generate
@@ -367,13 +368,21 @@ def _word_of(typing_context: Any, table: Any, entry: Any) -> Any:
 word_of: Any = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
 
 
+def checked(array: NDArray[Any]) -> Any:
+    """Return an array of records as a kernel takes it: as it is, or for plain Python with bounds checked."""
+    return array if IS_COMPILING else plain_views.Bounded(array)
+
+
 def address_of(array: NDArray[Any]) -> int:
     """Return the address of an array, for a table."""
     return int(array.ctypes.data) if IS_COMPILING else plain_views.lend(array)
 
 
-def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
-    return _constant_load(builder, table, context.get_constant(types.intp, entry))
+def _pointer(context: Any, builder: Any, given: Any, table: Any) -> Any:
+    """Return a table, an array or bare, as a plain pointer."""
+    return (
+        context.make_array(given)(context, builder, table).data if isinstance(given, types.Array) else table
+    )
 
 
 def _constant_load(builder: Any, table: Any, place: Any) -> Any:

@@ -7,33 +7,33 @@ Numbers are Python's own, so that none of them runs over in the 16 or 32 bits in
 from __future__ import annotations
 
 import weakref
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Arrays whose addresses stand in tables: begin, length in bytes, the array.
-_lent: dict[int, tuple[int, weakref.ref[NDArray[Any]]]] = {}
+# Arrays whose addresses stand in tables, by where they begin; those addresses, rising.
+_lent: dict[int, weakref.ref[NDArray[Any]]] = {}
+_begins: list[int] = []
 
 
 class Row:
     """A record of an array; its fields are attributes."""
 
-    __slots__ = ("record",)
+    __slots__ = ("_void",)
 
-    record: Any
+    _void: Any
 
     def __init__(self, record: Any) -> None:
-        object.__setattr__(self, "record", record)
+        object.__setattr__(self, "_void", record)
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self.record[name].item()
-        except ValueError:
-            raise AttributeError(name) from None
+        value = self._void[name]
+        return Bounded(value) if value.ndim else value.item()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.record[name] = value
+        self._void[name] = value
 
 
 class Bounded:
@@ -49,6 +49,9 @@ class Bounded:
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.size = array, len(array)
 
+    def __len__(self) -> int:
+        return self.size
+
     def __getitem__(self, place: int) -> Any:
         self._check(place)
         value = self.array[place]
@@ -58,7 +61,7 @@ class Bounded:
 
     def __setitem__(self, place: int, value: Any) -> None:
         self._check(place)
-        self.array[place] = value.record if isinstance(value, Row) else value
+        self.array[place] = value._void if isinstance(value, Row) else value
 
     def _check(self, place: int) -> None:
         if not 0 <= place < self.size:
@@ -67,20 +70,21 @@ class Bounded:
 
 def lend(array: NDArray[Any]) -> int:
     """Return the address of an array, and remember what is there as long as it lives."""
-    for begin in [begin for begin, (_, held) in _lent.items() if held() is None]:
+    for begin in [begin for begin, held in _lent.items() if held() is None]:
         del _lent[begin]
     address = int(array.ctypes.data)
-    _lent[address] = array.nbytes, weakref.ref(array)
+    _lent[address] = weakref.ref(array)
+    _begins[:] = sorted(_lent)
     return address
 
 
 def _bytes_from(address: int) -> NDArray[np.uint8]:
     """Return all bytes of a lent array from an address on."""
-    for begin, (length, held) in _lent.items():
-        array = held()
-        if array is not None and begin <= address <= begin + length:
-            return array.reshape(-1).view(np.uint8)[address - begin :]
-    raise IndexError(f"no array is at address {address}")
+    begin = _begins[max(0, bisect_right(_begins, address) - 1)]
+    array = _lent[begin]()
+    if array is None or not begin <= address <= begin + array.nbytes:
+        raise IndexError(f"no array is at address {address}")
+    return array.reshape(-1).view(np.uint8)[address - begin :]
 
 
 def array_at(dtype: Any, address: int) -> Bounded:

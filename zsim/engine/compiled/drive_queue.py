@@ -120,7 +120,9 @@ def _least_bound(table: Table, count: int) -> int:
 
 
 @njit
-def _reached_first(table: Table, leaf: int, count: int, kind: int, at: float, limit: float) -> int:
+def _reached_first(
+    table: Table, leaf: int, count: int, kind: int, at: float, limit: np.float32 | float
+) -> int:
     """Return the place of the held command reached first, of those whose bounds are within `limit`."""
     drive, state, held, commands = (
         drives_of(table)[leaf],

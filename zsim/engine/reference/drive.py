@@ -1,7 +1,7 @@
 """Drives and links of the reference engine: what happens to a command between leaf queue and completion.
 
-Every server of a drive, every answer of a write cache and every link is a SimPy process that waits for what it
-is at work on.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
+Every server of a drive, every answer of a write cache and every link is a SimPy process that waits for what
+it is at work on.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
 compiled one.
 """
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.jit import checked
 from zsim.drives.physics.mechanics import drive_table
 from zsim.engine.codes import (
     BUDGET,
@@ -104,7 +105,8 @@ class ReferencePlane:
 
     def _build_hardware(self) -> None:
         model, clock = self.model, self.clock
-        records, rates = drive_table([leaf.drive for leaf in model.leaves])
+        table, rates = drive_table([leaf.drive for leaf in model.leaves])
+        records = checked(table)
         servers = max(leaf.drive.parallel_commands for leaf in model.leaves)
         links_at = servers * len(model.leaves)
         caches_at = links_at + len(model.links)
