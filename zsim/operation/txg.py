@@ -117,6 +117,7 @@ class SyncWrites:
         self.writer = model.writer
         self._written_until = self._owed = 0.0
         self._count = 0
+        self._holes: dict[tuple[int, int, int], list[tuple[int, int, int, int, int]]] = {}
         self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
 
@@ -173,15 +174,20 @@ class SyncWrites:
     def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the writes of a pass; the holes come round again, and with them these rows."""
         rows: list[tuple[int, int, int, int, int]] = []
-        size = self.rules.block_bytes
         for number in range(self._count + 1, self._count + blocks + 1):
             run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.extend(
-                    self._block_rows(vdev, offset + hole * asize_of(self.model.vdevs[vdev], size), size)
-                )
+                rows.extend(self._hole_rows(vdev, offset, hole))
         return np.array(rows, np.int64).reshape(-1, 5)
+
+    def _hole_rows(self, vdev: int, offset: int, hole: int) -> list[tuple[int, int, int, int, int]]:
+        """Return the writes of one MOS block in a hole behind a cursor; there are a few hundred of these."""
+        key, size = (vdev, offset, hole), self.rules.block_bytes
+        if key not in self._holes:
+            place = offset + hole * asize_of(self.model.vdevs[vdev], size)
+            self._holes[key] = self._block_rows(vdev, place, size)
+        return self._holes[key]
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""

@@ -54,7 +54,6 @@ GENERAL_DTYPE = np.dtype(
         ("running", "i8"),
         ("pause_at", "f8"),
         ("last_client", "f8"),
-        ("loaded", "i8"),
         ("refill", "i8"),
         # Metadata.
         ("metadata_inflight", "i8"),
@@ -135,7 +134,6 @@ VDEV_DTYPE = np.dtype(
         ("parity", "i8"),
         ("ashift", "i8"),
         ("first_child", "i8"),
-        ("missing", "i8"),
         ("data", "i8"),
         ("spares", "i8"),
         ("permutation", "i8"),
@@ -150,7 +148,6 @@ STREAM_DTYPE = np.dtype(
         ("inflight", "i8"),
         ("limit", "i8"),
         ("counts_blocks", "i8"),
-        ("wake", "f8"),
         ("delayed", "i8"),
         ("unwind", "i8"),
         ("issued_blocks", "i8"),

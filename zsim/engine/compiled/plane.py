@@ -109,7 +109,6 @@ class CompiledPlane:
         self._load_items(items)
         self.memory.client_items[:asked] = np.concatenate((readable, log))
         self._load_clients(len(readable), len(log))
-        self.events = 0
 
     def _load_hardware(self) -> None:
         memory, model = self.memory, self.model

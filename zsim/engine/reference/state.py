@@ -152,7 +152,6 @@ class Shared:
     running: int = 0
     pause_at: float = NEVER
     last_client: float = -1e18
-    loaded: int = 0
     refill: int = -1
     # Metadata.
     metadata_inflight: int = 0
