@@ -118,15 +118,28 @@ def test_something_may_happen_at_a_share_of_the_scan() -> None:
     assert 0.5 <= done / plain().issued_bytes < 0.95
 
 
+def with_another(release: str) -> tuple[Any, int, int]:
+    """Return the hardware with one more drive, the leaf that it is to replace, and its own."""
+    model = small(release).model
+    child = next(n for n, leaf in enumerate(model.vdevs[0].write_leaf) if leaf < 0)
+    return replace(model, leaves=(*model.leaves, model.leaves[-1])), child, len(model.leaves)
+
+
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
+@pytest.mark.parametrize("before_s", [1e-3, 0.0, -5.0])
+def test_a_drive_replaced_at_the_very_end_is_repaired_whole(release: str, before_s: float) -> None:
+    model, child, leaf = with_another(release)
+    second = SecondReplacement(child=child, leaf=leaf, at=plain(release).end - before_s)
+    written = with_timeline(release=release, model=model, second=second).leaves["scan_write_bytes"]
+    assert written[leaf] == pytest.approx(written[leaf - 1], rel=0.01)
+
+
 @pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3", "openzfs-2.1"])
 def test_a_drive_replaced_by_the_timeline_is_a_second_replacement(release: str) -> None:
     alone = plain(release)
-    at, leaves = 0.4 * alone.end, 3
-    second = SecondReplacement(child=1, leaf=leaves, at=at)
-    model = small(release).model
-    model = replace(model, leaves=(*model.leaves, model.leaves[-1]))
-    child = next(n for n, leaf in enumerate(model.vdevs[0].write_leaf) if leaf < 0)
-    second = replace(second, child=child, leaf=len(model.leaves) - 1)
+    model, child, leaf = with_another(release)
+    at = 0.4 * alone.end
+    second = SecondReplacement(child=child, leaf=leaf, at=at)
     stated = with_timeline(release=release, model=model, second=second)
     happening = Replace(at=at, child=second.child, leaf=second.leaf)
     assert same(with_timeline(happening, release=release, model=model), stated)
