@@ -23,7 +23,10 @@ settings.load_profile("zsim")
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is run with kernels as plain Python."""
-    places = tuple(Path(__file__).parent / name for name in PLAIN)
+    here = Path(__file__).parent
+    places = tuple(here / name for name in PLAIN)
     for item in items:
-        if any(item.path.is_relative_to(place) for place in places):
+        # Generated scenarios of the engines take long: `test_plain_kernels.py` has a tenth of them.
+        generated = hasattr(getattr(item, "obj", None), "hypothesis") and item.path.parent == here / "engine"
+        if not generated and any(item.path.is_relative_to(place) for place in places):
             item.add_marker(pytest.mark.plain)

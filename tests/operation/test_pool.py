@@ -16,8 +16,9 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.drives.catalogue import load_drive
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.control import Steps
-from zsim.operation.pool import Happening, Pause, Pool, Replace, SetTunable
+from zsim.operation.pool import Pool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
 from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature

@@ -13,14 +13,14 @@ share of the scan (`Pool.at_share`), then calls one of the methods that change s
     run.pool.happen(reboot(run.pool))
     run.execute()
 
-`RunSetup.timeline` holds what happens as data: `Replace`, `Pause`, `SetTunable`.
+`RunSetup.timeline` holds what happens as data (`zsim.operation.timeline`): `Replace`, `Pause`, `SetTunable`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import simpy
 
@@ -30,11 +30,10 @@ from zsim.operation.control import Plane, ScanControl, Steps
 from zsim.operation.ledger import PhaseLedger
 from zsim.operation.result import ScanSample, Slices
 from zsim.operation.rules import queue_rules, scan_rules, txg_rules
+from zsim.operation.setup import RunSetup
+from zsim.operation.timeline import Happening, Replace, SetTunable, When
 from zsim.operation.txg import TxgRules
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
-
-if TYPE_CHECKING:
-    from zsim.operation.setup import RunSetup
 
 TXGS_TO_FINISH = 3
 # The txg of an attach, and TXG_CONCURRENT_STATES after it.
@@ -42,56 +41,6 @@ TXGS_OF_ATTACH = 4
 # How often a process that waits for a share of the scan looks how far it is [s].
 LOOK_S = 1.0
 Rules = TypeVar("Rules")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class When:
-    """When something happens.
-
-    Attributes
-    ----------
-    at : float
-        Time since the scan began [s].
-    share : float, optional
-        Instead: as soon as so much of what the scan issues is issued, 0 to 1.
-    """
-
-    at: float = 0.0
-    share: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replace(When):
-    """Another drive is replaced.
-
-    Attributes
-    ----------
-    child : int
-        Leaf that is replaced, as the pool was built.
-    leaf : int
-        Leaf that is written.
-    """
-
-    child: int
-    leaf: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pause(When):
-    """The scan stands still for so long [s]."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetTunable(When):
-    """A tunable is changed (``/sys/module/zfs/parameters``)."""
-
-    name: str
-    value: int
-
-
-Happening = Replace | Pause | SetTunable
 
 
 class Pool:

@@ -12,13 +12,14 @@ from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, ScanControl, Steps
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
 from zsim.operation.ledger import ByPhase
-from zsim.operation.pool import Pool, Replace, process_of
+from zsim.operation.pool import Pool, process_of
 from zsim.operation.rebuild import RebuildScan
 from zsim.operation.result import RunResult, ScanSample
 from zsim.operation.rules import txg_rules
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import RunSetup, SecondReplacement, refuse_missing
 from zsim.operation.sources import WholeQueues, WholeWalk
+from zsim.operation.timeline import Replace
 from zsim.operation.txg import SyncWrites
 
 Cursors = list[list[tuple[int, int]]]

@@ -13,7 +13,7 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.cursors import vdev_asize
-from zsim.operation.pool import Happening
+from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
@@ -92,7 +92,7 @@ class RunSetup:
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
     timeline : tuple of Replace, Pause or SetTunable
-        What happens while it runs (`zsim.operation.pool`).
+        What happens while it runs (`zsim.operation.timeline`).
     """
 
     model: PlaneModel
