@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 # Arrays whose addresses stand in tables, by where they begin; those addresses, rising.
 _lent: dict[int, weakref.ref[NDArray[Any]]] = {}
 _begins: list[int] = []
+# Views made since the last array was lent: most are asked for again at once.
+_views: dict[tuple[int, Any], Bounded] = {}
 
 
 class Row:
@@ -70,6 +72,7 @@ class Bounded:
 
 def lend(array: NDArray[Any]) -> int:
     """Return the address of an array, and remember what is there as long as it lives."""
+    _views.clear()
     for begin in [begin for begin, held in _lent.items() if held() is None]:
         del _lent[begin]
     address = int(array.ctypes.data)
@@ -89,8 +92,11 @@ def _bytes_from(address: int) -> NDArray[np.uint8]:
 
 def array_at(dtype: Any, address: int) -> Bounded:
     """Return the array of `dtype` from an address to the end of what was lent there."""
-    rest, size = _bytes_from(address), np.dtype(dtype).itemsize
-    return Bounded(rest[: len(rest) // size * size].view(dtype))
+    key = address, dtype
+    if key not in _views:
+        rest, size = _bytes_from(address), np.dtype(dtype).itemsize
+        _views[key] = Bounded(rest[: len(rest) // size * size].view(dtype))
+    return _views[key]
 
 
 def matrix_at(dtype: Any, address: int, rows: int, columns: int) -> NDArray[Any]:
