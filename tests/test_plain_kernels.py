@@ -26,7 +26,7 @@ from zsim.scenario.layout import VdevSpec
 # A tenth of `tests/engine/test_equality.py`.
 EXAMPLES = 25
 # Longer ones are left to compiled code: plain Python takes a millisecond an event.
-MOST_EVENTS = 600
+MOST_EVENTS = 2000
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
