@@ -28,9 +28,11 @@ from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from zsim.base import plain_views
 from zsim.base.kernel_cache import KernelCache
 
 PACKAGE = Path(__file__).parents[1]
+IS_COMPILING = not numba.config.DISABLE_JIT
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
 
 
@@ -240,6 +242,8 @@ def array_at(dtype: Any) -> Any:
     The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
     work with it.
     """
+    if not IS_COMPILING:
+        return functools.partial(plain_views.array_at, dtype)
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -254,6 +258,8 @@ def array_at(dtype: Any) -> Any:
 
 def matrix_at(dtype: Any) -> Any:
     """Return a compiled function from an address, rows and columns to the matrix that begins there."""
+    if not IS_COMPILING:
+        return functools.partial(plain_views.matrix_at, dtype)
     array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -267,23 +273,29 @@ def matrix_at(dtype: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def bare(typing_context: Any, table: Any) -> Any:
+def _bare(typing_context: Any, table: Any) -> Any:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return _pointer(context, builder, signature.args[0], arguments[0])
 
     return types.CPointer(types.int64)(table), generate
 
 
+bare: Any = _bare if IS_COMPILING else lambda table: table
+
+
 def array_in(dtype: Any, entry: int) -> Any:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
+    if not IS_COMPILING:
+        return lambda table: plain_views.array_at(dtype, int(table[entry]))
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
     def view(typing_context: Any, table: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            address = _entry(context, builder, arguments[0], entry)
+            table = _pointer(context, builder, signature.args[0], arguments[0])
+            address = _constant_load(builder, table, context.get_constant(types.intp, entry))
             return _array(context, builder, array_type, address)
 
         return array_type(table), generate
@@ -292,7 +304,7 @@ def array_in(dtype: Any, entry: int) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+def _word_of(typing_context: Any, table: Any, entry: Any) -> Any:
     """Return an entry of a table of addresses and sizes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -301,8 +313,14 @@ def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
     return types.int64(table, types.int64), generate
 
 
-def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
-    return _constant_load(builder, table, context.get_constant(types.intp, entry))
+word_of: Any = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+
+
+def _pointer(context: Any, builder: Any, given: Any, table: Any) -> Any:
+    """Return a table, an array or bare, as a plain pointer."""
+    return (
+        context.make_array(given)(context, builder, table).data if isinstance(given, types.Array) else table
+    )
 
 
 def _constant_load(builder: Any, table: Any, place: Any) -> Any:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from zsim.base.compiler import (
         OPTIONS,
         PACKAGE,
@@ -28,16 +30,28 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "IS_COMPILING", "OPTIONS", "PACKAGE", "array_at", "array_in", "bare", "cache_directory", "compile_for",
-    "kernels_are_cached", "matrix_at", "njit", "of_this_machine", "word_of",
+    "IS_COMPILING", "OPTIONS", "PACKAGE", "Record", "Table", "View", "address_of", "array_at",
+    "array_in", "bare", "cache_directory", "checked", "compile_for", "kernels_are_cached",
+    "matrix_at", "njit", "of_this_machine", "word_of",
 ]  # fmt: skip
 
-COMPILER = "zsim.base.compiler"
+COMPILER, PLAIN = "zsim.base.compiler", "zsim.base.plain_views"
 IS_COMPILING = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+if not IS_COMPILING:
+    # Plain Python is to count as compiled code does: hashes run over, divisions by zero are infinite.
+    import numpy as np
+
+    np.seterr(over="ignore", divide="ignore")
 
 _ONE_AT_A_TIME = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# What numba finds the types of: a table of addresses and sizes, a record of an array, an array at an address.
+Table = Any
+Record = Any
+View = Any
 
 
 def __getattr__(name: str) -> Any:
@@ -83,3 +97,13 @@ class _Kernel:
     @property
     def _numba_type_(self) -> Any:
         return self.compiled._numba_type_
+
+
+def checked(array: NDArray[Any]) -> Any:
+    """Return an array of records as a kernel takes it: as it is, or for plain Python with bounds checked."""
+    return array if IS_COMPILING else importlib.import_module(PLAIN).Bounded(array)
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Return the address of an array, for a table."""
+    return int(array.ctypes.data) if IS_COMPILING else int(importlib.import_module(PLAIN).lend(array))

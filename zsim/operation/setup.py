@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.cursors import vdev_asize
+from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
+from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
@@ -46,6 +49,11 @@ class SecondReplacement:
     leaf: int
     at: float
     together: bool = False
+
+    @property
+    def early(self) -> bool:
+        """Whether it is attached before the scan has issued anything."""
+        return self.together or self.at <= 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +92,8 @@ class RunSetup:
         Makes the data plane.
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    timeline : tuple of Replace, Pause or SetTunable
+        What happens while it runs (`zsim.operation.timeline`).
     """
 
     model: PlaneModel
@@ -102,6 +112,16 @@ class RunSetup:
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
+    timeline: tuple[Happening, ...] = ()
+
+    @property
+    def collects(self) -> bool:
+        """Whether blocks are collected and sorted before they are issued."""
+        return self.release.order == "sorted" and self.operation != "rebuild"
+
+    def metaslab_shift_of(self, vdev: VdevModel) -> int:
+        """Return the size of a top-level vdev's metaslabs [log2(bytes)]."""
+        return self.metaslab_shift or metaslab_shift(vdev_asize(self.model, vdev), self.release)
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,10 @@ class SyncWrites:
         self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
         self.data_cursor: Cursor = (0, 0)
-        self._written_until = 0.0
+        self.writer = model.writer
+        self._written_until = self._owed = 0.0
         self._count = 0
+        self._holes: dict[tuple[int, int, int], list[tuple[int, int, int, int, int]]] = {}
         self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
 
@@ -115,9 +117,13 @@ class SyncWrites:
         -----
         Records are appended at one cursor, as a single file is; the space behind it is taken to be free.
         """
-        writer = self.model.writer
-        records = int((now - self._written_until) * writer.rate / writer.record_bytes)
-        self._written_until += records * writer.record_bytes / writer.rate if writer.rate > 0 else 0.0
+        writer = self.writer
+        records = int(((now - self._written_until) * writer.rate + self._owed) / writer.record_bytes)
+        if writer.rate > 0.0:
+            self._written_until += (records * writer.record_bytes - self._owed) / writer.rate
+            self._owed = 0.0
+        else:
+            self._owed -= records * writer.record_bytes
         rows: list[tuple[int, int, int, int, int]] = []
         vdev, offset = self.data_cursor
         for _ in range(records):
@@ -125,6 +131,12 @@ class SyncWrites:
             offset += asize_of(self.model.vdevs[vdev], writer.record_bytes)
         self.data_cursor = vdev, offset
         return np.array(rows, np.int64).reshape(-1, 5)
+
+    def set_writer(self, rate: float, now: float) -> None:
+        """Let the writer write `rate` bytes a second from `now` on, in seconds since the scan started."""
+        self._owed += (now - self._written_until) * self.writer.rate
+        self._written_until = now
+        self.writer = replace(self.writer, rate=rate)
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
         """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
@@ -146,15 +158,20 @@ class SyncWrites:
     def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the writes of a pass; the holes come round again, and with them these rows."""
         rows: list[tuple[int, int, int, int, int]] = []
-        size = self.rules.block_bytes
         for number in range(self._count + 1, self._count + blocks + 1):
             run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.extend(
-                    self._block_rows(vdev, offset + hole * asize_of(self.model.vdevs[vdev], size), size)
-                )
+                rows.extend(self._hole_rows(vdev, offset, hole))
         return np.array(rows, np.int64).reshape(-1, 5)
+
+    def _hole_rows(self, vdev: int, offset: int, hole: int) -> list[tuple[int, int, int, int, int]]:
+        """Return the writes of one MOS block in a hole behind a cursor; there are a few hundred of these."""
+        key, size = (vdev, offset, hole), self.rules.block_bytes
+        if key not in self._holes:
+            place = offset + hole * asize_of(self.model.vdevs[vdev], size)
+            self._holes[key] = self._block_rows(vdev, place, size)
+        return self._holes[key]
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""

@@ -167,10 +167,13 @@ def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int)
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
     drawn = (generator.random(len(vdev)) * count).astype(np.int64)
-    rows = np.arange(len(vdev))
+    # Most blocks have one DVA.
+    rows = np.flatnonzero(drawn)
+    chosen = drawn[rows]
     for earlier in (1, 0):
-        same = vdev[rows, drawn] == vdev[:, earlier]
-        drawn = np.where(same & (drawn > earlier), earlier, drawn)
+        same = vdev[rows, chosen] == vdev[rows, earlier]
+        chosen = np.where(same & (chosen > earlier), earlier, chosen)
+    drawn[rows] = chosen
     return drawn
 
 
@@ -291,15 +294,17 @@ def _places(
 ) -> dict[str, NDArray[np.int64]]:
     """Return where each block is read, and where its other copies are."""
     rows, copy = np.arange(len(vdev)), preferred_copy(vdev, dvas, seed)
-    others = (np.arange(MAX_DVAS)[None, :] < dvas[:, None]) & (np.arange(MAX_DVAS)[None, :] != copy[:, None])
-    count = others.sum(axis=1).astype(np.int64)
+    count = np.maximum(dvas.astype(np.int64) - 1, 0)
+    several = np.flatnonzero(count)
+    place = np.arange(MAX_DVAS)[None, :]
+    others = (place < dvas[several, None]) & (place != copy[several, None])
     return {
         "vdev": vdev[rows, copy].astype(np.int64),
         "offset": offset[rows, copy],
         "copies": np.cumsum(count) - count,
         "copy_count": count,
-        "copy_vdev": vdev[others].astype(np.int64),
-        "copy_offset": offset[others],
+        "copy_vdev": vdev[several][others].astype(np.int64),
+        "copy_offset": offset[several][others],
     }
 
 
@@ -327,10 +332,13 @@ def with_entries(
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
     """
     count = blocks.dva_count[rows]
-    turned = (np.arange(MAX_DVAS)[None, :] + copy[:, None]) % np.maximum(count, 1)[:, None]
-    inside = np.arange(MAX_DVAS)[None, :] < count[:, None]
-    vdev = np.where(inside, blocks.dva_vdev[rows[:, None], turned], -1)
-    offset = np.where(inside, blocks.dva_offset[rows[:, None], turned], 0)
+    vdev = np.full((len(rows), MAX_DVAS), -1, blocks.dva_vdev.dtype)
+    offset = np.zeros((len(rows), MAX_DVAS), np.int64)
+    for place in range(MAX_DVAS):
+        some = np.flatnonzero(count > place)
+        turned = (place + copy[some]) % count[some]
+        vdev[some, place] = blocks.dva_vdev[rows[some], turned]
+        offset[some, place] = blocks.dva_offset[rows[some], turned]
     places = _places(vdev, offset, np.ones_like(count) if scrub else count, seed + 1)
     places["copies"] = places["copies"] + len(items.copy_vdev)
     more = len(rows)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import njit, word_of
-from zsim.engine.compiled.issue import enqueue
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.memory import (
-    FLAG_REPAIR,
-    FLAG_SCAN,
     ITEM_MASK,
     OWNER_SCAN_COPY,
     OWNER_SCAN_READ,
@@ -30,6 +28,7 @@ from zsim.engine.compiled.memory import (
     slots_of,
     vdevs_of,
 )
+from zsim.engine.compiled.queue import enqueue
 from zsim.vdevs.dispatch import (
     HAS_FILL,
     IS_REPLICATED,

@@ -7,10 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from zsim.engine.compiled.memory import (
-    FLAG_REPAIR,
-    FLAG_SCAN,
-)
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.state import Child, Shared

@@ -71,7 +71,7 @@ class ExactRun:
                 "operation", "rebuild", "exact runs of pools this large", "leave --exact out"
             )
         kind = LegacyTiles if resolved.release.order == "legacy" else SortedTiles
-        return kind(self.tiling, self.setup, self._report)
+        return Run(self.setup, self._report, work=kind(self.tiling, self.setup))
 
     def _report(self, now: float, share: float) -> None:
         self.progress(min(1.0, share), "every I/O")

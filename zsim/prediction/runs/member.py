@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
-from zsim.operation.control import Steps
 from zsim.operation.result import followed, seconds_of
-from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
 from zsim.prediction.inputs.clients import Loads, client_groups, has_hours, log_bytes, spans, writer
@@ -92,14 +91,13 @@ def run_member(
     setup = setup_of(case, pool, small, profile)
     if case.second_at is not None:
         setup = replace(setup, second=_second(case, setup))
-    work = QuietRun(setup, progress)
-    run = work.finish()
+    run, quiet_s = run_and_quiet(setup, progress)
     return scaled(
         run,
         pool.scale,
         model,
         setup,
-        quiet_s=work.quiet_s,
+        quiet_s=quiet_s,
         repaired=pool.scale * share_correction(case, pool),
     )
 
@@ -120,26 +118,16 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
     return ends
 
 
-class QuietRun(Run):
-    """A run that, when it is over, tells how long txgs take to end without it.
-
-    Attributes
-    ----------
-    quiet_s : float
-        [s]
-    """
-
-    quiet_s = 0.0
-
-    def execute(self) -> RunResult:
-        """Run to the end, and some txgs more, which the result does not count."""
-        result = super().execute()
-        self.environment.run(self.environment.process(self._quiet(result)))
-        return result
-
-    def _quiet(self, result: RunResult) -> Steps:
-        ends = [gap for _, gap in _ends(result, self.setup)]
-        self.quiet_s = yield from quiet_end(self.control, _left_over(self.setup), ends)
+def run_and_quiet(
+    setup: RunSetup, progress: Callable[[float, float], None] | None = None
+) -> tuple[RunResult, float]:
+    """Run to the end, and some txgs more; return the result without them, and how long those take [s]."""
+    run = Run(setup, progress)
+    result = run.execute()
+    ends = [gap for _, gap in _ends(result, setup)]
+    quiet_s = run.let(quiet_end(run.pool.control, _left_over(setup), ends))
+    run.release()
+    return result, quiet_s
 
 
 def _left_over(setup: RunSetup) -> bool:
@@ -311,7 +299,7 @@ def scaled(
     Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
     once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
     """
-    slice_s, ends = Run.slice_of(setup), _ends(run, setup)
+    slice_s, ends = slice_of(setup), _ends(run, setup)
     phases = {}
     ended = 0.0
     for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):
