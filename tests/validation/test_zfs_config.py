@@ -62,8 +62,10 @@ def test_a_slow_leaf_is_slow_in_every_respect() -> None:
     assert slow.zone_rates == pytest.approx([rate / 3 for rate in sound.zone_rates])
 
 
-def test_a_leaf_that_sits_out_is_not_read() -> None:
-    assert vdevs_of(_run(sitout="3"))[0].read_leaf == (-1, 1, 2, -1, 4, 5)
+def test_a_leaf_that_sits_out_is_written_but_not_read() -> None:
+    vdev = vdevs_of(_run(sitout="3"))[0]
+    assert vdev.read_leaf == (-1, 1, 2, -1, 4, 5)
+    assert vdev.written(3) == {3}
     assert vdevs_of(_run())[0].read_leaf == (-1, 1, 2, 3, 4, 5)
 
 

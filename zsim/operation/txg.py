@@ -204,7 +204,12 @@ class SyncWrites:
     def _labels(self) -> NDArray[np.int64]:
         rows = []
         used = sorted(
-            {leaf for vdev in self.model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0}
+            {
+                leaf
+                for vdev in self.model.vdevs
+                for child in range(vdev.children)
+                for leaf in vdev.written(child)
+            }
         )
         for leaf in used:
             size = self.model.leaves[leaf].drive.capacity_bytes // LABEL_SIZE * LABEL_SIZE
@@ -218,6 +223,5 @@ class SyncWrites:
         return [
             (leaf, ASYNC_WRITE_CLASS, 1, place, length)
             for child, place, length in kind.pieces_of(vdev, offset, size, vdev.ashift)
-            for leaf in {vdev.read_leaf[child], vdev.write_leaf[child]}
-            if leaf >= 0
+            for leaf in vdev.written(child)
         ]

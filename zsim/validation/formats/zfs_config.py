@@ -288,8 +288,7 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
     alive = config.get("replace_mode") == "healthy"
     gone = frozenset() if alive else frozenset(replaced) | {config.get("replaced_leaf2")}
     # A leaf that sits out is written, but a resilver of RAID-Z reads the others (vdev_raidz.c, 2.4).
-    if bench.operation == "resilver":
-        gone |= leaf_numbers(config.get("sitout"))
+    sitting = leaf_numbers(config.get("sitout")) if bench.operation == "resilver" else frozenset()
     result, first = [], 0
     for spec in bench.layout.vdevs:
         leaves = range(first, first + spec.children)
@@ -298,7 +297,8 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
                 kind=spec.kind,
                 parity=spec.parity,
                 ashift=int(pool.get("ashift", 12)),
-                read_leaf=tuple(-1 if leaf in gone else leaf for leaf in leaves),
+                read_leaf=tuple(-1 if leaf in gone | sitting else leaf for leaf in leaves),
+                sitting_out=frozenset((leaf - first, leaf) for leaf in leaves if leaf in sitting),
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
                 data=spec.data,
                 spares=spec.spares,
