@@ -203,14 +203,8 @@ class SyncWrites:
 
     def _labels(self) -> NDArray[np.int64]:
         rows = []
-        used = sorted(
-            {
-                leaf
-                for vdev in self.model.vdevs
-                for child in range(vdev.children)
-                for leaf in vdev.written(child)
-            }
-        )
+        every = (vdev.written(child) for vdev in self.model.vdevs for child in range(vdev.children))
+        used = sorted(set[int]().union(*every))
         for leaf in used:
             size = self.model.leaves[leaf].drive.capacity_bytes // LABEL_SIZE * LABEL_SIZE
             for start in (0, LABEL_SIZE, size - 2 * LABEL_SIZE, size - LABEL_SIZE):
