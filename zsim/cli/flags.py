@@ -84,6 +84,11 @@ REPEATED = (
         "What the pool has already shown: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03, "
         "sequential-read=180MB/s. May be repeated.",
     ),
+    Flag(
+        "slow",
+        "DRIVE:xFACTOR",
+        "A drive that answers more slowly than its model: 3:x2.5. May be repeated.",
+    ),
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (

@@ -25,13 +25,19 @@ SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
-    """Return one row a role: sources, those of them behind each shared link, and new drives."""
+    """Return one row a role: sources, slow ones, those behind each shared link, and new drives."""
     model, groups = result.model, []
     for role in ("source", "target"):
         members = [
             number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)
         ]
         groups.append((role, members))
+        usual = min((model.leaves[number].name for number in members), key=len, default="")
+        slow = sorted({model.leaves[number].name for number in members} - {usual})
+        groups += [
+            (f"slow {role}", [number for number in members if model.leaves[number].name == name])
+            for name in slow
+        ]
         for link in sorted({shared_link(model, number) for number in members} - {-1}):
             behind = [number for number in members if shared_link(model, number) == link]
             if len(behind) < len(members):

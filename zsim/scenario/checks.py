@@ -7,6 +7,7 @@ from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.scenario.slow import REMEDY
 from zsim.vdevs.kind import kind_of, kinds
 
 MIN_RECORD = 512
@@ -36,6 +37,7 @@ def check_scenario(scenario: Fields) -> None:
     _check_operation(scenario, layout, release)
     _check_replacement(scenario, layout)
     _check_ports(scenario, layout)
+    _check_slow(scenario, layout)
     if scenario.tunables:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
@@ -163,6 +165,22 @@ def _check_spare(scenario: Fields, vdev: VdevSpec, count: int) -> None:
         raise InputError("replace", count, f"{vdev} has {vdev.spares} distributed spares", "replace fewer")
     if scenario.new_drive or scenario.new_drive_size:
         raise InputError("new_drive", scenario.new_drive, "a distributed spare is no drive", "leave it out")
+
+
+def _check_slow(scenario: Fields, layout: Layout) -> None:
+    replaced = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
+    gone = range(0 if scenario.old_drive == "online" else replaced)
+    seen: set[int] = set()
+    for each in scenario.slow or ():
+        if each.drive >= layout.leaves + replaced:
+            allowed = f"drives are counted from 0 to {layout.leaves + replaced - 1}, replacements last"
+            raise InputError("slow", str(each), allowed, REMEDY)
+        if each.drive in gone:
+            allowed = "it is the one that failed: the first drives of the layout are replaced"
+            raise InputError("slow", str(each), allowed, "name one that is read, or state old_drive online")
+        if each.drive in seen:
+            raise InputError("slow", str(each), f"drive {each.drive} is named twice", "name it once")
+        seen.add(each.drive)
 
 
 def _check_ports(scenario: Fields, layout: Layout) -> None:

@@ -11,6 +11,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.parts import Load, Moment, Port
+from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 
 
@@ -78,6 +79,9 @@ class Fields(BaseModel):
     ports: tuple[Port, ...] | None = Field(
         None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
     )
+    slow: tuple[SlowDrive, ...] | None = Field(
+        None, description="drives that answer more slowly than their model: DRIVE:xFACTOR, such as 3:x2.5"
+    )
     history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
     block_list: str | None = Field(
         None,
@@ -106,7 +110,7 @@ class Fields(BaseModel):
     )
     seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
 
-    @field_validator("ports", "load", mode="before")
+    @field_validator("ports", "load", "slow", mode="before")
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str | Mapping | BaseModel) else value

@@ -13,6 +13,7 @@ from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.models.slowed import slowed
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
@@ -70,6 +71,15 @@ def in_phase(numbers: DriveParameters, leaf: int) -> DriveParameters:
     return replace(numbers, phase_revolutions=PHASE_STEP * leaf % 1.0)
 
 
+def _slowed(numbers: DriveParameters, factor: float | None) -> DriveParameters:
+    return numbers if factor is None else slowed(numbers, factor)
+
+
+def _name(model: DriveModel, factor: float | None) -> str:
+    """Return the name of a drive as the answer shows it: a slow one stands apart from its peers."""
+    return model.name if factor is None else f"{model.name}, {factor:g}x slower"
+
+
 def cached_extents(model: DriveModel) -> int:
     """Return how many cached writes the firmware sorts; 0 where it is not known."""
     quantity = model.quantities.get("cached_extents")
@@ -83,18 +93,22 @@ def plane_model(case: Case) -> PlaneModel:
     new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
     source = drive_parameters(case.drive, factors, write_cache=cached)
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
+    slow = {each.drive: each.factor for each in case.scenario.slow or ()}
     leaves = [
         LeafModel(
-            drive=in_phase(source, leaf),
+            drive=_slowed(in_phase(source, leaf), slow.get(leaf)),
             link=link_of.get(leaf, -1),
             role="target" if leaf in overwritten(case) else "source",
-            name=case.drive.name,
+            name=_name(case.drive, slow.get(leaf)),
         )
         for leaf in range(case.leaves)
     ]
     leaves += [
         LeafModel(
-            drive=in_phase(target, leaf), link=link_of.get(leaf, -1), role="target", name=case.new_drive.name
+            drive=_slowed(in_phase(target, leaf), slow.get(leaf)),
+            link=link_of.get(leaf, -1),
+            role="target",
+            name=_name(case.new_drive, slow.get(leaf)),
         )
         for leaf in range(case.leaves, case.leaves + new_drives)
     ]
