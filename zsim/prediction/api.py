@@ -6,6 +6,7 @@ from collections import deque
 
 from pydantic import JsonValue
 
+from zsim.base.constants import whole_constant
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.provenance import provenance
 from zsim.base.units import format_fraction
@@ -32,7 +33,7 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import without_effect
 
-MOST_HELD = 4
+MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
 _HELD: deque[Held] = deque()
 
