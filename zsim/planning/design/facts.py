@@ -14,10 +14,10 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
-from zsim.planning.risk.answer import rounded
 from zsim.planning.risk.api import groups
 from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
 from zsim.planning.risk.question import RiskInputs, unknowns
+from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
 from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources

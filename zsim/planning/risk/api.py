@@ -17,7 +17,7 @@ from zsim.base.units import format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
-from zsim.planning.risk.answer import Assumed, Grades, RiskAnswer
+from zsim.planning.risk.answer import RiskAnswer
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
@@ -33,6 +33,7 @@ from zsim.planning.risk.evaluate import (
 )
 from zsim.planning.risk.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import RiskInputs, Unknowns, as_plain, unknowns
+from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles

@@ -11,7 +11,8 @@ from zsim.vdevs.kind import word_of_parity
 Row = Mapping[str, Any]
 
 WIDTHS = {1: (3, 4, 5), 2: (5, 6, 8), 3: (8, 10, 11)}
-"""Widths of RAID-Z by its parity: about the quartiles and the median of the reports that state one; raidz3 is always 10."""
+"""Widths of RAID-Z by its parity: about the quartiles and the median of the reports that state one;
+raidz3 is always 10."""
 UNKNOWN = ("mirror2", "raidz1x4", "raidz2x6")
 """Where not even the kind is told: the commonest of each kind."""
 _KIND = re.compile(r"\braid-?z-?([123])?\b(?![^+]*\d)|\bz([123])\b(?![^+]*\d)")
