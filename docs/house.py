@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
-    "base": (0, 1), "scenario": (1, 0), "drives": (1, 2), "vdevs": (2, 0), "pool": (3, 0), "case": (4, 0),
+    "base": (0, 1), "vdevs": (1, 0), "scenario": (2, 0), "drives": (2, 2), "pool": (3, 0), "case": (4, 0),
     "scan": (4, 1), "engine": (5, 2), "operation": (7, 1), "prediction": (8, 0), "observe": (7, 2),
     "report": (9, 0), "planning": (9, 1), "validation": (10, 0), "cli": (11, 1),
 }  # fmt: skip

@@ -52,7 +52,7 @@ def asked_for() -> set[str]:
     """Return the names that the code asks for."""
     return {
         node.args[0].value
-        for path in ROOM.rglob("*.py")
+        for path in ROOM.parent.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

@@ -24,20 +24,22 @@ from zsim.scenario.model import Scenario
 
 
 class Counted:
-    """Counts calls of functions, and with which first argument."""
+    """Counts calls of functions, and with which first two arguments."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.patch, self.calls = patch, Counter[str]()
         self.names: dict[str, list[Any]] = {}
+        self.seconds: dict[str, list[Any]] = {}
 
     def watch(self, owner: object, name: str) -> None:
         """Count the calls of an attribute of a module or class."""
         original: Callable[..., Any] = getattr(owner, name)
-        self.names[name] = []
+        self.names[name], self.seconds[name] = [], []
 
         def counting(*args: Any, **kwargs: Any) -> Any:
             self.calls[name] += 1
             self.names[name].append(args[0] if args else None)
+            self.seconds[name].append(args[1] if len(args) > 1 else None)
             return original(*args, **kwargs)
 
         self.patch.setattr(owner, name, counting)
@@ -64,7 +66,10 @@ def test_one_prediction_looks_everything_up_once(counted: Counted) -> None:
     assert calls["resolve"] == 1
     assert calls["load_release"] == 1
     assert sorted(counted.names["load_drive"]) == sorted(name for name, _ in DRIVE_CLASSES)
-    assert calls["with_capacity"] == len(DRIVE_CLASSES)
+    # One model a drive and capacity: those of the case, and those that its worlds have.
+    sizes = list(zip(counted.names["with_capacity"], counted.seconds["with_capacity"], strict=True))
+    assert len(sizes) == len({(model.name, size) for model, size in sizes})
+    assert calls["with_capacity"] <= len(DRIVE_CLASSES) + MEMBERS
     assert set(counted.names["load_history"]) == set(USES)
     assert calls["load_enclosure"] == 0
     # A plane a world, and what-ifs derived from it; each has the numbers of its two kinds of drives.
@@ -84,11 +89,19 @@ def test_a_named_drive_is_looked_up_once(counted: Counted) -> None:
 
 def test_no_world_looks_anything_up(counted: Counted) -> None:
     case = api.case_of(Scenario(layout="raidz2x6"))
+    members = draw_members(unknowns(case), 1)
+    names = ("load_drive", "load_history", "load_enclosure", "load_release")
     before = counted.calls.copy()
-    for member in draw_members(unknowns(case), 1):
-        plane_model(in_world(case, member))
-    names = ("load_drive", "load_history", "load_enclosure", "load_release", "with_capacity")
+    worlds = [in_world(case, member) for member in members]
+    for world in worlds:
+        plane_model(world)
     assert {name: counted.calls[name] for name in names} == {name: before[name] for name in names}
+    # A capacity that a world of the case had once is there for the next one.
+    before = counted.calls.copy()
+    assert all(
+        in_world(case, member).drive is world.drive for member, world in zip(members, worlds, strict=True)
+    )
+    assert counted.calls["with_capacity"] == before["with_capacity"]
 
 
 def test_a_case_holds_objects_where_the_scenario_has_names() -> None:

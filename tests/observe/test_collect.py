@@ -13,8 +13,9 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.observe.collect import commands, live
+from zsim.observe.collect.live import import_live
 from zsim.observe.collect.script import script
-from zsim.observe.pool_import.importing import import_live, import_pool
+from zsim.observe.pool_import.importing import import_pool
 
 STATUS = """\
   pool: tank

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from zsim.case.facts import PoolFacts
 from zsim.case.member import Member
+from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
@@ -81,13 +82,13 @@ class Candidates:
         Empty where the drive is stated.
     histories : mapping of str to History
         Empty where the history is stated.
-    models : mapping of str to DriveModel
-        The same drives as the catalogue has them: a world may have another capacity.
+    shelf : Shelf or None
+        Has the same drives in other capacities, which a world may have: one model a drive and capacity.
     """
 
     drives: Mapping[str, Drives] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
-    models: Mapping[str, DriveModel] = field(default_factory=dict)
+    shelf: Shelf | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -262,7 +262,7 @@ def _candidates(
         if scenario.drive is None
     }
     histories = {name: load_history(name) for name in USES if scenario.history is None}
-    return Candidates(drives, histories, {name: shelf.named(name) for name in drives})
+    return Candidates(drives, histories, shelf)
 
 
 def _host(shelf: Shelf) -> Enclosure | None:

@@ -17,7 +17,6 @@ from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Member
-from zsim.drives.catalogue import sized
 from zsim.drives.models.generations import first_year
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
@@ -244,7 +243,8 @@ def in_world(case: Case, member: Member) -> Case:
 def _of_size(world: Case, size: int) -> Case:
     """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
     total, stated = pool_size(world.layout, size, world.release), world.scenario
-    model = sized(world.candidates.models[world.drive.name], size, world.release.year)
+    assert world.candidates.shelf is not None
+    model = world.candidates.shelf.sized(world.drive.name, size)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
     if not (stated.new_drive or stated.new_drive_size):
         world = replace(world, new_drive=model, new_drive_size=size)

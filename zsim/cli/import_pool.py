@@ -98,7 +98,8 @@ def run_import(
     """Read files, or a pool of this host; return what was found and the files written."""
     from pathlib import Path
 
-    from zsim.observe.pool_import.importing import beside, import_live, import_pool
+    from zsim.observe.collect.live import import_live
+    from zsim.observe.pool_import.importing import beside, import_pool
 
     if not files and pool is not None:
         imported = import_live(pool, overrides=settings, on_command=lambda line: notice(f"running {line}"))

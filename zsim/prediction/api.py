@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from pydantic import JsonValue
 
+from zsim.base.constants import whole_constant
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.provenance import provenance
 from zsim.base.units import format_fraction
@@ -15,6 +17,7 @@ from zsim.case.worlds import USES
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
 from zsim.prediction.answer.records import Assumption, Quantiles, Uncertainty
 from zsim.prediction.evidence import told
+from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
 from zsim.prediction.missing import missing, simulated
 from zsim.prediction.runs.what_if import advice, other_order, without_each
@@ -32,7 +35,7 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import without_effect
 
-MOST_HELD = 4
+MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
 _HELD: deque[Held] = deque()
 
@@ -135,6 +138,18 @@ def held(prediction: Prediction, work: Work) -> Prediction:
     while len(_HELD) > MOST_HELD:
         _HELD.popleft().runs = None
     return prediction
+
+
+def _given(prediction: Prediction, work: Work | None, evidence: Any) -> Prediction:
+    """Return a prediction with more evidence; see `Prediction.given`."""
+    scenario = with_evidence(prediction, evidence)
+    if work is None or work.case.exact or work.bench is None:
+        return predict(scenario)
+    again = work.given(scenario)
+    return held(anew(prediction, again, provenance_of(again.case)), again)
+
+
+Held.given = _given
 
 
 def provenance_of(case: Case) -> dict[str, JsonValue]:

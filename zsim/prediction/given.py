@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pydantic import JsonValue
+
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import AnswerPart, Quantiles
 from zsim.prediction.evidence import told
 from zsim.scenario.evidence_text import observations_of
+from zsim.scenario.model import Scenario
 
 if TYPE_CHECKING:
     from zsim.prediction.work import Work
@@ -22,25 +25,25 @@ SECONDS = {
 """Fields of the answer's lists that go with the duration."""
 
 
-def given(prediction: Prediction, work: Work | None, evidence: Any) -> Prediction:
-    """Return a prediction with more evidence; see `Prediction.given`."""
-    from zsim.scenario.model import Scenario
-
+def with_evidence(prediction: Prediction, evidence: Any) -> Scenario:
+    """Return the scenario of a prediction with more evidence; see `Prediction.given`."""
     stated = Scenario.from_dict(prediction.provenance["scenario"])  # type: ignore[arg-type]
     one = isinstance(evidence, str) or not isinstance(evidence, Iterable) or hasattr(evidence, "what")
     more = observations_of([evidence] if one else list(evidence))
-    scenario = stated.replaced_by(evidence=(*(stated.evidence or ()), *more))
-    if work is None or work.case.exact or work.bench is None:
-        from zsim.prediction.api import predict
-
-        return predict(scenario)
-    again = work.given(scenario)
-    return _anew(prediction, again)
+    return stated.replaced_by(evidence=(*(stated.evidence or ()), *more))
 
 
-def _anew(prediction: Prediction, work: Work) -> Prediction:
-    from zsim.prediction.api import held, provenance_of
+def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -> Prediction:
+    """Return a prediction once its worlds have been weighed anew: what it shows, stretched.
 
+    Parameters
+    ----------
+    prediction : Prediction
+    work : Work
+        That weighed them.
+    provenance : dict
+        Of the new answer.
+    """
     low, middle, high = work.quantiles
     factor = middle / prediction.resilver_s.p50
     answer = Quantiles(p10=low, p50=middle, p90=high)
@@ -67,9 +70,9 @@ def _anew(prediction: Prediction, work: Work) -> Prediction:
         ),
         "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.case)))),
         "evidence": told.records(work.weighing),
-        "provenance": provenance_of(work.case),
+        "provenance": provenance,
     }
-    return held(prediction.model_copy(update=changes), work)
+    return prediction.model_copy(update=changes)
 
 
 def _stretched(record: AnswerPart, fields: tuple[str, ...], factor: float) -> AnswerPart:

@@ -20,6 +20,8 @@ from typing import Any, Literal, Protocol, SupportsFloat, cast
 
 Verdict = Literal["pass", "fail", "info"]
 TIME = "time"
+STATED = "stated"
+"""Detail of a claim: 1 where its source states drive, layout and data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.risk import reliability
-from zsim.planning.risk.answer import chance
 from zsim.planning.risk.api import risk
 from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.records import chance
 from zsim.planning.risk.reliability import Spread
 from zsim.planning.risk.words import between, odds
 from zsim.prediction.answer.prediction import Quantiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from zsim.base.errors import InputError
 from zsim.observe.collect.commands import COMMANDS, Command, arguments, checked_name
 from zsim.observe.pool_import.files import PoolFiles, read_text
+from zsim.observe.pool_import.importing import ImportedPool, import_files
 from zsim.observe.texts import MAX_TEXT, decoded, plain
 
 RUNNING = ("in progress since", "in progress for")
@@ -30,6 +31,28 @@ class Outcome:
     line: str
     text: str
     problem: str = ""
+
+
+def import_live(
+    pool: str, *, overrides: Sequence[str] = (), on_command: OnCommand | None = None
+) -> ImportedPool:
+    """Ask a pool of this host, by commands that only read.
+
+    Parameters
+    ----------
+    pool : str
+        Its name.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields that are known better.
+    on_command : callable, optional
+        Is called with each command line before it is run.
+
+    Raises
+    ------
+    InputError
+        When ``zpool status`` cannot be run or knows no such pool.
+    """
+    return import_files(collect(pool, on_command), pool, overrides)
 
 
 def collect(pool: str, on_command: OnCommand | None = None) -> PoolFiles:

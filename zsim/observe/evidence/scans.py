@@ -9,6 +9,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.status import Scan
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
     "legacy": "legacy", "solaris": "legacy", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
@@ -44,7 +45,7 @@ class PoolThen:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
         if self.alloc is None or self.layout is None:
             return None
-        spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in self.layout.vdevs)
+        spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in self.layout.vdevs)
         return self.alloc / spread
 
 

@@ -14,12 +14,12 @@ from zsim.base.files import replace_file
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Assumption
 from zsim.case.resolve import resolve
-from zsim.observe.devices.find_drives import find_drives
-from zsim.observe.evidence.gather import find_observations, in_order
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
+from zsim.observe.pool_import.find_drives import find_drives
 from zsim.observe.pool_import.finding import Evidence, Finding
 from zsim.observe.pool_import.gaps import unknown_notes
+from zsim.observe.pool_import.gather import find_observations, in_order
 from zsim.observe.pool_import.layout import Tops, find_layout, find_space
 from zsim.observe.pool_import.release import find_release
 from zsim.observe.pool_import.tables import block_table, metaslab_table
@@ -147,7 +147,7 @@ def import_pool(
     """
     paths = paths_of(names)
     with PointerTable(blocks) if blocks is not None else nullcontext() as table:
-        return _import(read_files(paths, table, on_progress), pool, overrides, table)
+        return import_files(read_files(paths, table, on_progress), pool, overrides, table)
 
 
 def import_pasted(
@@ -170,36 +170,13 @@ def import_pasted(
     InputError
         When nothing in it is known, or what is needed is not in it.
     """
-    return _import(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides)
+    return import_files(read_pasted(text.encode("utf-8", "replace"), name), pool, overrides)
 
 
-def import_live(
-    pool: str, *, overrides: Sequence[str] = (), on_command: Callable[[str], None] | None = None
-) -> ImportedPool:
-    """Ask a pool of this host, by commands that only read.
-
-    Parameters
-    ----------
-    pool : str
-        Its name.
-    overrides : sequence of str
-        ``KEY=VALUE``: fields that are known better.
-    on_command : callable, optional
-        Is called with each command line before it is run.
-
-    Raises
-    ------
-    InputError
-        When ``zpool status`` cannot be run or knows no such pool.
-    """
-    from zsim.observe.collect.live import collect  # noqa: PLC0415 - needs subprocess
-
-    return _import(collect(pool, on_command), pool, overrides)
-
-
-def _import(
+def import_files(
     files: PoolFiles, pool: str | None, overrides: Sequence[str], table: PointerTable | None = None
 ) -> ImportedPool:
+    """Return the scenario of what was found in files; see `import_pool`."""
     evidence = _evidence(files, pool)
     find_release(evidence)
     tops = find_layout(evidence)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
 from zsim.case.resolve import DEFAULT_DRIVE_BYTES
-from zsim.observe.devices.find_drives import USUAL_GB, find_new_size, find_sizes
-from zsim.observe.evidence.resilvered import resilvered_alloc
+from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.pool_import.resilvered import resilvered_alloc
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, spec_of

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from zsim.planning.design.answer import Design
 from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, PALE, Picture
 
 TEBI = 1024.0**4
 
 
-def figure(design: Design) -> Picture:
+class Drawn(Protocol):
+    """What is drawn of a design."""
+
+    @property
+    def question(self) -> str:
+        """Which of the questions it answers."""
+
+    @property
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Rows of the answer, in SI units."""
+
+    @property
+    def answer(self) -> str | None:
+        """The limit that was sought."""
+
+    def headline(self) -> str:
+        """Return the answer in one line."""
+
+
+def figure(design: Drawn) -> Picture:
     """Return the figure of a design."""
     drawn = Picture(figsize=(8.5, 5.0), layout="constrained")
     axes = drawn.add_subplot()
@@ -25,7 +43,7 @@ def figure(design: Design) -> Picture:
     return drawn
 
 
-def _front(drawn: Picture, axes: Any, design: Design) -> None:
+def _front(drawn: Picture, axes: Any, design: Drawn) -> None:
     known = [row for row in design.rows if row.get("vdev_per_year") is not None]
     others = [row for row in known if not row["meets"]]
     axes.scatter(*_points(others), color=PALE, s=18, label="fails a wish")
@@ -68,7 +86,7 @@ def _lower_right(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _limit(axes: Any, design: Design) -> None:
+def _limit(axes: Any, design: Drawn) -> None:
     name = "fill" if design.question == "fill" else "drives"
     rows = sorted(design.rows, key=lambda row: row[name])
     x = [100 * row[name] if name == "fill" else row[name] for row in rows]
@@ -80,7 +98,7 @@ def _limit(axes: Any, design: Design) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _changes(axes: Any, design: Design) -> None:
+def _changes(axes: Any, design: Drawn) -> None:
     names = [row["change"] for row in design.rows]
     places = range(len(names))
     axes.barh([place - 0.18 for place in places], [row["vdev_per_year"] for row in design.rows], 0.35,

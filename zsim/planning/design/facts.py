@@ -14,10 +14,10 @@ from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
-from zsim.planning.risk.answer import rounded
 from zsim.planning.risk.api import groups
 from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
 from zsim.planning.risk.question import RiskInputs, unknowns
+from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
 from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources
@@ -25,6 +25,7 @@ from zsim.planning.store.sqlite import Store
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import kind_of
 
 Row = dict[str, Any]
 Report = Callable[[float, str], None]
@@ -174,13 +175,13 @@ def with_spares(inputs: RiskInputs, resolved: Case, spares: int) -> RiskInputs:
 
 def family(vdev: VdevSpec) -> tuple[str, int]:
     """Return what a vdev has in common with those whose hours tell its own."""
-    return vdev.kind, vdev.parity if vdev.kind == "raidz" else 0
+    return vdev.kind, 0 if kind_of(vdev.kind).has_groups else vdev.parity
 
 
 def features(vdev: VdevSpec) -> tuple[float, ...]:
     """Return what the logarithm of the hours is taken as linear in, within a family."""
     width = float(np.log(vdev.children))
-    if vdev.kind == "draid":
+    if kind_of(vdev.kind).has_groups:
         return 1.0, width, float(np.log(vdev.data + vdev.parity))
     return 1.0, width
 
@@ -193,7 +194,7 @@ def probes(candidates: Iterable[Candidate]) -> list[Candidate]:
     found: list[Candidate] = []
     for members in families.values():
         ordered = sorted(members, key=lambda each: features(each.vdev)[1:])
-        count = min(len(ordered), POINTS + (ordered[0].vdev.kind == "draid"))
+        count = min(len(ordered), POINTS + kind_of(ordered[0].vdev.kind).has_groups)
         places = np.linspace(0, len(ordered) - 1, count).round().astype(int)
         found += [ordered[place] for place in dict.fromkeys(places.tolist())]
     return found

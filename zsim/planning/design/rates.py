@@ -12,6 +12,7 @@ from zsim.drives.derived import random_service, sequential_rate
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.scenario.layout import VdevSpec
+from zsim.vdevs.kind import kind_of
 
 Row = dict[str, float]
 
@@ -49,13 +50,11 @@ def _service(drive: DriveParameters, size: int, span: float) -> float:
 
 def _streams(vdev: VdevSpec, missing: int) -> float:
     """Return how many drives' rates a vdev reads with: parity columns are passed over."""
-    if vdev.kind == "mirror":
-        return float(vdev.children - missing)
     return (vdev.children - missing) * vdev.data / (vdev.data + vdev.parity)
 
 
 def _written(vdev: VdevSpec) -> float:
     """Return how many drives' rates of data a vdev writes with."""
-    if vdev.kind == "mirror":
+    if kind_of(vdev.kind).is_replicated:
         return 1.0
     return (vdev.children - vdev.spares) * vdev.data / (vdev.data + vdev.parity)

@@ -27,10 +27,15 @@ from zsim.planning.design.facts import (
 from zsim.planning.design.requirements import QUANTITIES, Requirement
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.usable import repeated_for_usable
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kind_of, word_of_parity
+from zsim.vdevs.kind import kinds as known_kinds
 
 CONFIRMED = 8
-KINDS = ("mirror", "raidz", "draid")
+KINDS = tuple(
+    sorted(known_kinds(), key=lambda name: (not kind_of(name).is_replicated, kind_of(name).has_groups))
+)
+"""Mirrors first, kinds with groups last."""
 NEAR = 1.6
 """A row that fails a wish by less than this factor on screening hours is worth a full prediction."""
 SORTS = {"usable": -1, "p90": 1, "vdev": 1, "random": -1, "drives": 1}
@@ -249,7 +254,8 @@ def widest(
     Wishes are taken to become harder with the width, as hours and chances of loss do.
     """
     vdev = Layout.parse(layout).vdevs[0]
-    if vdev.kind != "raidz":
+    kind = kind_of(vdev.kind)
+    if kind.is_replicated or kind.has_groups:
         raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
     context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
     report = on_progress or (lambda share, words: None)
@@ -257,12 +263,13 @@ def widest(
     rows: dict[int, Row] = {}
 
     def meets(width: int) -> bool:
-        report(min(0.95, len(rows) / 7), f"raidz{vdev.parity}x{width}")
-        rows[width] = _one(context, Candidate(Layout((VdevSpec.raidz(vdev.parity, width),)), 0))
+        report(min(0.95, len(rows) / 7), word_of_parity(vdev.parity, width))
+        layout_of_width = Layout.parse(word_of_parity(vdev.parity, width))
+        rows[width] = _one(context, Candidate(layout_of_width, 0))
         return _meets(rows[width], wishes)
 
     best = _last_true(low, high, meets)
-    answer = f"raidz{vdev.parity}x{best}" if best is not None else None
+    answer = None if best is None else word_of_parity(vdev.parity, best)
     return _found(context, "width", answer, list(rows.values()), wishes)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
-from zsim.planning.eta.answer import Eta, Span, Weighed
+from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
     consequences,
@@ -21,6 +21,7 @@ from zsim.planning.eta.reasons import (
     zpool_remaining,
     zpool_why,
 )
+from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, files_used, models_used, subject
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from zsim.base.units import format_duration
 from zsim.case.case import Case
-from zsim.planning.eta.answer import Span
+from zsim.planning.eta.records import Span
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.remaining import Remaining
 from zsim.prediction.progress.worlds import one_sweep

@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue
 
 from zsim.base.files import replace_file
 from zsim.base.units import format_duration
-from zsim.planning.risk.answer import Chance, rounded
+from zsim.planning.risk.records import Chance, rounded
 from zsim.planning.risk.words import between, odds
 from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
@@ -93,7 +93,7 @@ class FleetAnswer(AnswerPart):
         """Return a matplotlib figure: which pools contribute most, and hours without full redundancy."""
         from zsim.planning.fleet.drawing import figure
 
-        return figure(self)
+        return figure(self.pools, headline(self))
 
     def save_plot(self, path: str | Path) -> None:
         """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""

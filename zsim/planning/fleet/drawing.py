@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from zsim.planning.fleet.answer import FleetAnswer, headline
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture
 
 
-def figure(answer: FleetAnswer) -> Picture:
-    """Return the figure of a fleet."""
-    drawn = Picture(figsize=(9.0, 2.2 + 0.35 * len(answer.pools)), layout="constrained")
+def figure(pools: Sequence[Any], title: str) -> Picture:
+    """Return the figure of the rows of a fleet's answer."""
+    drawn = Picture(figsize=(9.0, 2.2 + 0.35 * len(pools)), layout="constrained")
     left, right = drawn.subplots(1, 2)
-    rows = sorted(answer.pools, key=lambda row: row.share)
+    rows = sorted(pools, key=lambda row: row.share)
     names = [row.name for row in rows]
     _ranges(left, rows, names)
     _levels(right, rows, names)
-    drawn.suptitle(headline(answer), fontsize=10, color=INK)
+    drawn.suptitle(title, fontsize=10, color=INK)
     return drawn
 
 

@@ -17,7 +17,7 @@ from zsim.base.units import format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.planning.risk import reliability
-from zsim.planning.risk.answer import Assumed, Grades, RiskAnswer
+from zsim.planning.risk.answer import RiskAnswer
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
@@ -33,12 +33,14 @@ from zsim.planning.risk.evaluate import (
 )
 from zsim.planning.risk.group import Discipline, Floats, Group, Repair
 from zsim.planning.risk.question import RiskInputs, Unknowns, as_plain, unknowns
+from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
 from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import kind_of
 
 TERA = 1e12
 MOST_TOLERATED = 7
@@ -233,7 +235,7 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
         found.append("the old drive still answers: as long as it does, no redundancy is missing")
     if len({str(vdev) for vdev in case.layout.vdevs}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
-    if any(vdev.kind == "draid" for vdev in case.layout.vdevs):
+    if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
             "failures beyond the number of spares wait for new drives"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from zsim.planning.risk.answer import RiskAnswer
+from zsim.planning.risk.records import Risk
 from zsim.planning.risk.words import FIELDS, GRADES, odds
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture
 
 
-def figure(answer: RiskAnswer) -> Picture:
+def figure(answer: Risk) -> Picture:
     """Return the figure of a risk."""
     drawn = Picture(figsize=(9.0, 4.5), layout="constrained")
     if answer.movers:
@@ -24,7 +24,7 @@ def figure(answer: RiskAnswer) -> Picture:
     return drawn
 
 
-def _ranges(axes: Any, answer: RiskAnswer) -> None:
+def _ranges(axes: Any, answer: Risk) -> None:
     years = f"{answer.horizon_years:g} years"
     periods = (("during this repair", answer.window), ("a year", answer.per_year), (years, answer.years))
     for place, (name, grades) in enumerate(periods):
@@ -44,7 +44,7 @@ def _ranges(axes: Any, answer: RiskAnswer) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _movers(axes: Any, answer: RiskAnswer) -> None:
+def _movers(axes: Any, answer: Risk) -> None:
     names = [FIELDS[each.field] for each in answer.movers]
     factors = [max(each.factor, 1 / each.factor) for each in answer.movers]
     axes.barh(range(len(names)), [factor - 1 for factor in factors], left=1.0, color=CAUSES[0], height=0.6)

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.risk.answer import Chance, Grades, Mover, RiskAnswer, rounded
+from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
 from zsim.prediction.answer.wording import Grid, Section, rich_table, section_html
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def between(chance: Chance) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def headline(answer: RiskAnswer) -> str:
+def headline(answer: Risk) -> str:
     """Return the answer in one line: the vdev within this repair."""
     found = answer.window.vdev
     if found.is_exact:
@@ -73,7 +73,7 @@ def headline(answer: RiskAnswer) -> str:
     return f"Chance of losing the vdev during this repair: {between(found)} (on average {odds(found.p, 2)})."
 
 
-def grid_of(answer: RiskAnswer) -> Grid:
+def grid_of(answer: Risk) -> Grid:
     """Return the table of ranges: a row a grade, a column a period."""
     periods = (answer.window, answer.per_year, answer.years)
     rows = tuple((words, *(between(getattr(period, name)) for period in periods)) for name, words in GRADES)
@@ -81,7 +81,7 @@ def grid_of(answer: RiskAnswer) -> Grid:
     return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
 
 
-def means_grid(answer: RiskAnswer) -> Grid:
+def means_grid(answer: Risk) -> Grid:
     """Return the same table with the averages."""
 
     def mean(period: Grades, name: str) -> str:
@@ -93,7 +93,7 @@ def means_grid(answer: RiskAnswer) -> Grid:
     return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
 
 
-def lost_bytes(answer: RiskAnswer) -> str:
+def lost_bytes(answer: Risk) -> str:
     """Say what is expected to be lost of each TB in a year."""
     lost = answer.bytes_lost_per_tb_year
     text = format_bytes(rounded(lost.p, 2))
@@ -109,7 +109,7 @@ def mover_row(mover: Mover) -> tuple[str, ...]:
     return FIELDS[mover.field], f"x {_plain_number(rounded(factor, 2))}", REMEDIES[mover.field]
 
 
-def sections(answer: RiskAnswer) -> tuple[Section, ...]:
+def sections(answer: Risk) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     missing = format_duration(answer.missing_s)
     nine = "Nine times in ten the chance lies between the two figures; they differ by what is not known."
@@ -132,7 +132,7 @@ def sections(answer: RiskAnswer) -> tuple[Section, ...]:
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
 
 
-def as_renderable(answer: RiskAnswer) -> Group:
+def as_renderable(answer: Risk) -> Group:
     """Return the answer as a rich renderable."""
     from rich.console import Group
     from rich.padding import Padding
@@ -150,7 +150,7 @@ def as_renderable(answer: RiskAnswer) -> Group:
     return Group(*parts)
 
 
-def as_text(answer: RiskAnswer, width: int = TEXT_WIDTH) -> str:
+def as_text(answer: Risk, width: int = TEXT_WIDTH) -> str:
     """Return the answer as plain text of at most `width` columns."""
     from rich.console import Console
 
@@ -160,7 +160,7 @@ def as_text(answer: RiskAnswer, width: int = TEXT_WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_html(answer: RiskAnswer) -> str:
+def as_html(answer: Risk) -> str:
     """Return the answer as an HTML fragment."""
     body = "".join(section_html(section) for section in sections(answer))
     return f'<div class="zsim"><h2>{html.escape(headline(answer))}</h2>{body}</div>'

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from pydantic import PrivateAttr, ValidationError
 
@@ -19,8 +21,20 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
+DOOR = "zsim.prediction.api"
+"""Hands `Held.given` over; opened by name where a prediction was read from a file and none was made."""
+
+
 class Held:
-    """The runs behind a prediction, as long as it lives: neither stored nor compared."""
+    """The runs behind a prediction, as long as it lives: neither stored nor compared.
+
+    Attributes
+    ----------
+    given : callable or None
+        Makes the prediction again from it, its runs and evidence; handed over by what makes predictions.
+    """
+
+    given: ClassVar[Callable[[Any, Any, Any], Any] | None] = None
 
     def __init__(self, runs: Any = None) -> None:
         self.runs = runs
@@ -67,9 +81,10 @@ class Prediction(Answer):
         InputError
             If the evidence cannot be read.
         """
-        from zsim.prediction.given import given
-
-        return given(self, self._held.runs, evidence)  # type: ignore[return-value]
+        if Held.given is None:
+            importlib.import_module(DOOR)
+        assert Held.given is not None
+        return cast(Self, Held.given(self, self._held.runs, evidence))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""

@@ -224,10 +224,17 @@ def advice(prediction: Answer) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def shown(value: float, unit: str) -> str:
+    """Return a value as a person reads it."""
+    if unit == "s":
+        return format_duration(value) if value >= 1.0 else f"{1e3 * value:.3g} ms"
+    if unit == "B/s":
+        return format_rate(value)
+    return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"
+
+
 def evidence_grid(prediction: Answer) -> Grid:
     """Return the table of what the pool has already shown: what was expected, and what it narrows."""
-    from zsim.prediction.evidence.told import shown
-
     rows = []
     for each in prediction.evidence:
         expected = ""

@@ -9,19 +9,21 @@ from datetime import datetime
 from statistics import median
 from typing import Literal
 
-from zsim.base.units import format_bytes
+from zsim.base.constants import constant
+from zsim.base.units import YEAR, format_bytes
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe
 from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
+from zsim.vdevs.kind import kind_of
 
-YEAR_S = 365.25 * 86400.0
-UNIFORM = 1.0 / math.sqrt(12.0)
+ROUNDED = constant("evidence.rounded")
 """Standard deviation of what was rounded, over the step."""
+WITH_PACE, WITHOUT_PACE = constant("evidence.with_pace"), constant("evidence.without_pace")
 ACTIVITIES: tuple[tuple[Literal["read_rate", "write_rate", "busy", "service"], str, float], ...] = (
-    ("read_rate", "rate", -1.0), ("write_rate", "rate", -1.0), ("busy", "busy", 0.0),
-    ("service", "service", 0.0),
+    ("read_rate", "rate", WITH_PACE), ("write_rate", "rate", WITH_PACE), ("busy", "busy", WITHOUT_PACE),
+    ("service", "service", WITHOUT_PACE),
 )  # fmt: skip
 """Quantity, whose noise it has, and how it goes with the pace of the pool."""
 
@@ -102,7 +104,7 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
 def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
     """Return what is on the drives that were replaced, all vdevs alike [bytes]."""
     vdev = case.layout.vdevs[0]
-    share = 1.0 if vdev.kind == "mirror" else 1.0 / vdev.children
+    share = 1.0 / kind_of(vdev.kind).spanned_children(vdev)
     return (scan.alloc or case.alloc) / len(case.layout.vdevs) * share * (scan.drives or 1)
 
 
@@ -122,11 +124,11 @@ def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison 
     replaced = 0 if each.kind == "scrub" else each.drives or max(1, case.replace)
     age = 0.0
     if each.alloc is None and each.end is not None and latest is not None:
-        age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR_S)
+        age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR)
     sigma = math.hypot(
         event_of(case),
         *_unlike(case, each),
-        UNIFORM * each.resolution / each.duration,
+        ROUNDED * each.resolution / each.duration,
         noise("scan.alloc") if each.alloc is not None else 0.0,
         age * noise("scan.growth_spread", "1/year"),
     )

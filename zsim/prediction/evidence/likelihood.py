@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
+
 F64 = NDArray[np.float64]
-FREEDOM = 4.0
+FREEDOM = constant("evidence.freedom")
 """Degrees of freedom of Student's t: what lies far off counts little, and never decides (Lange, Little,
 Taylor, JASA 84, 1989, take 4 where there are too few data to tell)."""
-LEAST_EFFECTIVE = 4.0
-TEMPER_STEPS = 40
+LEAST_EFFECTIVE = constant("evidence.least_effective")
+TEMPER_STEPS = whole_constant("evidence.temper_steps")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.prediction.evidence.likelihood import Weights, normal_width, weigh, weighted_quantiles
 from zsim.prediction.statistics.response import DRAW_SEED, KERNEL, SHARES, normal_strata
 from zsim.prediction.statistics.sampling import F64
 
-KERNEL_WIDTH = 0.3
+KERNEL_WIDTH = constant("evidence.kernel_width")
 """How far off a world may be to count still, of the logarithm: from 0.15 to 0.5 the error hardly changes;
 narrower ones leave too few worlds, wider ones worlds of other kinds (docs/explanation/evidence.md)."""
-WIDEST = 0.3
+WIDEST = constant("evidence.widest")
 """Spread taken for the kernel that smooths over the worlds, at most: they lie in heaps."""
-MOST_EXPONENT = 30.0
-STRATA, BOOTSTRAPS = 61, 200
-NORMAL_95 = 1.96
-FAR = 2.5
-OUTLIERS, BROAD = 0.05, 1.5
+MOST_EXPONENT = constant("evidence.most_exponent")
+STRATA, BOOTSTRAPS = whole_constant("evidence.strata"), whole_constant("evidence.bootstraps")
+NORMAL_95, FAR = constant("evidence.normal_95"), constant("evidence.far")
+OUTLIERS, BROAD = constant("evidence.outliers"), constant("evidence.broad")
 """Share of observations that have nothing to do with what is simulated (another machine, a pause, a
 misprint), and the standard deviation of their logarithm."""
 

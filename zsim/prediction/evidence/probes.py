@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import ZsimError
 from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
@@ -15,10 +16,11 @@ from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.summary import leaf_rows
 from zsim.scenario.releases.profile import Operation
+from zsim.vdevs.kind import kind_of
 
 Role = Literal["source", "target"]
-RANDOM_BYTES = 4096
-HALF = 0.5
+RANDOM_BYTES = whole_constant("evidence.random_bytes")
+HALF = constant("evidence.half")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,9 @@ def as_it_was(case: Case, operation: Operation, replaced: int) -> Case:
     plain = case.second_at is None and case.old_drive != "overwritten"
     if (operation, replaced) == (case.operation, case.replace) and same_drive and plain:
         return case
-    draid = case.layout.vdevs[0].kind == "draid" and bool(case.layout.vdevs[0].spares)
-    spare = operation == "rebuild" and draid and replaced == 1
+    vdev = case.layout.vdevs[0]
+    has_spare = kind_of(vdev.kind).has_distributed_spares and bool(vdev.spares)
+    spare = operation == "rebuild" and has_spare and replaced == 1
     return replace(
         case,
         operation=operation,

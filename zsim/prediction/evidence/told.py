@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from zsim.base.units import format_duration, format_rate
 from zsim.case.case import Case
 from zsim.prediction.answer.records import EvidenceUsed
+from zsim.prediction.answer.wording import shown
 from zsim.prediction.evidence.comparable import Comparison, slow_drives
 from zsim.prediction.evidence.posterior import Weighed
 from zsim.prediction.evidence.probes import ScanProbe
@@ -21,15 +21,6 @@ SHORTER = (
     "less data or larger records then, faster drives, or a scan that was not of the whole pool: state "
     "ALLOC and the drive, if it was so"
 )
-
-
-def shown(value: float, unit: str) -> str:
-    """Return a value as a person reads it."""
-    if unit == "s":
-        return format_duration(value) if value >= 1.0 else f"{1e3 * value:.3g} ms"
-    if unit == "B/s":
-        return format_rate(value)
-    return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"
 
 
 def records(weighing: Weighing | None) -> tuple[EvidenceUsed, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.prediction.evidence.comparable import Comparison, NotCompared, comparable, event_of
@@ -20,7 +21,7 @@ from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.statistics.response import Response
 from zsim.prediction.statistics.sampling import F64
 
-LIFT_SPREAD, LIFT_WEIGHT = 0.05, 6
+LIFT_SPREAD, LIFT_WEIGHT = constant("evidence.lift_spread"), whole_constant("evidence.lift_weight")
 """Standard deviation of how two scans of one world go together from a small population to a large one, and in
 how many worlds' place that is taken."""
 

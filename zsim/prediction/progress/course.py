@@ -7,15 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.operation.result import RunResult
 
 F64 = NDArray[np.float64]
-VISIT_CELLS, POINTS = 12, 200
-EDGES: F64 = np.concatenate(([0.0], np.geomspace(2e-4, 0.04, 12), np.linspace(0.04, 1.0, 33)[1:]))
+VISIT_CELLS, POINTS = whole_constant("progress.visit_cells"), whole_constant("progress.points")
+FIRST_EDGE, EVEN_FROM = constant("progress.first_edge"), constant("progress.even_from")
+EARLY_EDGES, LATE_EDGES = whole_constant("progress.early_edges"), whole_constant("progress.late_edges")
+
+
+def _edges() -> F64:
+    early = np.geomspace(FIRST_EDGE, EVEN_FROM, EARLY_EDGES)
+    return np.concatenate(([0.0], early, np.linspace(EVEN_FROM, 1.0, LATE_EDGES)[1:]))
+
+
+EDGES: F64 = _edges()
 """Of the issue phase's cells, as shares of its work: finer at the begin, where little says much."""
 CELLS = VISIT_CELLS + len(EDGES)
 """Of a course: metadata phase, issue, and one for the tail."""
-FEWEST = 3
+FEWEST = whole_constant("progress.fewest")
 
 
 @dataclass(frozen=True, slots=True)

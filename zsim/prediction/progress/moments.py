@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zsim.base.constants import constant
 from zsim.prediction.progress.course import Course, done_cells
 from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import RunningScan
 
 Clock = Literal["scan", "pass", "unknown"]
-WHOLE = 0.995
+WHOLE = constant("progress.whole")
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
-REPAIRED_ERROR = 0.15
+REPAIRED_ERROR = constant("progress.repaired_error")
 """Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
-MOST_UNEVEN, SCANNED_ENOUGH = 4.0, 0.005
+MOST_UNEVEN, SCANNED_ENOUGH = constant("progress.most_uneven"), constant("progress.scanned_enough")
 """How much more or less than its share a vdev may hold; and of ALLOC, what has to be scanned to tell."""
-MOSTLY_NEEDED = 0.85
+MOSTLY_NEEDED = constant("progress.mostly_needed")
 """Of ALLOC: with less, the bytes repaired tell more than those issued, of which most are skipped."""
 
 

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, EDGES, VISIT_CELLS
 
 F64 = NDArray[np.float64]
 MODEL = model_data.models_directory() / "unknowns" / "progress.toml"
-VISIT_LENGTH = 2.0
+VISIT_LENGTH = constant("progress.visit_length")
 """Over so many cells of the metadata phase its own pace is correlated."""
-STEPS = 6
+STEPS = whole_constant("progress.newton_steps")
 """Of Gauss and Newton."""
 
 

@@ -10,6 +10,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.prediction.progress.moments import History, PoolFacts, State, adapted, history_of
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
@@ -18,7 +19,7 @@ from zsim.scenario.evidence import RunningScan
 F64 = NDArray[np.float64]
 NORMAL = NormalDist()
 SHARES = (0.1, 0.5, 0.9)
-SEARCH = 80
+SEARCH = whole_constant("progress.halvings")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.member import Member
@@ -39,15 +40,20 @@ from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.capacity import metaslab_shift
+from zsim.vdevs.kind import kind_of
 
-WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
-REBUILD_CLOSES = 0.8
-REACH, REFILLED = 2.0, 0.5
+WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
+REBUILD_CLOSES = constant("progress.rebuild_closes")
+REACH, REFILLED = constant("progress.reach"), constant("progress.refilled")
 """How far in the data of a pool lies, over its fill: outer metaslabs weigh up to twice as much in the choice
 (metaslab.c:metaslab_space_weight); and the fill from which on freed holes are filled again."""
-EVEN_PACES, EVEN_VISIT = (1.2, 2.0, 3.0, 5.0, 9.0), 0.15
+EVEN_PACES = (
+    constant("progress.even_fastest"), constant("progress.even_fast"), constant("progress.even_middle"),
+    constant("progress.even_slow"), constant("progress.even_slowest"),
+)  # fmt: skip
+EVEN_VISIT = constant("progress.even_visit")
 """How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
-OTHER_SCAN = 0.1
+OTHER_SCAN = constant("progress.other_scan")
 """What one scan of a pool leaves open of the pace of another: standard deviation of the logarithm."""
 
 
@@ -162,7 +168,7 @@ def even_courses(case: Case) -> tuple[Course, ...]:
     """Return courses at rates a drive may have, for a pool of which no population can be made."""
     numbers = case.drive.parameters()
     rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
-    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in case.layout.vdevs)
+    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in case.layout.vdevs)
     each = case.alloc / spread
     needed = 1.0 if case.operation == "scrub" else 1.0 / len(case.layout.vdevs)
     return tuple(

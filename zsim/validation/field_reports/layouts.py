@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zsim.vdevs.kind import word_of_parity
+
 Row = Mapping[str, Any]
 
-WIDTHS = {"raidz1": (3, 4, 5), "raidz2": (5, 6, 8), "raidz3": (8, 10, 11)}
-"""Widths of RAID-Z: about the quartiles and the median of the reports that state one; raidz3 is always 10."""
+WIDTHS = {1: (3, 4, 5), 2: (5, 6, 8), 3: (8, 10, 11)}
+"""Widths of RAID-Z by its parity: about the quartiles and the median of the reports that state one;
+raidz3 is always 10."""
 UNKNOWN = ("mirror2", "raidz1x4", "raidz2x6")
 """Where not even the kind is told: the commonest of each kind."""
 _KIND = re.compile(r"\braid-?z-?([123])?\b(?![^+]*\d)|\bz([123])\b(?![^+]*\d)")
@@ -28,9 +31,9 @@ def layouts_of(row: Row) -> tuple[str, ...]:
     kind = _KIND.search(stated)
     if kind is None:
         return ()
-    name = f"raidz{kind[1] or kind[2] or 1}"
+    parity = int(kind[1] or kind[2] or 1)
     width = width_by_size(row)
-    return (f"{name}x{width}",) if width else tuple(f"{name}x{each}" for each in WIDTHS[name])
+    return tuple(word_of_parity(parity, each) for each in ((width,) if width else WIDTHS[parity]))
 
 
 def width_by_size(row: Row) -> int | None:

@@ -23,10 +23,9 @@ from zsim.base.reading import content_mark, read_text
 from zsim.base.units import parse_duration
 from zsim.validation.field_reports.layouts import combined
 from zsim.validation.field_reports.rules import Reading, Row, category_of, readings_of
-from zsim.validation.frame import TIME, Claim, Options, ValidationCase, judge, refused
+from zsim.validation.field_reports.running import case_of
+from zsim.validation.frame import STATED, TIME, Claim, Options, ValidationCase, judge, refused
 from zsim.validation.predicting import Predictor, attempt, predict_fields
-from zsim.validation.progress.discovery import case_of
-from zsim.validation.report.scores import STATED
 
 TOLERANCE = 0.30
 """What the median row is to reach; a row of its own passes within it."""

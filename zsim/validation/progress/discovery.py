@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from zsim.validation.field_reports.rows import row_of
+from zsim.validation.field_reports.running import SERIES
 from zsim.validation.frame import Claim, Options, ValidationCase
 
-SERIES, PAIRS, RUNS = "progress-series", "progress-pairs", "progress-run"
-
-
-def case_of(path: Path, number: int, row: Mapping[str, Any]) -> ValidationCase | None:
-    """Return the case of a row with statuses or with events; None for any other."""
-    if not isinstance(row, Mapping) or not row.get("id"):
-        return None
-    for key, kind, claim in (("statuses", SERIES, "eta[0]"), ("events", PAIRS, "event[1]")):
-        if isinstance(row.get(key), list):
-            return ValidationCase(
-                name=str(row["id"]),
-                kind=kind,
-                format="progress",
-                path=path,
-                key=str(number),
-                claim=claim,
-                observed=row.get("final_duration_s"),
-                experiment=row.get("experiment"),
-                category=str(row.get("kind") or "sequence"),
-            )
-    return None
+RUNS = "progress-run"
 
 
 def discover(path: Path) -> list[ValidationCase]:
@@ -57,7 +38,6 @@ def run(case: ValidationCase, options: Options) -> list[Claim]:
         from zsim.validation.progress.runs import run as claims_of_run
 
         return claims_of_run(case, options)
-    from zsim.validation.field_reports.rows import row_of
     from zsim.validation.progress import pairs, series
 
     row = row_of(case)

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.validation.frame import TIME, Claim
+from zsim.validation.frame import STATED, TIME, Claim
 from zsim.validation.progress.score import summary_of
 
 Floats = NDArray[np.float64]
 RULES = {"rule_average_rate": "average_rate", "rule_status_eta": "status_eta"}
 """Details of a claim that hold what a rule of thumb gives [s], and their names in the summary."""
-STATED = "stated"
-"""Detail of a claim: 1 where its source states drive, layout and data."""
 HALVES = ("first half", "second half")
 """Of the experiments, by a hash of their names: what is decided on one is measured on the other."""
 

@@ -7,6 +7,7 @@ from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.status import Scan
 from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kind_of
 
 
 def resilvered_alloc(evidence: Evidence, layout: Layout) -> tuple[int | None, str]:
@@ -25,6 +26,6 @@ def resilvered_alloc(evidence: Evidence, layout: Layout) -> tuple[int | None, st
             last = scan if whole and not healed else last
     if last is None or not last.repaired or (evidence.named_size is None and last.repaired < 1 << 36):
         return None, ""
-    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in layout.vdevs)
+    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs)
     date = f" on {plain(last.date)}" if last.date else ""
     return last.repaired * spread, f"as much on every drive as the resilver{date} put on one"

@@ -1,0 +1,31 @@
+"""Rows of scans that were still running: which lines of reports are such, and the cases they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.validation.frame import ValidationCase
+
+SERIES, PAIRS = "progress-series", "progress-pairs"
+
+
+def case_of(path: Path, number: int, row: Mapping[str, Any]) -> ValidationCase | None:
+    """Return the case of a row with statuses or with events; None for any other."""
+    if not isinstance(row, Mapping) or not row.get("id"):
+        return None
+    for key, kind, claim in (("statuses", SERIES, "eta[0]"), ("events", PAIRS, "event[1]")):
+        if isinstance(row.get(key), list):
+            return ValidationCase(
+                name=str(row["id"]),
+                kind=kind,
+                format="progress",
+                path=path,
+                key=str(number),
+                claim=claim,
+                observed=row.get("final_duration_s"),
+                experiment=row.get("experiment"),
+                category=str(row.get("kind") or "sequence"),
+            )
+    return None
