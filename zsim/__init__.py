@@ -50,7 +50,7 @@ _EXPORTS = {
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.base.errors",
     "Prediction": "zsim.prediction.answer.prediction",
-    "Quantiles": "zsim.prediction.answer.prediction",
+    "Quantiles": "zsim.prediction.answer.records",
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",

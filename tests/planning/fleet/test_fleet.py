@@ -23,7 +23,7 @@ from zsim.planning.fleet.response import tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.chain import within
 from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
 DAY = 24 * HOUR

@@ -22,7 +22,7 @@ from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import chance
 from zsim.planning.risk.reliability import Spread
 from zsim.planning.risk.words import between, odds
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
 FIXED = "--hours 24 --afr 5% --correlation 1 --no-latent --detect 0 --years 10"
