@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
+    from zsim.planning.timeline.api import timeline as timeline
+    from zsim.planning.timeline.decisions import decide as decide
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.api import predict as predict
     from zsim.scenario.layout import Layout as Layout
@@ -47,11 +49,13 @@ _EXPORTS = {
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
+    "decide": "zsim.planning.timeline.decisions",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
     "predict": "zsim.prediction.api",
     "resolve": "zsim.scenario.resolve",
     "sweep": "zsim.planning.api",
+    "timeline": "zsim.planning.timeline.api",
     "validate": "zsim.validation.api",
 }
 """Public name to the module that defines it."""
