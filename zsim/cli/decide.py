@@ -15,12 +15,16 @@ from zsim.cli.predict import announced_compilation
 @click.command("decide")
 @click.argument("source", metavar="[SCENARIO.toml|STATUS.txt]", required=False)
 @click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
-@click.option("--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub.")
+@click.option(
+    "--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub."
+)
 @click.option("--drives", metavar="LIST", default=None, help="Drives that are being replaced: 0 or 0,1.")
 @click.option("--waiting", metavar="LIST", help="Drives that await a resilver (zpool status says so): 1.")
 @click.option("--replace-too", metavar="DRIVE", help="Another drive to be replaced: now, or later?")
 @click.option("--reboot", is_flag=True, help="The host is to be rebooted: now, or later?")
-@click.option("--replace-drive", metavar="DRIVE", help="Nothing runs yet: this drive has failed and is replaced.")
+@click.option(
+    "--replace-drive", metavar="DRIVE", help="Nothing runs yet: this drive has failed and is replaced."
+)
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(

@@ -14,20 +14,68 @@ from zsim.cli.predict import announced_compilation, check_outputs
 
 NOT_HERE = {"replace": "--fail or --replace-drives", "second_at": "--second-fails-at", "operation": "a plan"}
 EVENT_FLAGS = (
-    ("--fail", "fail", "DRIVE", True, "A drive fails at the beginning: 0, or 1:3 for drive 3 of vdev 1. May be repeated."),
-    ("--replace-drives", "drives", "LIST", False, "Drives in service that are replaced at the beginning, at once: 0,1."),
-    ("--replace-after", "replace_after", "TIME", False, "The failed drives are replaced so long after the first fails: 2h."),
-    ("--second-fails-at", "second_at_moment", "MOMENT", False, "Another drive of the vdev fails: at 40% of the pass, or after 6h."),
-    ("--second-replace-after", "second_after", "TIME", False, "It is replaced so long after it failed; as --replace-after."),
-    ("--unreadable-at", "unreadable_at", "MOMENT", False, "A block turns out unreadable: at 40% of the pass, or after 6h."),
-    ("--reboot-at", "reboot_at", "MOMENT", True, "The host is rebooted: after 5h, or at 60% of the pass. May be repeated."),
-    ("--zpool-resilver-at", "resilver_at", "MOMENT", False, "zpool resilver is run: after 5h, or at 60% of the pass."),
+    (
+        "--fail",
+        "fail",
+        "DRIVE",
+        True,
+        "A drive fails at the beginning: 0, or 1:3 in vdev 1. May be repeated.",
+    ),
+    (
+        "--replace-drives",
+        "drives",
+        "LIST",
+        False,
+        "Drives in service that are replaced at once at the beginning: 0,1.",
+    ),
+    (
+        "--replace-after",
+        "replace_after",
+        "TIME",
+        False,
+        "The failed drives are replaced so long after they fail: 2h.",
+    ),
+    (
+        "--second-fails-at",
+        "second_at_moment",
+        "MOMENT",
+        False,
+        "Another drive of the vdev fails: at 40% of the pass, or after 6h.",
+    ),
+    (
+        "--second-replace-after",
+        "second_after",
+        "TIME",
+        False,
+        "It is replaced so long after it failed; as --replace-after.",
+    ),
+    (
+        "--unreadable-at",
+        "unreadable_at",
+        "MOMENT",
+        False,
+        "A block turns out unreadable: at 40% of the pass, or after 6h.",
+    ),
+    (
+        "--reboot-at",
+        "reboot_at",
+        "MOMENT",
+        True,
+        "The host is rebooted: after 5h, or at 60% of the pass. May be repeated.",
+    ),
+    (
+        "--zpool-resilver-at",
+        "resilver_at",
+        "MOMENT",
+        False,
+        "zpool resilver is run: after 5h, or at 60% of the pass.",
+    ),
     ("--outage", "outage", "TIME", False, "Drive 0 is offline for so long, then comes back; see --churn."),
     ("--churn", "churn", "SIZE", False, "Bytes written a day: what a drive that was away lacks."),
     ("--spares", "spares", "N", False, "Hot spares of the pool."),
     ("--detection", "detection", "TIME", False, "Time from a failure until ZFS faults the drive."),
     ("--at-once", "at_once", "K", False, "Drives a pass, in procedures that take one after another."),
-)  # fmt: skip
+)
 
 
 def event_options(function: Any) -> Any:
@@ -47,7 +95,12 @@ def event_options(function: Any) -> Any:
 @click.option("--plot", metavar="FILE", help="Draw it as a Gantt chart: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write text and picture as one HTML file.")
 def command(
-    source: str | None, procedure: str | None, as_json: bool, plot: str | None, report: str | None, **given: Any
+    source: str | None,
+    procedure: str | None,
+    as_json: bool,
+    plot: str | None,
+    report: str | None,
+    **given: Any,
 ) -> None:
     """Tell the story of a pool: failures, spares, second failures, restarts, reboots, whole procedures.
 
@@ -109,9 +162,13 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, Any]) 
     events = events_from(given, stated)
     if source is None and procedure is None:
         if not events:
-            raise InputError("events", None, "nothing is said to happen", "give --fail 0, a plan or a --procedure")
+            raise InputError(
+                "events", None, "nothing is said to happen", "give --fail 0, a plan or a --procedure"
+            )
         if stated.get("layout") is None:
-            raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
+            raise InputError(
+                "layout", None, "the pool is not described", "write for instance --layout raidz2x6"
+            )
         return Plan.from_dict({"scenario": stated, "events": events, **own})
     known = read_plan(Path(source) if source is not None else str(procedure))
     added = [event.model_dump(mode="json", exclude_unset=True) for event in known.events] + events
@@ -158,7 +215,9 @@ def events_from(given: dict[str, Any], stated: dict[str, Any]) -> list[dict[str,
 def _second(given: dict[str, Any], failed: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """Return the failure and the replacement of a second drive of the vdev."""
     if not failed:
-        raise InputError("--second-fails-at", given["second_at_moment"], "no first drive fails", "give --fail 0")
+        raise InputError(
+            "--second-fails-at", given["second_at_moment"], "no first drive fails", "give --fail 0"
+        )
     vdev, drive = failed[0][0], max(each for vdev, each in failed if vdev == failed[0][0]) + 1
     fails = {"do": "fail", "vdev": vdev, "drive": drive, "at": given["second_at_moment"]}
     after = given["second_after"] if given["second_after"] is not None else given["replace_after"]
@@ -176,7 +235,11 @@ def _second(given: dict[str, Any], failed: list[tuple[int, int]]) -> list[dict[s
 def _place(text: str, option: str) -> tuple[int, int]:
     """Return vdev and drive of ``3`` or ``1:3``."""
     parts = [part.strip() for part in str(text).split(":")]
-    if not 1 <= len(parts) <= 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        raise InputError(option, text, "it is a drive's number, or vdev:drive", f"write {option} 0 or {option} 1:3")
+    if not 1 <= len(parts) <= 2 or not all(
+        part.isascii() and part.isdigit() and len(part) < 6 for part in parts
+    ):
+        raise InputError(
+            option, text, "it is a drive's number, or vdev:drive", f"write {option} 0 or {option} 1:3"
+        )
     numbers = [int(part) for part in parts]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, numbers[0])

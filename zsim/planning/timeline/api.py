@@ -88,9 +88,11 @@ def read_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
 
 
 def cleaned(plan: Plan) -> Plan:
-    """Return the plan with the new drive of its scenario in its replacements, and nothing else of one there."""
+    """Return the plan with the new drive of its scenario in its replacements and nothing else of one."""
     scenario = dict(plan.scenario)
-    new = {name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario}
+    new: dict[str, Any] = {
+        name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario
+    }
     for name in (*FOR_REPLACEMENT, "operation"):
         scenario.pop(name, None)
     events = [

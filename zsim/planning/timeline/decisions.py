@@ -99,14 +99,26 @@ class Decision:
     def grid(self) -> Grid:
         """Return the table in print."""
         levels = sorted({left for each in self.alternatives for left in each.found.exposed})
-        head = ("alternative", "whole after (p10 to p90)", *(_level_name(left) for left in levels), "work lost", "reason")
+        head = (
+            "alternative",
+            "whole after (p10 to p90)",
+            *(_level_name(left) for left in levels),
+            "work lost",
+            "reason",
+        )
         return Grid(head, tuple(self._row(each, levels) for each in self.alternatives))
 
     @staticmethod
     def _row(each: Alternative, levels: Sequence[int]) -> tuple[str, ...]:
         exposed = each.found.exposed
         known = [format_duration(_middle(exposed[left])) if left in exposed else "0 s" for left in levels]
-        return (each.name, span(each.found.whole_s), *known, format_bytes(each.found.redone_bytes), each.reason)
+        return (
+            each.name,
+            span(each.found.whole_s),
+            *known,
+            format_bytes(each.found.redone_bytes),
+            each.reason,
+        )
 
     def __rich__(self) -> Any:
         from rich.console import Group
@@ -156,6 +168,9 @@ def decide(
     -----
     All alternatives are told in the same worlds, so that they are compared world by world.
     """
+    if reboot and replace_too is not None:
+        allowed = "one question at a time: its alternatives must do the same in the end"
+        raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
     now = cleaned(plan if isinstance(plan, Plan) else Plan.from_dict(plan))
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)

@@ -203,6 +203,8 @@ class Passes:
         if key not in self.predictions:
             report = self.on_progress
             number = len(self.predictions) + 1
-            listen = None if report is None else (lambda share, words: report(share, f"pass {number}: {words}"))
+            listen = (
+                None if report is None else (lambda share, words: report(share, f"pass {number}: {words}"))
+            )
             self.predictions[key] = predict(stated, listen)
         return self.predictions[key]

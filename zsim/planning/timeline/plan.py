@@ -20,6 +20,7 @@ from pydantic import (
 from zsim.base.errors import InputError
 from zsim.base.model_data import load_toml
 from zsim.base.units import parse_duration, parse_fraction
+from zsim.scenario.layout import Layout
 from zsim.scenario.messages import input_error
 from zsim.scenario.model import Scenario
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, Seconds
@@ -46,7 +47,9 @@ Action = Literal[
     "remove",
     "split",
 ]
-Condition = Literal["quiet", "whole", "resilver ends", "rebuild ends", "scrub ends", "expansion ends", "pass ends"]  # fmt: skip
+Condition = Literal[
+    "quiet", "whole", "pass ends", "resilver ends", "rebuild ends", "scrub ends", "expansion ends"
+]
 NEEDS_DRIVE = frozenset({"fail", "replace", "offline", "online"})
 
 
@@ -138,6 +141,26 @@ class Running(_Part):
     waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
 
 
+def _check_event(event: Event, layout: Layout, where: str) -> None:
+    """Refuse an event that this pool cannot have."""
+    if event.vdev >= len(layout.vdevs):
+        allowed = f"the pool has {len(layout.vdevs)} top-level vdevs, counted from 0"
+        raise InputError(f"{where}.vdev", event.vdev, allowed, "name one of them")
+    vdev = layout.vdevs[event.vdev]
+    for number in event.numbers:
+        if number >= vdev.children:
+            allowed = f"{vdev} has {vdev.children} drives, counted from 0"
+            raise InputError(f"{where}.drive", number, allowed, "name one of them")
+    if event.do in NEEDS_DRIVE and not event.numbers and not event.each:
+        raise InputError(f"{where}.drive", None, f"{event.do} is about a drive", "add drive = 0")
+    if event.do == "set" and not event.set:
+        raise InputError(f"{where}.set", None, "it says what changes", "add set = { ... }")
+    beside = [name for name in ("after", "when") if getattr(event, name) is not None]
+    if event.at is not None and beside:
+        name = f"{where}.{beside[0]}"
+        raise InputError(name, getattr(event, beside[0]), "it excludes at", "give one of the two")
+
+
 class Plan(_Part):
     """A pool and what happens to it.
 
@@ -168,22 +191,7 @@ class Plan(_Part):
     def _fits_the_pool(self) -> Self:
         layout = self.pool.pool_layout
         for place, event in enumerate(self.events):
-            where = f"events[{place}]"
-            if event.vdev >= len(layout.vdevs):
-                allowed = f"the pool has {len(layout.vdevs)} top-level vdevs, counted from 0"
-                raise InputError(f"{where}.vdev", event.vdev, allowed, "name one of them")
-            children = layout.vdevs[event.vdev].children
-            for number in event.numbers:
-                if number >= children:
-                    allowed = f"{layout.vdevs[event.vdev]} has {children} drives, counted from 0"
-                    raise InputError(f"{where}.drive", number, allowed, "name one of them")
-            if event.do in NEEDS_DRIVE and not event.numbers and not event.each:
-                raise InputError(f"{where}.drive", None, f"{event.do} is about a drive", "add drive = 0")
-            if event.do == "set" and not event.set:
-                raise InputError(f"{where}.set", None, "it says what changes", "add set = { ... }")
-            given = [n for n in ("at", "after", "when") if getattr(event, n) is not None]
-            if "at" in given and len(given) > 1:
-                raise InputError(f"{where}.{given[1]}", getattr(event, given[1]), "it excludes at", "give one")
+            _check_event(event, layout, f"events[{place}]")
         return self
 
     @property

@@ -206,9 +206,7 @@ class Pool:
         share = max(each.share for each in targets)
         return found if share >= 1.0 else found.stretched(share, self.rules.txg_s)
 
-    def _start(
-        self, kind: PassKind, vdev: str, cause: str, times: PassTimes, targets: list[Target]
-    ) -> Pass:
+    def _start(self, kind: PassKind, vdev: str, cause: str, times: PassTimes, targets: list[Target]) -> Pass:
         found = Pass(kind, vdev, cause, times, targets, begins=self.now)
         self.history.append(found)
         if len(self.history) > MOST_PASSES:
@@ -356,7 +354,9 @@ class Pool:
             must = not vdev.is_whole or self._is_target(vdev.number)
             if must != held:
                 held = must
-                self.tell(f"the expansion of {vdev.name} {'pauses: the vdev needs repair' if held else 'goes on'}")
+                self.tell(
+                    f"the expansion of {vdev.name} {'pauses: the vdev needs repair' if held else 'goes on'}"
+                )
                 if held:
                     found.interrupt(HOLD)
                 else:
@@ -396,7 +396,12 @@ class Pool:
         self.down = False
         self.tell("the pool is imported")
         scan = self.scan
-        if scan is not None and scan.kind == "resilver" and self.unreadable and self.rules.choice("errors_at_import"):
+        if (
+            scan is not None
+            and scan.kind == "resilver"
+            and self.unreadable
+            and self.rules.choice("errors_at_import")
+        ):
             self.restart([], "an import finds errors: the resilver starts over")
         for each in self._running():
             lost = each.go_back(self.rules, float(each.times.seconds[self.world]))

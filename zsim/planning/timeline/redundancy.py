@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -146,7 +147,7 @@ def seconds_at(levels: Sequence[Level], full: int) -> dict[int, float]:
     """Return how long the worst vdev had each redundancy below `full` [s]."""
     moments = sorted({moment for level in levels for moment in (level.from_s, level.to_s)})
     found: dict[int, float] = {}
-    for start, stop in zip(moments, moments[1:], strict=False):
+    for start, stop in itertools.pairwise(moments):
         here = [level.left for level in levels if level.from_s <= start and level.to_s >= stop]
         if here and min(here) < full:
             found[min(here)] = found.get(min(here), 0.0) + stop - start

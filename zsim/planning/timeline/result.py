@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zsim.planning.timeline.passes import MIDDLE, F64, quantiles
+from zsim.planning.timeline.passes import F64, MIDDLE, quantiles
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
 
@@ -232,7 +232,7 @@ def _rows(pools: Sequence[Pool]) -> tuple[PassRow, ...]:
 def _named(history: Sequence[Pass]) -> list[tuple[tuple[str, str, int], Pass]]:
     """Return passes by what they are and which of their kind: the same pass in every world."""
     count: dict[tuple[str, str], int] = {}
-    found = []
+    found: list[tuple[tuple[str, str, int], Pass]] = []
     for each in history:
         key = (each.kind, each.vdev)
         count[key] = count.get(key, 0) + 1

@@ -100,7 +100,7 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
     data = _data()
     table = {name: rule for name, rule in _table(data, _line(release)).items() if rule is not None}
     tunables = release.tunables
-    second: SecondTarget = release.resilver_restart  # type: ignore[assignment]
+    second: SecondTarget = release.resilver_restart
     if tunables.get("zfs_resilver_disable_defer", 0):
         second = "restart"
     txg = float(tunables.get("zfs_txg_timeout", _number(data, "numbers.txg")))
@@ -153,8 +153,8 @@ def table_for(name: str) -> tuple[Rule, ...]:
     text = {
         "restart": "another drive that needs a resilver starts the running one again, for all of them",
         "defer": "another drive waits until the running resilver ends; then a second pass serves it",
-        "defer-unless-early": f"another drive starts the running resilver again if less than {rules.early:.0%} "
-        "is issued, else it waits for a second pass",
+        "defer-unless-early": "another drive starts the running resilver again if less than "
+        f"{rules.early:.0%} is issued, else it waits for a second pass",
     }[rules.second_target]
     source = model_data.load("releases", release.series)["behaviour"]["resilver_restart"]["source"]
     return (Rule("second_replacement", rules.second_target, text, source), *rules.table.values())
@@ -165,7 +165,9 @@ def _data() -> Mapping[str, Any]:
 
 
 def _number(data: Mapping[str, Any], dotted: str) -> float:
-    return float(model_data.quantity_of(data, dotted, model_data.models_directory() / "timeline" / FILE).value)
+    return float(
+        model_data.quantity_of(data, dotted, model_data.models_directory() / "timeline" / FILE).value
+    )
 
 
 def _line(release: ReleaseProfile) -> tuple[int, ...]:

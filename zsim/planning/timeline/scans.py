@@ -31,8 +31,8 @@ class Pass:
         What it writes to.
     begins, ends : float
         [s]; `ends` is infinite while it runs.
-    gone : float
-        Share of its time that is gone.
+    position : float
+        Share of its time that was gone when it last went on.
     completed : bool
         Whether it came to its end.
     """
@@ -44,11 +44,18 @@ class Pass:
     targets: list[Target] = field(default_factory=list)
     begins: float = 0.0
     ends: float = math.inf
-    gone: float = 0.0
+    position: float = 0.0
     completed: bool = False
     watched: list[tuple[float, simpy.Event]] = field(default_factory=list)
     process: simpy.Process | None = None
     resumed: simpy.Event | None = None
+    since: Callable[[], float] = field(default=lambda: 0.0)
+    """Share of its time that is gone since it last went on; 0 while it is held."""
+
+    @property
+    def gone(self) -> float:
+        """Share of its time that is gone."""
+        return min(1.0, self.position + self.since())
 
     @property
     def share(self) -> float:
@@ -62,9 +69,10 @@ class Pass:
 
     def retimed(self, times: PassTimes) -> None:
         """Go on at another pace from the share of the work that is done."""
-        share = self.share
+        share, gone = self.share, self.gone
         # Before anything is issued, the metadata phase is as far as it was.
-        self.gone = times.gone(share) if share > 0 else min(self.gone, times.gone(1e-9))
+        self.position = times.gone(share) if share > 0 else min(gone, times.gone(1e-9))
+        self.since = _nothing
         self.times = times
 
     def run(self, environment: simpy.Environment, world: int, done: Callable[[Pass], None]) -> Steps:
@@ -72,23 +80,26 @@ class Pass:
 
         Interrupts: `HOLD` waits for `resumed`, `LOOK` looks again at times and watched shares, `STOP` ends.
         """
-        while self.gone < 1.0:
+        while self.position < 1.0:
             upto = min([self.times.gone(share) for share, _ in self.watched], default=1.0)
-            upto, began, before = max(upto, self.gone), float(environment.now), self.gone
-            seconds = float(self.times.seconds[world])
+            upto = max(upto, self.position)
+            self.since = _since(environment, float(self.times.seconds[world]))
             try:
-                yield environment.timeout((upto - before) * seconds)
-                self.gone = upto
+                yield environment.timeout((upto - self.position) * float(self.times.seconds[world]))
+                self._stand(upto)
                 self._tell(upto)
             except simpy.Interrupt as stop:
-                self.gone = min(1.0, before + (float(environment.now) - began) / seconds)
+                self._stand(self.gone)
                 if stop.cause == STOP:
                     break
                 if stop.cause == HOLD and not (yield from self._held(environment)):
                     break
-        self.completed = self.gone >= 1.0
+        self.completed = self.position >= 1.0
         self.ends = float(environment.now)
         done(self)
+
+    def _stand(self, position: float) -> None:
+        self.position, self.since = position, _nothing
 
     def _held(self, environment: simpy.Environment) -> Steps:
         """Wait until the pass may go on; tell whether it may."""
@@ -96,10 +107,11 @@ class Pass:
             self.resumed = environment.event()
             try:
                 yield self.resumed
-                return True
             except simpy.Interrupt as stop:
                 if stop.cause == STOP:
                     return False
+            else:
+                return True
 
     def _tell(self, upto: float) -> None:
         reached = [each for each in self.watched if self.times.gone(each[0]) <= upto + 1e-12]
@@ -134,13 +146,27 @@ class Pass:
         and not before its end once it has collected everything.
         """
         now = self.gone * seconds
-        if self.kind in ("resilver", "scrub") and rules.choice("scan_position") == "queues-empty" and rules.sorted_scan:
+        if (
+            self.kind in ("resilver", "scrub")
+            and rules.choice("scan_position") == "queues-empty"
+            and rules.sorted_scan
+        ):
             back = last_position(now, self.times.collecting * seconds, seconds, rules.checkpoint_s)
         else:
             back = max(0.0, now - rules.txg_s)
         share = self.share
-        self.gone = back / seconds
+        self._stand(back / seconds)
         return round((share - self.share) * self.bytes)
+
+
+def _nothing() -> float:
+    return 0.0
+
+
+def _since(environment: simpy.Environment, seconds: float) -> Callable[[], float]:
+    """Return what tells the share of `seconds` that is gone since now."""
+    began = float(environment.now)
+    return lambda: (float(environment.now) - began) / seconds
 
 
 def last_position(now: float, collecting: float, whole: float, interval: float) -> float:

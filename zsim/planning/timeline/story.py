@@ -15,7 +15,12 @@ from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass
 
-ENDS = {"resilver ends": "resilver", "rebuild ends": "rebuild", "scrub ends": "scrub", "expansion ends": "expansion"}
+ENDS = {
+    "resilver ends": "resilver",
+    "rebuild ends": "rebuild",
+    "scrub ends": "scrub",
+    "expansion ends": "expansion",
+}
 
 
 class Story:
@@ -150,7 +155,9 @@ class Story:
         else:
             return
         name = "a distributed spare" if target.kind == "distributed-spare" else "a hot spare"
-        sequential = pool.rules.choice("hot_spare") == "sequential-first" and vdev.spec.kind in pool.rules.rebuilds
+        sequential = (
+            pool.rules.choice("hot_spare") == "sequential-first" and vdev.spec.kind in pool.rules.rebuilds
+        )
         self._repair([target], sequential, f"ZED puts {name} in for drive {place} of {vdev.name}")
 
     def _repair(self, targets: list[Target], sequential: bool, cause: str) -> None:
@@ -180,7 +187,9 @@ class Story:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
         if vdev.spec.kind != "mirror":
-            raise InputError("attach", vdev.name, "drives are attached to mirrors and single drives", "use expand")
+            raise InputError(
+                "attach", vdev.name, "drives are attached to mirrors and single drives", "use expand"
+            )
         yield from self._without_checkpoint()
         self._check_sequential(event)
         self._repair([Target(event.vdev, None)], event.sequential, f"a drive is attached to {vdev.name}")
@@ -309,9 +318,13 @@ class Story:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
         if vdev.spec.kind != "raidz":
-            raise InputError("expand", vdev.name, "only RAID-Z is expanded by a drive", "use attach for a mirror")
+            raise InputError(
+                "expand", vdev.name, "only RAID-Z is expanded by a drive", "use attach for a mirror"
+            )
         if not pool.rules.choice("expansion"):
-            raise InputError("expand", vdev.name, f"{pool.rules.release} has no expansion", "take openzfs-2.3")
+            raise InputError(
+                "expand", vdev.name, f"{pool.rules.release} has no expansion", "take openzfs-2.3"
+            )
         yield from self._without_checkpoint()
         times = pool.passes.copy(pool.scenario_now(), event.vdev, "expansion_rate")
         pool.copy(event.vdev, "expansion", times, f"the expansion of {vdev.name} by a drive begins")
@@ -328,7 +341,9 @@ class Story:
     def _split(self, event: Event) -> None:
         for vdev in self.pool.vdevs:
             if vdev.spec.kind != "mirror" or vdev.spec.children < 2:
-                raise InputError("split", vdev.name, "zpool split takes a drive of each mirror", "use mirrors")
+                raise InputError(
+                    "split", vdev.name, "zpool split takes a drive of each mirror", "use mirrors"
+                )
         for vdev in self.pool.vdevs:
             vdev.widened(-1)
         self.pool.tell("zpool split takes one drive of each mirror away")
@@ -350,10 +365,12 @@ class Story:
         if running.kind == "scrub":
             pool.scrub("a scrub runs")
         else:
-            self._repair(targets, running.kind == "rebuild", f"a {running.kind} runs, {running.done:.0%} done")
+            self._repair(
+                targets, running.kind == "rebuild", f"a {running.kind} runs, {running.done:.0%} done"
+            )
         found = pool.repairing
         assert found is not None
-        found.gone = found.times.gone(running.done)
+        found.position = found.times.gone(running.done)
         pool.waiting += [Target(running.vdev, number) for number in running.waiting]
         pool.note()
         # The story begins here, not with a healthy pool.

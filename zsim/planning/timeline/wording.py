@@ -55,7 +55,9 @@ def sentences(found: Timeline) -> tuple[str, ...]:
     lines = [exposure(level) for level in found.redundancy if _is_below(level, found)]
     lines.append(f"{format_bytes(found.read_bytes)} read and {format_bytes(found.written_bytes)} written.")
     if found.redone_bytes:
-        lines.append(f"{format_bytes(found.redone_bytes)} of that twice, because a pass began again or went back.")
+        lines.append(
+            f"{format_bytes(found.redone_bytes)} of that twice, because a pass began again or went back."
+        )
     return (*lines, *(f"{note[:1].upper()}{note[1:]}." for note in found.notes))
 
 
