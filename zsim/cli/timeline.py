@@ -223,13 +223,7 @@ def _second(given: dict[str, Any], failed: list[tuple[int, int]]) -> list[dict[s
     after = given["second_after"] if given["second_after"] is not None else given["replace_after"]
     if after is None:
         return [fails]
-    replaced = {"do": "replace", "vdev": vdev, "drive": drive, "after": after}
-    if not str(given["second_at_moment"]).strip().endswith("%"):
-        from zsim.base.units import parse_duration
-
-        moment = parse_duration(given["second_at_moment"], "--second-fails-at")
-        replaced = {**replaced, "after": None, "at": moment + parse_duration(after, "--second-replace-after")}
-    return [fails, replaced]
+    return [fails, {"do": "replace", "vdev": vdev, "drive": drive, "after": after}]
 
 
 def _place(text: str, option: str) -> tuple[int, int]:

@@ -97,8 +97,8 @@ class _Part(BaseModel):
 class Event(_Part):
     """Something that happens.
 
-    Of ``at``, ``after`` and ``when`` the last two count from the event before it in the list, ``at`` with a
-    time from the beginning; with none of them the event follows at once.
+    ``at`` with a time counts from the beginning; all else (a share, ``when``, ``after``) is looked at once the
+    event before it in the list has happened, and with nothing the event follows that one at once.
     """
 
     do: Action = Field(description="what happens")

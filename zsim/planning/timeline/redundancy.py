@@ -61,19 +61,19 @@ class Target:
 
 @dataclass(slots=True)
 class Vdev:
-    """A top-level vdev: its shape, its places, its distributed spares that are free."""
+    """A top-level vdev: its shape, its places, its distributed spares that are free, its name."""
 
     number: int
     spec: VdevSpec
     slots: list[Slot]
     spares: int = 0
     removed: bool = False
+    name: str = ""
 
-    @property
-    def name(self) -> str:
-        """The name that ``zpool status`` gives it."""
+    def __post_init__(self) -> None:
         kind = {"raidz": f"raidz{self.spec.parity}", "mirror": "mirror", "draid": str(self.spec)}
-        return f"{'disk' if self.spec.is_disk else kind[self.spec.kind]}-{self.number}"
+        # As zpool status names it; it stays so when the vdev grows or shrinks.
+        self.name = f"{'disk' if self.spec.is_disk else kind[self.spec.kind]}-{self.number}"
 
     @property
     def left(self) -> int:

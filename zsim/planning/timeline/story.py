@@ -46,32 +46,27 @@ class Story:
     def run(self) -> Pool:
         """Carry it out until nothing is left to happen."""
         self._begin_running()
-        chain: list[Event] = []
+        before: simpy.Event | None = None
         for event in self.plan.expanded:
-            if event.at is not None and event.at.time_s is not None:
-                self.environment.process(self._at(event, event.at.time_s))
-            else:
-                chain.append(event)
-        self.environment.process(self._chain(chain))
+            before = self.environment.process(self._in_its_time(event, before))
         self.environment.run()
         return self.pool
 
     # --- when
 
-    def _at(self, event: Event, time_s: float) -> Any:
-        yield self.environment.timeout(time_s)
+    def _in_its_time(self, event: Event, before: simpy.Event | None) -> Any:
+        """Let an event happen when its time has come: a time of its own, or after the one before it."""
+        if event.at is not None and event.at.time_s is not None:
+            yield self.environment.timeout(event.at.time_s)
+        elif before is not None:
+            yield before
+        if event.at is not None and event.at.share is not None:
+            yield from self._until_share(event.at.share)
+        if event.when is not None:
+            yield from self._until(event.when)
+        if event.after:
+            yield self.environment.timeout(event.after)
         yield from self._happen(event)
-
-    def _chain(self, events: list[Event]) -> Any:
-        """Let events happen one after another, each when its time has come."""
-        for event in events:
-            if event.at is not None and event.at.share is not None:
-                yield from self._until_share(event.at.share)
-            if event.when is not None:
-                yield from self._until(event.when)
-            if event.after:
-                yield self.environment.timeout(event.after)
-            yield from self._happen(event)
 
     def _until_share(self, share: float) -> Any:
         """Wait until a pass runs and so much of it is done."""
