@@ -168,10 +168,7 @@ def decide(
     -----
     All alternatives are told in the same worlds, so that they are compared world by world.
     """
-    if reboot and replace_too is not None:
-        allowed = "one question at a time: its alternatives must do the same in the end"
-        raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
-    now = cleaned(plan if isinstance(plan, Plan) else Plan.from_dict(plan))
+    now = _now(plan, replace_too, reboot)
     resolved = facts(now.pool)
     rules = rules_of(resolved.release, resolved.release.order)
     known = alternatives(now, rules, replace_too, reboot) | dict(also or {})
@@ -186,6 +183,18 @@ def decide(
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
         found.append(Alternative(name, timeline(changed, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
+
+
+def _now(plan: Plan | Mapping[str, Any], replace_too: int | None, reboot: bool) -> Plan:
+    """Return the state now; refuse a question that it leaves without an answer."""
+    if reboot and replace_too is not None:
+        allowed = "one question at a time: its alternatives must do the same in the end"
+        raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
+    now = cleaned(plan if isinstance(plan, Plan) else Plan.from_dict(plan))
+    if (reboot or replace_too is not None) and now.running is None:
+        allowed = "what is stated shows no pass whose share done is known"
+        raise InputError("running", None, allowed, "give --done 35%")
+    return now
 
 
 def alternatives(
@@ -210,7 +219,10 @@ def alternatives(
         found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
     plans = {name: {"events": [*events, *added]} for name, added in found.items()}
     must = replace_too is not None or reboot
-    return ({} if must else {"wait": {}}) | plans | _rebuild_or_resilver(now, rules)
+    ways = _rebuild_or_resilver(now, rules)
+    if ways:
+        return ways | {name: changes for name, changes in plans.items() if not must}
+    return ({} if must else {"wait": {}}) | plans
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> dict[str, dict[str, Any]]:
@@ -219,12 +231,13 @@ def _rebuild_or_resilver(now: Plan, rules: Rules) -> dict[str, dict[str, Any]]:
     replacing = [place for place, event in enumerate(now.events) if event.do == "replace"]
     if now.running is not None or not replacing or layout.vdevs[0].kind not in rules.rebuilds:
         return {}
-    events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
-    way = not now.events[replacing[0]].sequential
-    for place in replacing:
-        events[place] = {**events[place], "sequential": way}
-    name = "sequential rebuild, then a scrub" if way else "healing resilver"
-    return {name: {"events": events}}
+    found = {}
+    for name, way in (("healing resilver", False), ("sequential rebuild, then a scrub", True)):
+        events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
+        for place in replacing:
+            events[place] = {**events[place], "sequential": way}
+        found[name] = {"events": events}
+    return found
 
 
 def ranked(found: Sequence[Alternative]) -> tuple[Alternative, ...]:

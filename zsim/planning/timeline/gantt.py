@@ -45,9 +45,8 @@ def _passes(axes: Any, found: Timeline, size: float, end: float) -> None:
 
 
 def _redundancy(axes: Any, found: Timeline, names: list[str], size: float) -> None:
-    full = {name: max(level.left for level in found.redundancy if level.vdev == name) for name in names}
     for level in found.redundancy:
-        below = full[level.vdev] - level.left
+        below = found.full[level.vdev] - level.left
         colour = DANGER if level.left <= 0 and below else CAUSES[1] if below else CAUSES[2]
         place, length = names.index(level.vdev), (level.to_s - level.from_s) / size
         axes.barh(place, length, left=level.from_s / size, color=colour, alpha=0.8 if below else 0.25)

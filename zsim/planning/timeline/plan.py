@@ -97,15 +97,15 @@ class _Part(BaseModel):
 class Event(_Part):
     """Something that happens.
 
-    ``at`` with a time counts from the beginning; all else (a share, ``when``, ``after``) is looked at once the
-    event before it in the list has happened, and with nothing the event follows that one at once.
+    ``at`` with a time counts from the beginning; all else (a share, ``when``, ``after``) is looked at once
+    the event before it in the list has happened; with nothing the event follows that one at once.
     """
 
     do: Action = Field(description="what happens")
     at: MomentField | None = Field(None, description="5h after the beginning, or 40% of the pass that runs")
     after: Seconds | None = Field(None, ge=0, description="so long after the event before it")
     when: Condition | None = Field(
-        None, description="once this holds: quiet (no pass runs or waits), whole, resilver ends, ..."
+        None, description="once no pass runs or waits (quiet), the pool is whole, or a pass ends"
     )
     vdev: int = Field(0, ge=0, description="top-level vdev, counted from 0")
     drive: int | None = Field(None, ge=0, description="drive of the vdev, counted from 0")

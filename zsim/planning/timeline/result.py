@@ -85,6 +85,8 @@ class Timeline:
         In every world [s].
     exposed : dict of int to ndarray
         Seconds in each world with so many drives left to lose, below full redundancy.
+    full : dict of str to int
+        Redundancy of each vdev with all its drives.
     redone : ndarray of float64, shape (WORLDS,)
         Bytes done twice in every world.
     """
@@ -99,6 +101,7 @@ class Timeline:
     provenance: dict[str, Any]
     whole: F64 = field(repr=False, compare=False)
     exposed: dict[int, F64] = field(repr=False, compare=False)
+    full: dict[str, int] = field(repr=False, compare=False)
     redone: F64 = field(repr=False, compare=False)
 
     @property
@@ -190,6 +193,7 @@ def timeline_of(
         provenance=dict(provenance),
         whole=whole,
         exposed=_exposed(levels, min(vdev.spec.tolerance for vdev in middle.vdevs)),
+        full=_full(middle),
         redone=redone,
     )
 
@@ -200,6 +204,14 @@ def whole_at(pool: Pool) -> float:
         return np.inf
     repairs = [each.ends for each in pool.history if each.kind in REPAIRS]
     return max([*repairs, *(time for time, _, _ in pool.ledger.marks)], default=0.0)
+
+
+def _full(pool: Pool) -> dict[str, int]:
+    """Return the redundancy of each vdev at its best."""
+    found: dict[str, int] = {}
+    for _, name, left in pool.ledger.marks:
+        found[name] = max(left, found.get(name, left))
+    return found
 
 
 def _end(pool: Pool) -> float:

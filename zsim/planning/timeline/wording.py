@@ -62,13 +62,15 @@ def sentences(found: Timeline) -> tuple[str, ...]:
 
 
 def _is_below(level: Level, found: Timeline) -> bool:
-    return level.left < max(each.left for each in found.redundancy if each.vdev == level.vdev)
+    return level.left < found.full[level.vdev]
 
 
 def exposure(level: Level) -> str:
     """Return a stretch of lowered redundancy in one sentence."""
-    left = {-1: "data lost", 0: "no redundancy", 1: "one more drive may fail"}
+    left = {0: "no redundancy", 1: "one more drive may fail"}
     words = left.get(level.left, f"{level.left} more drives may fail")
+    if level.left < 0:
+        return f"{level.vdev}: data lost at {clock(level.from_s)}."
     length = format_duration(level.to_s - level.from_s)
     return f"{level.vdev}: {words} from {clock(level.from_s)} to {clock(level.to_s)} ({length})."
 
