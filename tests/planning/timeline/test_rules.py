@@ -168,8 +168,8 @@ def test_a_pool_checkpoint_keeps_what_drives_lack() -> None:
     assert left(pool) == [(0, 2), (0, 1)]
     assert whole_at(pool) == math.inf
     discarded = tell([*events, {"do": "discard-checkpoint", "at": "12h"}])
-    assert hours(discarded) == [(0, 10), (12, 22)]
-    assert left(discarded)[-1] == (22, 2)
+    assert hours(discarded) == [(0, 10), (10, 20)]
+    assert left(discarded)[-1] == (20, 2)
 
 
 def test_nothing_is_replaced_while_there_is_a_pool_checkpoint() -> None:

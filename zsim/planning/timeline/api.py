@@ -11,7 +11,7 @@ from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
-from zsim.planning.timeline.rules import Rules, rate_sources, rules_hash, rules_of
+from zsim.planning.timeline.rules import rate_sources, rules_hash, rules_of
 from zsim.planning.timeline.story import Story
 from zsim.prediction.api import files_used, models_used
 
@@ -67,7 +67,7 @@ def timeline(
         pools.append((world, story.run()))
         stories.append((world, story))
     ordered = [pool for _, pool in sorted(pools, key=lambda each: each[0])]
-    notes = _notes(found, rules, min(stories, key=lambda each: abs(each[0] - WORLDS // 2))[1])
+    notes = _notes(found, min(stories, key=lambda each: abs(each[0] - WORLDS // 2))[1])
     record = provenance(found.pool.stated(), resolved.seed, models_used(resolved), files_used(resolved))
     record["models"]["timeline/rules"] = rules_hash()
     record["plan"] = found.model_dump(mode="json", exclude_unset=True)
@@ -108,7 +108,7 @@ def _lacking(event: Any, new: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in new.items() if getattr(event, name) is None}
 
 
-def _notes(plan: Plan, rules: Rules, story: Story) -> tuple[str, ...]:
+def _notes(plan: Plan, story: Story) -> tuple[str, ...]:
     """Return what is not simulated, and what never happens."""
     notes = []
     actions = {event.do for event in plan.events}
@@ -126,8 +126,7 @@ def _notes(plan: Plan, rules: Rules, story: Story) -> tuple[str, ...]:
     if missed:
         notes.append(f"{missed} of {len(plan.expanded)} events never happen: what they wait for does not")
     pool = story.pool
-    if pool.endless:
-        notes.append(rules.text("unreadable_block"))
+    notes += dict.fromkeys(pool.notes)
     if not pool.is_whole and not pool.lost and not pool.endless:
         notes.append("a drive is missing at the end and nothing replaces it")
     if any(each.kind == "rebuild" for each in pool.history):

@@ -57,7 +57,8 @@ class Pool:
         self.story: list[tuple[float, str]] = []
         self.redone = 0
         self.unreadable = 0
-        self.frees_to_come = 0
+        self.frees_to_come = self.discards_to_come = 0
+        self.notes: list[str] = []
         self.pool_checkpoint = False
         self.endless = self.lost = False
         self.down = False
@@ -236,23 +237,25 @@ class Pool:
         self.note()
 
     def _scan_ended(self, found: Pass) -> None:
-        if self.pool_checkpoint:
-            self.tell("the resilver ends, but the pool has a checkpoint: the drives still lack their data")
+        if self.pool_checkpoint and self.rules.choice("pool_checkpoint") == "start-over":
+            self._start_over(found, "a pool checkpoint", self.discards_to_come)
         elif self.unreadable and self.rules.choice("unreadable_block") == "start-over":
-            self._start_over(found)
+            self._start_over(found, "an unreadable block", self.frees_to_come)
         else:
             errors = f" with {self.unreadable} errors" if self.unreadable else ""
             self.tell(f"the resilver of {found.vdev} ends{errors}")
             for target in found.targets:
                 self._complete(target)
 
-    def _start_over(self, found: Pass) -> None:
-        if not self.frees_to_come or self.endless:
+    def _start_over(self, found: Pass, why: str, ends_to_come: int) -> None:
+        """Begin a resilver that ended in vain again, unless that would never end."""
+        if not ends_to_come or self.endless:
             self.endless = True
-            self.tell("the resilver ends with errors and starts over, for ever: until the block is freed")
+            self.notes.append(f"{why} makes the resilver start over for ever, until it is gone")
+            self.tell(self.notes[-1])
             return
         self.redone += found.bytes
-        self.environment.process(self._later(found.targets, "an unreadable block: the resilver starts over"))
+        self.environment.process(self._later(found.targets, f"{why}: the resilver starts over"))
 
     def _deferred(self) -> None:
         """Begin the pass of the drives that wait."""

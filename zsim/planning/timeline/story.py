@@ -40,7 +40,9 @@ class Story:
         self.plan, self.alloc = plan, alloc
         self.environment = simpy.Environment()
         self.pool = Pool(self.environment, world, plan.pool, passes, rules, plan.spares)
-        self.pool.frees_to_come = sum(event.do == "free-block" for event in plan.events)
+        actions = [event.do for event in plan.events]
+        self.pool.frees_to_come = actions.count("free-block")
+        self.pool.discards_to_come = actions.count("discard-checkpoint")
         self.happened = 0
 
     def run(self) -> Pool:
@@ -293,21 +295,9 @@ class Story:
 
     def _discard_checkpoint(self, event: Event) -> None:
         self.pool.pool_checkpoint = False
+        self.pool.discards_to_come -= 1
         self.pool.tell("the checkpoint is discarded")
-        lacking = self._lacking()
-        if lacking and self.pool.scan is None:
-            self.pool.resilver(lacking, "what the checkpoint kept from the drives is resilvered again")
         self.pool.note()
-
-    def _lacking(self) -> list[Target]:
-        """Return the drives whose last resilver has ended in vain."""
-        ended = [each for each in self.pool.history if each.kind == "resilver" and each.completed]
-        last = ended[-1].targets if ended else []
-        serves = self._serves
-        return [each for each in last if not serves(each)]
-
-    def _serves(self, target: Target) -> bool:
-        return target.slot is None or self.pool.vdevs[target.vdev].slots[target.slot].serves
 
     def _expand(self, event: Event) -> Any:
         pool = self.pool
