@@ -141,6 +141,12 @@ def rate_sources(name: Literal["expansion_rate", "removal_rate"]) -> str:
     )
 
 
+def all_rules() -> tuple[tuple[str, Rule], ...]:
+    """Return every rule of the table with the first release of which it holds, for documents."""
+    eras = ((name, era) for name, found in _data().items() if isinstance(found, list) for era in found)
+    return tuple((era["from"], Rule(name, era["choice"], era["text"], era["source"])) for name, era in eras)
+
+
 def rules_hash() -> str:
     """Return the SHA-256 of the file of rules."""
     return model_data.sha256_of(model_data.models_directory() / "timeline" / FILE)
