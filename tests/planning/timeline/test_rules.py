@@ -197,6 +197,21 @@ def test_a_scrub_can_be_paused_a_resilver_cannot() -> None:
     assert hours(tell([{"do": "scrub"}, {"do": "stop-scrub", "after": "1h"}]), "scrub") == [(0, 1)]
 
 
+def test_a_paused_scrub_is_paused_after_an_import() -> None:
+    events = [
+        {"do": "scrub"},
+        {"do": "pause-scrub", "after": "1h"},
+        {"do": "reboot", "after": "1h", "takes": 0},
+    ]
+    assert whole_at(tell(events, "zol-0.7")) == math.inf
+    assert hours(tell([*events, {"do": "resume-scrub", "after": "2h"}], "zol-0.7"), "scrub") == [(0, 8)]
+
+
+def test_what_looks_at_a_pass_as_it_goes_on_does_not_hold_it() -> None:
+    events = [REPLACE, {"do": "reboot", "at": "10%"}, {"do": "scrub", "at": "90%"}]
+    assert hours(tell(events, "zol-0.7"))[0][1] == 10.1
+
+
 # --- spares
 
 

@@ -68,7 +68,7 @@ def quantiles(values: F64) -> tuple[float | None, float | None, float | None]:
     return low, middle, high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PassTimes:
     """One kind of pass in every world.
 

@@ -132,7 +132,7 @@ class Pool:
     def resilver(self, targets: Sequence[Target], cause: str) -> None:
         """Have drives resilvered: at once, together with those that run, or after them."""
         scan = self.scan
-        if self.lost:
+        if self.lost or not targets:
             return
         if self.rebuilds:
             self.after_rebuild += targets
@@ -414,7 +414,8 @@ class Pool:
     def _resume(self, found: Pass) -> Any:
         wait = self.rules.import_wait_s if found.kind in ("resilver", "scrub") else 0.0
         yield self.environment.timeout(wait)
-        if not (found.kind == "expansion" and not self.vdevs[self._number(found)].is_whole):
+        waits = found.kind == "expansion" and not self.vdevs[self._number(found)].is_whole
+        if not (waits or found.paused or self.down):
             found.resume()
 
     def _number(self, found: Pass) -> int:

@@ -36,7 +36,7 @@ class Slot:
         return self.state in ("whole", "spared")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Target:
     """What a pass writes to: a new drive, a spare, or a drive that was away.
 

@@ -18,7 +18,7 @@ Steps = Generator[simpy.Event, Any, Any]
 HOLD, LOOK, STOP = "hold", "look again", "stop"
 
 
-@dataclass
+@dataclass(eq=False)
 class Pass:
     """One pass over the pool in one world.
 
@@ -35,6 +35,8 @@ class Pass:
         Share of its time that was gone when it last went on.
     completed : bool
         Whether it came to its end.
+    paused : bool
+        Whether somebody has paused it, which outlives a reboot.
     """
 
     kind: PassKind
@@ -46,6 +48,7 @@ class Pass:
     ends: float = math.inf
     position: float = 0.0
     completed: bool = False
+    paused: bool = False
     watched: list[tuple[float, simpy.Event]] = field(default_factory=list)
     process: simpy.Process | None = None
     resumed: simpy.Event | None = None
@@ -103,13 +106,16 @@ class Pass:
 
     def _held(self, environment: simpy.Environment) -> Steps:
         """Wait until the pass may go on; tell whether it may."""
+        self.resumed = environment.event()
         while True:
-            self.resumed = environment.event()
             try:
                 yield self.resumed
             except simpy.Interrupt as stop:
                 if stop.cause == STOP:
                     return False
+                # One that looks again at this very moment must not undo that it may go on.
+                if stop.cause == HOLD and self.resumed.triggered:
+                    self.resumed = environment.event()
             else:
                 return True
 

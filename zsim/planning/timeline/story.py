@@ -106,12 +106,20 @@ class Story:
         while self.pool.down:
             yield self.pool.changed
         self.happened += 1
-        if self.pool.lost:
+        if self.pool.lost or self._is_gone(event):
             return
         action: Callable[[Event], Any] = getattr(self, f"_{event.do.replace('-', '_')}")
         steps = action(event)
         if steps is not None:
             yield from steps
+
+    def _is_gone(self, event: Event) -> bool:
+        """Tell whether the drives or the vdev of an event were split off or removed."""
+        vdev = self.pool.vdevs[event.vdev]
+        gone = vdev.removed or any(number >= len(vdev.slots) for number in event.numbers)
+        if gone:
+            self.pool.tell(f"{event.do}: what it is about in {vdev.name} is no longer in the pool")
+        return gone
 
     def _fail(self, event: Event) -> Any:
         pool = self.pool
@@ -258,21 +266,30 @@ class Story:
         self.pool.scrub("a scrub is begun")
 
     def _pause_scrub(self, event: Event) -> None:
-        self._of_scrub(lambda scan: scan.interrupt(HOLD), "paused")
+        scan = self._scrub_that_runs("paused")
+        if scan is not None:
+            scan.paused = True
+            scan.interrupt(HOLD)
 
     def _resume_scrub(self, event: Event) -> None:
-        self._of_scrub(Pass.resume, "resumed")
+        scan = self._scrub_that_runs("resumed")
+        if scan is not None:
+            scan.paused = False
+            scan.resume()
 
     def _stop_scrub(self, event: Event) -> None:
-        self._of_scrub(lambda scan: scan.interrupt(STOP), "stopped")
+        scan = self._scrub_that_runs("stopped")
+        if scan is not None:
+            scan.interrupt(STOP)
 
-    def _of_scrub(self, action: Callable[[Pass], None], done: str) -> None:
+    def _scrub_that_runs(self, done: str) -> Pass | None:
+        """Return the scrub that is to be paused, resumed or stopped."""
         scan = self.pool.scan
         if scan is None or scan.kind != "scrub":
             self.pool.tell(f"no scrub runs that could be {done}; a resilver cannot be")
-            return
+            return None
         self.pool.tell(f"the scrub is {done}")
-        action(scan)
+        return scan
 
     def _resilver(self, event: Event) -> None:
         if self.pool.rules.choice("zpool_resilver") != "restart":
@@ -323,7 +340,13 @@ class Story:
         times = pool.passes.copy(pool.scenario_now(), event.vdev, "removal_rate")
         pool.copy(event.vdev, "removal", times, f"the removal of {vdev.name} begins")
 
-    def _split(self, event: Event) -> None:
+    def _split(self, event: Event) -> Any:
+        if not (self.pool.quiet and self.pool.is_whole):
+            self.pool.tell(
+                "zpool split is refused while drives are missing or resilvered; done when it is whole"
+            )
+        while not (self.pool.quiet and self.pool.is_whole):
+            yield self.pool.changed
         for vdev in self.pool.vdevs:
             if vdev.spec.kind != "mirror" or vdev.spec.children < 2:
                 raise InputError(
