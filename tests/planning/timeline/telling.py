@@ -32,9 +32,10 @@ class KnownPasses(Passes):
         )
 
     def resilver(self, scenario, vdev, drives, old, kind="resilver", **new):  # type: ignore[no-untyped-def]
+        stated = scenario.stated()
         loaded = 2.0 if scenario.load else 1.0
         self.asked.append({"layout": str(scenario.pool_layout), "vdev": vdev, "drives": drives, "old": old,
-                           "kind": kind, **new})  # fmt: skip
+                           "kind": kind, "begins": stated.get("begins"), **new})  # fmt: skip
         return self._of(self.hours * loaded)
 
     def scrub(self, scenario):  # type: ignore[no-untyped-def]

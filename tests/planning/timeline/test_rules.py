@@ -321,6 +321,13 @@ def test_a_load_from_a_time_on_slows_what_is_left() -> None:
     assert hours(tell([REPLACE, load])) == [(0, 15)]
 
 
+def test_a_pass_begins_at_its_hour_of_the_week() -> None:
+    passes = KnownPasses()
+    load = {"load": ["random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00"], "begins": "sun 20:00"}
+    tell([REPLACE, {**SECOND, "after": "30h", "when": "quiet"}], passes=passes, scenario=load)
+    assert [each["begins"] for each in passes.asked] == ["sun 20:00", "tue 22:00"]
+
+
 def test_the_expansion_waits_for_repair_and_a_scrub_follows() -> None:
     events = [{"do": "expand"}, {**FAIL, "at": "5h"}, {**REPLACE, "after": "1h"}]
     pool = tell(events, "openzfs-2.3")

@@ -56,7 +56,7 @@ def timeline(
     found = found.with_scenario(scenario) if scenario else found
     found = cleaned(found)
     known = passes if passes is not None else Passes()
-    known.on_progress = on_progress
+    known.on_progress, known.moments = on_progress, {}
     resolved = facts(found.pool)
     rules = rules_of(resolved.release, resolved.release.order)
     pools = []

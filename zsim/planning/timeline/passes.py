@@ -30,6 +30,8 @@ WORLDS = 99
 SHARES = np.arange(1, WORLDS + 1) / (WORLDS + 1)
 SCORES: F64 = ndtri(SHARES)
 MIDDLE = WORLDS // 2
+QUARTER = 900
+"""Passes are predicted from full quarters of an hour [s]."""
 EDGE = float(ndtri(0.9))
 FOR_REPLACEMENT = ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size")
 Progress = Callable[[float, str], None]
@@ -150,6 +152,14 @@ class Passes:
 
     on_progress: Progress | None = None
     predictions: dict[str, Prediction] = field(default_factory=dict)
+    moments: dict[int, int] = field(default_factory=dict)
+
+    def moment(self, number: int, now: float) -> int:
+        """Return when the pass of this number begins in the world told first, for a load with hours [s].
+
+        That is the middle one; to predict each pass from 99 different hours of the week would take minutes.
+        """
+        return self.moments.setdefault(number, round(now / QUARTER) * QUARTER)
 
     def resilver(
         self,

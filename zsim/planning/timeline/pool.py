@@ -14,7 +14,9 @@ from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
+from zsim.scenario.parts import format_moment
 
+WEEK = 7 * 86400
 MOST_PASSES = 1000
 """A story of more is a loop that nothing ends."""
 
@@ -55,7 +57,7 @@ class Pool:
         self.pending = 0
         self.history: list[Pass] = []
         self.story: list[tuple[float, str]] = []
-        self.redone = 0
+        self.redone = self.asked = 0
         self.unreadable = 0
         self.frees_to_come = self.discards_to_come = 0
         self.notes: list[str] = []
@@ -124,8 +126,13 @@ class Pool:
         return str(Layout(tuple(specs)))
 
     def scenario_now(self, **changes: Any) -> Scenario:
-        """Return the scenario with the layout as it is now."""
-        return self.scenario.replaced_by(**{"layout": self.layout(), "vdevs": None, **changes})
+        """Return the scenario with the layout as it is now, and where its load has hours, the hour."""
+        now = {"layout": self.layout(), "vdevs": None, **changes}
+        if any(load.hours for load in self.scenario.load or ()):
+            self.asked += 1
+            moment = (self.scenario.begins or 0) + self.passes.moment(self.asked, self.now)
+            now["begins"] = format_moment(moment % WEEK)
+        return self.scenario.replaced_by(**now)
 
     # --- healing resilvers and scrubs: one scan of the pool at a time
 
