@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import house
 
 import zsim
 from zsim.cli.main import cli
@@ -42,6 +43,8 @@ ACCURACY = "<!-- accuracy: made by docs/make.py from zsim validate -->"
 SPEED = "<!-- speed: made by docs/make.py --measure -->"
 SPEED_PAGES = (ROOT / "README.md", DOCS / "explanation" / "performance.md")
 MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
+STATUS = DOCS / "examples" / "zpool-status.txt"
+ETA_JOB = "zpool status tank | zsim eta"
 TOLERANCE = 0.05
 COMMAND_LINE = (
     "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
@@ -77,6 +80,8 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     transcript = f"```console\n$ {MAIN_JOB}\n{run(MAIN_JOB)}\n```\n"
     text = between(text, f"<!-- transcript: {MAIN_JOB} -->", "<!-- end of transcript -->", transcript)
+    finish = f"```console\n$ {ETA_JOB}\n{run(f'zsim eta {STATUS}')}\n```\n"
+    text = between(text, f"<!-- transcript: {ETA_JOB} -->", "<!-- end of finish -->", finish)
     return between(text, ACCURACY, "<!-- end of accuracy -->", accuracy())
 
 
@@ -227,12 +232,18 @@ def picture() -> str:
     return render(zsim.predict(zsim.Scenario(layout="raidz2x6", fill=0.62)).plot(), "svg").decode()
 
 
+def house_picture() -> str:
+    """Return the map of the house as SVG."""
+    return render(house.house(), "svg").decode()
+
+
 PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "reference" / "command-line.md": command_line,
     DOCS / "reference" / "scenario.md": scenario_page,
     DOCS / "reference" / "result.md": result_page,
     DOCS / "reference" / "timeline.md": timeline_page,
     DOCS / "predict.svg": picture,
+    DOCS / "house.svg": house_picture,
     DOCS / "validation.md": validation_page,
     DOCS / "validation.svg": validation_picture,
     ROOT / "README.md": readme,

@@ -30,15 +30,16 @@ from unittest import mock
 import numpy as np
 
 from zsim.base.errors import ZsimError
-from zsim.prediction.api import resolved_of
-from zsim.prediction.inputs import ensemble, worlds
+from zsim.case import worlds
+from zsim.case.case import Case
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs import ensemble
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 from zsim.validation.field_reports import bank as banks_of
 from zsim.validation.field_reports.bank import Bank
 from zsim.validation.field_reports.rows import discover, row_of
 from zsim.validation.field_reports.rules import reading_of
-from zsim.validation.frame import TIME, Case, Options
+from zsim.validation.frame import TIME, Options, ValidationCase
 from zsim.validation.predicting import predict_fields
 from zsim.validation.report.scores import HALVES, half_named, weighted_median
 
@@ -95,14 +96,14 @@ class Row:
 
     Attributes
     ----------
-    case : Case
+    case : ValidationCase
     bank : Bank
-    resolved : ResolvedScenario
+    resolved : Case
     """
 
-    case: Case
+    case: ValidationCase
     bank: Bank
-    resolved: ResolvedScenario
+    resolved: Case
 
     @property
     def experiment(self) -> str:
@@ -231,7 +232,7 @@ def rows_of(path: Path, bank: Path, members: int, report: Callable[[str], object
     for case in thinned([case for case in discover(path) if case.claim == TIME and not case.problem]):
         try:
             fields = reading_of(row_of(case)).fields
-            resolved = resolved_of(Scenario.from_dict({"seed": 0, **fields}))
+            resolved = case_of(Scenario.from_dict({"seed": 0, **fields}))
         except ZsimError as error:
             report(f"{case.name}: {error}")
             continue
@@ -249,7 +250,7 @@ def answer_of(fields: Any) -> float:
     return float(predict_fields(fields, Options())["resilver_s"]["p50"])
 
 
-def thinned(cases: Sequence[Case]) -> list[Case]:
+def thinned(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
     """Return the cases, of a chart with many points only some."""
     sizes = Counter(case.experiment or case.name for case in cases)
     seen: Counter[str] = Counter()

@@ -23,7 +23,7 @@ import click
 import numpy as np
 
 from zsim.base.errors import ZsimError
-from zsim.prediction.api import resolved_of
+from zsim.prediction.api import case_of
 from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
@@ -122,7 +122,7 @@ def predicted(
         base.pop("fill", None)
         base["alloc"] = round(alloc)
     try:
-        work = Work(resolved_of(Scenario.from_dict(base)), lambda share, what: None)
+        work = Work(case_of(Scenario.from_dict(base)), lambda share, what: None)
         work.run()
     except ZsimError:
         return []

@@ -26,9 +26,16 @@ if TYPE_CHECKING:
     from zsim.base.errors import InputError as InputError
     from zsim.base.errors import NotSimulatedYet as NotSimulatedYet
     from zsim.base.errors import ZsimError as ZsimError
+    from zsim.case.resolve import resolve as resolve
     from zsim.drives.catalogue import load_drive as load_drive
     from zsim.planning.api import compare as compare
     from zsim.planning.api import sweep as sweep
+    from zsim.planning.design.search import plan_layouts as plan_layouts
+    from zsim.planning.eta.api import eta as eta
+    from zsim.planning.fleet.api import fleet as fleet
+    from zsim.planning.fleet.spec import Fleet as Fleet
+    from zsim.planning.risk.api import risk as risk
+    from zsim.planning.risk.question import RiskInputs as RiskInputs
     from zsim.planning.timeline.api import timeline as timeline
     from zsim.planning.timeline.decisions import decide as decide
     from zsim.prediction.answer.prediction import Prediction as Prediction
@@ -36,7 +43,6 @@ if TYPE_CHECKING:
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
     from zsim.scenario.releases.profile import load_release as load_release
-    from zsim.scenario.resolve import resolve as resolve
     from zsim.validation.api import validate as validate
 
     __version__: str
@@ -46,14 +52,21 @@ _EXPORTS = {
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.base.errors",
     "Prediction": "zsim.prediction.answer.prediction",
+    "Quantiles": "zsim.prediction.answer.prediction",
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
     "decide": "zsim.planning.timeline.decisions",
+    "eta": "zsim.planning.eta.api",
+    "Fleet": "zsim.planning.fleet.spec",
+    "fleet": "zsim.planning.fleet.api",
     "load_drive": "zsim.drives.catalogue",
     "load_release": "zsim.scenario.releases.profile",
+    "plan_layouts": "zsim.planning.design.search",
     "predict": "zsim.prediction.api",
-    "resolve": "zsim.scenario.resolve",
+    "resolve": "zsim.case.resolve",
+    "risk": "zsim.planning.risk.api",
+    "RiskInputs": "zsim.planning.risk.question",
     "sweep": "zsim.planning.api",
     "timeline": "zsim.planning.timeline.api",
     "validate": "zsim.validation.api",

@@ -1,8 +1,9 @@
 """Write the drive models of this directory from ``survey.json`` (facts drive by drive, with their sources).
 
-Run ``python models/drives/generate.py`` after a change to the survey or to the methods below; a test
-compares its output with the committed files.  A value is taken as its source states it; what no source
-states is estimated by a named method, carries the method in its note and an uncertainty
+A drive added later is a file of its own in ``additions``, in the form of the survey (how:
+docs/how-to/add-a-drive.md).  Run ``python models/drives/generate.py`` after a change to either or to the
+methods below; a test compares its output with the committed files.  A value is taken as its source states
+it; what no source states is estimated by a named method, carries the method in its note and an uncertainty
 (one relative standard deviation).  Numbers remembered but never seen in a source are not in the survey.
 """
 
@@ -117,6 +118,11 @@ class Survey:
             drive["values"].setdefault("capacity_bytes", {"v": int(73.4e9), "src": ["name"]})
         self.density_law = self._fit(needs_platters=True)
         self.capacity_law = self._fit(needs_platters=False)
+        # Drives added one by one stand beside the fits: they move no other drive's estimates.
+        for addition in sorted((path.parent / "additions").glob("*.json")):
+            more = json.loads(addition.read_text())
+            self.sources = {**more["sources"], **self.sources}
+            self.drives = [*self.drives, *more["drives"]]
 
     def _fit(self, *, needs_platters: bool) -> tuple[float, float, float]:
         """Fit log(rate at 7200 rpm) on log(GB [per platter]); return slope, intercept, residual."""

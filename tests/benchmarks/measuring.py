@@ -71,22 +71,20 @@ def counted(function: str) -> Measurement:
 
 def engine(plane: str = "CompiledPlane", blocks: int = 150_000, **stated: object) -> None:
     """Print how many child I/Os a second of processor time one run makes, control plane included."""
-    from zsim.drives.catalogue import load_drive
+    from zsim.case.resolve import resolve
     from zsim.engine.compiled.plane import CompiledPlane
     from zsim.engine.reference.plane import ReferencePlane
     from zsim.operation.run import Run, RunSetup
-    from zsim.prediction.inputs.ensemble import Member
     from zsim.prediction.inputs.hardware import plane_model
     from zsim.prediction.inputs.population import miniature
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import resolve
 
     scenario = Scenario.from_dict({"layout": "raidz2x6", "fill": 0.62, "drive_size": "4TB", **stated})
-    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    resolved = resolve(scenario)
 
     def setup(blocks: int) -> RunSetup:
-        pool = miniature(resolved, Member(), blocks=blocks)
-        model = plane_model(resolved, Member().factors, resolved.seed)
+        pool = miniature(resolved, blocks=blocks)
+        model = plane_model(resolved)
         return RunSetup(
             model=model,
             blocks=pool.table,
@@ -130,17 +128,15 @@ def simpy_reference() -> None:
 
 def population() -> None:
     """Print how many blocks a second are laid out."""
-    from zsim.drives.catalogue import load_drive
-    from zsim.prediction.inputs.ensemble import Member
+    from zsim.case.resolve import resolve
     from zsim.prediction.inputs.population import miniature
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import resolve
 
     scenario = Scenario.from_dict({"layout": "raidz2x6", "fill": 0.62, "drive_size": "4TB"})
-    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
-    miniature(resolved, Member(), blocks=2_000)
+    resolved = resolve(scenario)
+    miniature(resolved, blocks=2_000)
     begin = time.process_time()
-    blocks = len(miniature(resolved, Member(), blocks=150_000).table)
+    blocks = len(miniature(resolved, blocks=150_000).table)
     print(json.dumps({"rate": blocks / (time.process_time() - begin)}))
 
 

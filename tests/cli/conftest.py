@@ -1,66 +1,8 @@
-"""A prediction by hand, for tests of rendering and of the command line that need no engine."""
+"""What all tests of the command line share."""
 
 from __future__ import annotations
 
 import pytest
-
-from zsim.prediction.answer.prediction import (
-    Advice,
-    Alternative,
-    Assumption,
-    Bottleneck,
-    Driver,
-    Leaf,
-    Phase,
-    Prediction,
-    ProgressPoint,
-    Quantiles,
-    Uncertainty,
-)
-
-HOUR = 3600.0
-
-
-def sample_prediction() -> Prediction:
-    """Return a prediction with every field filled."""
-    return Prediction(
-        subject="raidz2x6 of 4 TB drives, 62 % full",
-        order="legacy",
-        resilver_s=Quantiles(p10=13 * HOUR, p50=17 * HOUR, p90=22 * HOUR),
-        uncertainty=Uncertainty(
-            sampling_half_width_s=600.0,
-            input_s=Quantiles(p10=13.5 * HOUR, p50=17 * HOUR, p90=21 * HOUR),
-            members=32,
-            drivers=(Driver(field="recordsize", low_s=14 * HOUR, high_s=20 * HOUR, words="state it"),),
-        ),
-        phases=(
-            Phase(name="metadata scan", duration_s=HOUR, read_bytes=2**30, bound_by="seeks"),
-            Phase(name="issue", start_s=HOUR, duration_s=16 * HOUR, read_bytes=2**41, written_bytes=2**39),
-        ),
-        resilvered_bytes=580 * 2**30,
-        read_bytes=2**41,
-        written_bytes=580 * 2**30,
-        io_count=31_000_000,
-        bottleneck=Bottleneck(
-            resource="target drive", utilisation=0.86, why="Writes wait a turn.", without_it_s=8 * HOUR
-        ),
-        leaves=(
-            Leaf(role="source", name="generic-4tb", count=5, utilisation=0.2, mean_io_bytes=48e3, iops=220,
-                 mean_service_ms=1.1, queue=0.3, read_rate=10e6),
-            Leaf(role="target", name="generic-4tb", utilisation=0.86, mean_io_bytes=57e3, iops=172,
-                 mean_service_ms=18.7, queue=3.6, write_rate=9.8e6),
-        ),
-        breakdown={"rotation": 9 * HOUR, "seek": 5 * HOUR, "transfer": 3 * HOUR},
-        alternatives=(Alternative(name="sorted", resilver_s=Quantiles(p50=6 * HOUR), note="openzfs-2.3"),),
-        progress=tuple(
-            ProgressPoint(time_s=f * 17 * HOUR, fraction=f, resilvered_bytes=int(f * 2**39), position=f / 2)
-            for f in (0.0, 0.25, 0.5, 1.0)
-        ),
-        advice=(Advice(action="take the sorted scan", saves_s=11 * HOUR, why="fewer seeks"),),
-        warnings=("the drive is drive-managed SMR: expect worse",),
-        assumptions=(Assumption(field="recordsize", value=131072, text="128K", why="default of zfs create"),),
-        provenance={"zsim": "0.1.0", "seed": 1, "scenario": {"layout": "raidz2x6", "fill": 0.62}},
-    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -68,9 +10,3 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No tracebacks on request, no colours forced: what a user has who set nothing."""
     for name in ("ZSIM_DEBUG", "FORCE_COLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def prediction() -> Prediction:
-    """A prediction with every field filled."""
-    return sample_prediction()

@@ -6,20 +6,23 @@ import json
 import sys
 import types
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.cli import flags
 from zsim.cli import predict as predict_module
 from zsim.cli import rerun as rerun_module
 from zsim.cli import scenario as scenario_module
 from zsim.cli.main import main
 from zsim.prediction.answer.prediction import Prediction, PredictionInterrupted
+from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 BASE = ["--layout", "raidz2x6", "--fill", "0.62"]
 
@@ -31,11 +34,16 @@ class FakeEngine:
         self.answer = answer
         self.asked: list[Scenario] = []
 
-    def predict(self, scenario: Scenario, on_progress: Callable[[float, str], None]) -> Prediction:
-        resolve(scenario)  # as the engine does: refuses what is in no catalogue
+    def predict(self, case: Case, on_progress: Callable[[float, str], None]) -> Prediction:
         on_progress(0.5, "half")
-        self.asked.append(scenario)
+        self.asked.append(case.scenario)
         return self.answer
+
+
+def case_without_files(scenario: Scenario) -> Case:
+    """Return the case of a scenario, whether the files it names are there or not."""
+    case = resolve(scenario.replaced_by(**dict.fromkeys(FILE_FIELDS)))
+    return replace(case, scenario=scenario)
 
 
 @pytest.fixture
@@ -43,7 +51,8 @@ def engine(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> FakeEngin
     """An engine that answers at once."""
     fake = FakeEngine(prediction)
     module = types.ModuleType("zsim.prediction.api")
-    module.predict = fake.predict  # type: ignore[attr-defined]
+    module.case_of = case_without_files  # type: ignore[attr-defined]
+    module.predict_case = fake.predict  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
     monkeypatch.setattr(predict_module, "NOTICE_AFTER_S", 1000.0)
     return fake

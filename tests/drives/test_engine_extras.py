@@ -13,7 +13,7 @@ from zsim.cli.main import main
 from zsim.drives.catalogue import load_drive
 from zsim.drives.models.parameters import DriveParameters
 from zsim.drives.physics.mechanics import extras_of
-from zsim.engine.compiled.memory import EXIT_GROUP, EXIT_STALLED, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import EXIT_GROUP, EXIT_STALLED, SYNC_READ, SYNC_WRITE
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import LeafModel, PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference.plane import ReferencePlane

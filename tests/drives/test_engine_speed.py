@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
+from zsim.case.resolve import resolve
 from zsim.drives.physics.mechanics import extras_of
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run, RunSetup
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 BLOCKS = 60_000
 # Read-ahead buffer and write cache off: nothing but mechanics and NCQ.
@@ -41,8 +40,8 @@ def model_of(model: PlaneModel, changes: dict[str, Any]) -> PlaneModel:
 def test_a_resilver_by_kind_of_drive(kind: str, benchmark: Any) -> None:
     drive, changes = KINDS[kind]
     resolved = resolve(Scenario(layout="raidz2x6", fill=0.62, drive=drive, write_cache=True))
-    pool = miniature(resolved, Member(), blocks=BLOCKS if benchmark.enabled else BLOCKS // 10)
-    model = model_of(plane_model(resolved, Member().factors, resolved.seed), changes)
+    pool = miniature(resolved, blocks=BLOCKS if benchmark.enabled else BLOCKS // 10)
+    model = model_of(plane_model(resolved), changes)
     assert (extras_of(model.leaves[0].drive) == 0) == (kind == "plain")
 
     def setup() -> tuple[tuple[Run], dict[str, Any]]:

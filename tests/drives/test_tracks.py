@@ -145,7 +145,7 @@ def test_compiled_and_plain_python_give_the_same():
     out = np.empty((1, 6))
     one = np.array([5])
     serve_each(made.geometry, one, one * 0, one * 0.1, one * 1_000_003, one * 51, one > 0, out)
-    plain = serve.py_func(made.geometry, 5, 0, 0.5, 5_000_015, 255, True)
+    plain = getattr(serve, "py_func", serve)(made.geometry, 5, 0, 0.5, 5_000_015, 255, True)
     assert out[0].tolist() == list(plain[:6])
 
 

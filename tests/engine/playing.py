@@ -10,9 +10,12 @@ import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.memory import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED, GENERAL_DTYPE
+from zsim.engine.codes import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED
+from zsim.engine.compiled.memory import GENERAL_DTYPE
+from zsim.engine.window import Window
 from zsim.operation.control import ScanControl, Steps
 from zsim.operation.txg import SyncWrites
+from zsim.scan.program import Program
 
 from .strategies import Scenario
 
@@ -105,6 +108,17 @@ class Control(ScanControl):
             self.plane.set_children(0, vdev.read_leaf, [-1] * len(vdev.write_leaf))
 
 
+def txg_by_txg(control: ScanControl, programs: list[Program], windows: list[Window]) -> Steps:
+    """Process: run programs to their end, each slice followed by the txg's own writes."""
+    control.plane.load_streams(programs, windows)
+    done = False
+    while not done:
+        txg = control.txg
+        yield from control.scan_slice(txg.slice_s if control.txgs else txg.first_slice_s)
+        done = control.finished(len(programs))
+        yield from control.sync()
+
+
 def within_an_hour(now: float) -> None:
     assert now < 3600.0, "a small scenario has no end: something starves"
 
@@ -115,7 +129,7 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
     plane.start_clients()
     if len(scenario.plain_rows):
         plane.submit_group(scenario.plain_rows)
-    steps = control.run_program(scenario.programs, scenario.windows)
+    steps = txg_by_txg(control, scenario.programs, scenario.windows)
     control.environment.run(control.environment.process(steps))
     end = plane.now
     if scenario.model.client_count == 0:

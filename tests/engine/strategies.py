@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine.compiled.memory import (
-    ASYNC_READ,
-    ASYNC_WRITE,
-    OP_ISSUE,
-    OP_PREFETCH,
-    OP_VISIT,
-    REBUILD,
-    SCRUB,
-    SYNC_READ,
-    SYNC_WRITE,
-)
+from zsim.engine.codes import ASYNC_READ, ASYNC_WRITE, REBUILD, SCRUB, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import (
     TO_SPARE,
     ClientModel,
@@ -36,7 +26,7 @@ from zsim.engine.model import (
 )
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program, ScanItems
 from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
 from zsim.vdevs.raidz import raidz_asize
 

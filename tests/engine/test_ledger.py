@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zsim
-from zsim.engine.compiled.memory import LEAF_DTYPE
+from zsim.engine.codes import LEAF_DTYPE
 from zsim.operation.ledger import PhaseLedger
 
 

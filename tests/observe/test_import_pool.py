@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.cli.main import main
 from zsim.observe.pool_import.importing import beside, import_pasted, import_pool
 from zsim.observe.pool_import.layout import smallest_drive
@@ -17,7 +18,6 @@ from zsim.observe.texts import nice_bytes
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import vdev_asize
-from zsim.scenario.resolve import resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"

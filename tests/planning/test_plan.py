@@ -14,7 +14,8 @@ from zsim.cli.ranges import values_of
 from zsim.planning.api import compare, sweep
 from zsim.planning.table import Table
 from zsim.planning.usable import data_share, repeated_for_drives
-from zsim.prediction.answer.prediction import Bottleneck, Prediction, Quantiles
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import Bottleneck, Quantiles
 from zsim.prediction.answer.wording import grid_text
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from zsim.case.resolve import resolve
 from zsim.pool.measured.block_list import load_blocks, sample_blocks
 from zsim.pool.recipes.histories import history_names
 from zsim.pool.recipes.recipe import pool_of
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 LIST = Path(__file__).parent / "lists" / "raidz2x6-aged-2.3.9.csv.zst"
 
@@ -23,7 +22,7 @@ LIST = Path(__file__).parent / "lists" / "raidz2x6-aged-2.3.9.csv.zst"
 def test_population_of_a_prediction(benchmark: Any, history: str, pool: tuple[str, str]) -> None:
     layout, size = pool
     resolved = resolve(Scenario(layout=layout, fill=0.62, drive_size=size, history=history))
-    small = benchmark(miniature, resolved, Member(), blocks=12_000)
+    small = benchmark(miniature, resolved, blocks=12_000)
     assert 8_000 < len(small.table) < 30_000
 
 

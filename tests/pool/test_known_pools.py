@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.population import populate, window_vdevs
+from zsim.case.resolve import resolve
 from zsim.cli.main import main
-from zsim.pool.api import populate, window_vdevs
 from zsim.pool.blocks import BlockTable
-from zsim.pool.known import informed, known_blocks
 from zsim.pool.measured import block_list
 from zsim.pool.measured.block_list import load_blocks, sample_blocks
 from zsim.pool.measured.bps import read_block_list
@@ -23,10 +23,8 @@ from zsim.pool.measured.free_space import matched_places, read_free_space
 from zsim.pool.recipes.recipe import TopLevel, pool_of
 from zsim.pool.recipes.sizes import read_block_sizes
 from zsim.pool.statistics import describe, extents, mean_position
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import miniature
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 LISTS = Path(__file__).parent / "lists"
 RAIDZ = LISTS / "raidz2x6-aged-2.3.9.csv.zst"
@@ -80,8 +78,8 @@ def test_a_list_goes_from_zdb_through_import_to_the_simulation(
     words = [str(tmp_path / "pointers.txt"), str(tmp_path / "status.txt"), "--set", "drive_size=2147483648"]
     assert main(["import", *words, "-o", str(target)]) == 0
     assert 'block_list = "pool.blocks.parquet"' in target.read_text()
-    resolved = informed(resolve(Scenario.read(target)))
-    found = known_blocks(resolved).table
+    resolved = resolve(Scenario.read(target))
+    found = resolved.facts.block_list.blocks(resolved.vdevs).table
     for name in ("objset", "object", "level", "birth", "psize", "lsize", "is_metadata", "dva_count"):
         assert np.array_equal(getattr(found, name), getattr(real, name)), name
     for name in ("dva_vdev", "dva_offset", "dva_asize"):
@@ -116,7 +114,9 @@ def test_vdevs_are_numbered_as_in_the_layout_and_others_left_out(tmp_path: Path)
     (tmp_path / "status.txt").write_text(status_of(("mirror-0", "mirror-2"), 2))
     words = [str(tmp_path / "pointers.txt"), str(tmp_path / "status.txt"), "--set", "drive_size=2147483648"]
     assert main(["import", *words, "-o", str(tmp_path / "pool.toml")]) == 0
-    found = known_blocks(informed(resolve(Scenario.read(tmp_path / "pool.toml"))))
+    case = resolve(Scenario.read(tmp_path / "pool.toml"))
+    assert case.facts.block_list is not None
+    found = case.facts.block_list.blocks(case.vdevs)
     assert found.allocated == (0, real.allocated_bytes)
     assert len(found.table) == len(real)
 
@@ -183,16 +183,16 @@ def test_the_whole_list_is_simulated_where_it_is_small_and_windows_stand_for_it_
     scenario = Scenario(
         layout="raidz2x6", drive_size=1 << 30, block_list=str(RAIDZ), write_cache=False, load=()
     )
-    resolved = informed(resolve(scenario))
-    whole = miniature(resolved, Member(), blocks=1_000_000)
+    resolved = resolve(scenario)
+    whole = miniature(resolved, blocks=1_000_000)
     assert whole.scale == 1.0
-    exact = run_member(resolved, Member(), pool=whole).time_s
+    exact = run_member(resolved, pool=whole).time_s
     times = []
     for seed in range(4):
         seeded = replace(resolved, seed=seed)
-        part = miniature(seeded, Member(), blocks=len(whole.table) // 2)
+        part = miniature(seeded, blocks=len(whole.table) // 2)
         assert part.scale == pytest.approx(2.0, rel=0.1)
-        times.append(run_member(seeded, Member(), pool=part).time_s)
+        times.append(run_member(seeded, pool=part).time_s)
     assert np.mean(times) == pytest.approx(exact, rel=0.1)
 
 
@@ -258,13 +258,11 @@ def test_free_space_gives_alloc_and_frag_where_they_are_not_stated(tmp_path: Pat
     known = read_free_space(path)
     assert known.alloc == 100 * (8 << 30)
     assert known.frag == pytest.approx(0.05)
-    resolved = informed(resolve(Scenario(layout="mirror2", drive_size="4TB", metaslabs=str(path))))
+    resolved = resolve(Scenario(layout="mirror2", drive_size="4TB", metaslabs=str(path)))
     assert resolved.alloc == known.alloc
     assert resolved.frag == known.frag
     assert not resolved.assumed("fill")
-    stated = informed(
-        resolve(Scenario(layout="mirror2", drive_size="4TB", metaslabs=str(path), fill=0.4, frag=0.2))
-    )
+    stated = resolve(Scenario(layout="mirror2", drive_size="4TB", metaslabs=str(path), fill=0.4, frag=0.2))
     assert (stated.fill, stated.frag) == (0.4, 0.2)
 
 
@@ -325,10 +323,10 @@ def test_mistakes_in_free_space_are_named(tmp_path: Path, text: str, words: str)
 def test_free_space_of_another_pool_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", slab_rows([0.5] * 10).replace("\n0,", "\n3,"))
     with pytest.raises(InputError, match="top-level vdev 3, the layout has 1"):
-        informed(resolve(Scenario(layout="mirror2", metaslabs=str(path))))
+        (resolve(Scenario(layout="mirror2", metaslabs=str(path))))
     path = write(tmp_path / "n.csv", slab_rows([0.5] * 1000))
     with pytest.raises(InputError, match="drive_size"):
-        informed(resolve(Scenario(layout="mirror2", drive_size="1TB", metaslabs=str(path))))
+        (resolve(Scenario(layout="mirror2", drive_size="1TB", metaslabs=str(path))))
 
 
 TYPED = "type,level,quantity,size,blocks\n"
@@ -367,7 +365,7 @@ def test_many_sizes_are_merged(tmp_path: Path) -> None:
 def test_sizes_and_free_space_reach_a_prediction_s_population(tmp_path: Path) -> None:
     sizes = write(tmp_path / "blocks.csv", "psize,lsize,blocks\n16K,16K,1\n")
     scenario = Scenario(layout="raidz2x6", fill=0.5, history="media-server", blocks=str(sizes))
-    resolved = informed(resolve(scenario))
+    resolved = resolve(scenario)
     assert not resolved.assumed("recordsize")
-    table = miniature(resolved, Member(), blocks=3000).table
+    table = miniature(resolved, blocks=3000).table
     assert set(table.psize[~table.is_metadata].tolist()) == {16384}

@@ -6,29 +6,28 @@ import math
 
 import pytest
 
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction import work
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs import middle
 from zsim.prediction.runs.member import run_member
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 MEMORY = 1 << 50
 """So much that the sorted scan never runs short of it, which is no question of the population."""
 
 
-def resolved_for(history: str, release: str, **more: object) -> ResolvedScenario:
+def resolved_for(history: str, release: str, **more: object) -> Case:
     fields = {"layout": "raidz2x6", "fill": 0.6, "drive": "wd40efrx", "write_cache": True, "load": ()}
     scenario = Scenario.from_dict(
         {**fields, "memory": MEMORY, "history": history, "release": release, **more}
     )
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    return resolve(scenario)
 
 
-def predicted(resolved: ResolvedScenario) -> tuple[float, float]:
+def predicted(resolved: Case) -> tuple[float, float]:
     """Return the time in the middle world, and its stated error [s]."""
     run = work.Work(resolved, lambda share, what: None)
     run.inputs, run.members = (), ()
@@ -73,10 +72,10 @@ def test_halving_the_miniature_on_every_history(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("order", ["sorted", "legacy"])
 def test_exact_and_miniature_agree_on_a_pool_small_enough_for_both(order: str) -> None:
     resolved = resolved_for("media-server", "openzfs-2.3", order=order, drive_size=32 << 30)
-    whole = miniature(resolved, Member(), blocks=10_000_000)
+    whole = miniature(resolved, blocks=10_000_000)
     # Every metaslab is there; the last file, written to its end, makes it a little fuller than asked.
     assert whole.scale == pytest.approx(1.0, rel=0.1)
-    exact = run_member(resolved, Member(), pool=whole).time_s
+    exact = run_member(resolved, pool=whole).time_s
     answer, error = predicted(resolved)
     assert len(whole.table) > 8 * work.MEMBER_BLOCKS
     assert abs(answer - exact) <= max(error, 0.05 * exact), (answer / exact - 1, error / exact)

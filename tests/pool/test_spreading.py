@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from tests.pool.test_scale_of_prediction import resolved_for
+from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.recipe import pool_of
 from zsim.pool.simulator.population import draw_pieces
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import miniature, pool_miniature
-from zsim.scenario.resolve import ResolvedScenario
 
 
-def population(history: str, blocks: int) -> tuple[ResolvedScenario, BlockTable]:
+def population(history: str, blocks: int) -> tuple[Case, BlockTable]:
     resolved = resolved_for(history, "zol-0.7")
-    return resolved, miniature(resolved, Member(), blocks=blocks).table
+    return resolved, miniature(resolved, blocks=blocks).table
 
 
 def near(table: BlockTable, lag: int, reach: int = 768 << 10) -> float:
@@ -36,7 +35,7 @@ def test_as_many_blocks_are_near_whatever_the_size(history: str) -> None:
 
 def test_pieces_keep_order_runs_and_columns() -> None:
     resolved = resolved_for("small-files", "zol-0.7")
-    pool, _ = pool_miniature(resolved, Member(), blocks=12_000, heaps=16)
+    pool, _ = pool_miniature(resolved, blocks=12_000, heaps=16)
     real = pool_of(resolved.layout, resolved.drive_size, resolved.release, resolved.ashift)[0][0]
     before, after = pool.table, spread(pool.table, 0, pool.recipe.vdevs[0], real)
     here = before.dva_vdev == 0
@@ -52,14 +51,14 @@ def test_pieces_keep_order_runs_and_columns() -> None:
 
 def test_few_jumps_are_left_where_they_are() -> None:
     resolved = resolved_for("media-server", "zol-0.7")
-    pool, _ = pool_miniature(resolved, Member(), blocks=6_000, heaps=16)
+    pool, _ = pool_miniature(resolved, blocks=6_000, heaps=16)
     real = pool_of(resolved.layout, resolved.drive_size, resolved.release, resolved.ashift)[0][0]
     assert spread(pool.table, 0, pool.recipe.vdevs[0], real, jumps=10**6) is pool.table
 
 
 def test_any_pieces_of_files_that_follow_one_another_have_the_mix_of_all() -> None:
     resolved = resolved_for("media-server", "openzfs-2.3")
-    recipe = pool_miniature(resolved, Member(), blocks=12_000)[0].recipe
+    recipe = pool_miniature(resolved, blocks=12_000)[0].recipe
     kind, size = draw_pieces(recipe, 4_000, np.random.default_rng(1))
     parts = (size * (kind == 0)).reshape(-1, 100).sum(axis=1) / size.reshape(-1, 100).sum(axis=1)
     assert parts.std() < 0.01

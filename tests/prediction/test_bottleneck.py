@@ -7,16 +7,14 @@ from typing import Any
 import pytest
 
 import zsim
-from zsim.drives.catalogue import load_drive
-from zsim.prediction.answer.summary import bottleneck, busiest, limiting
-from zsim.prediction.inputs.ensemble import Member
+from zsim.case.resolve import resolve
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS
 from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.runs.what_if import Baseline, without_each
-from zsim.scenario.resolve import resolve
+from zsim.prediction.summary import bottleneck, busiest, limiting
 
 
 def _answer(**stated: Any) -> zsim.Prediction:
@@ -75,13 +73,10 @@ def test_without_one_resource_the_others_still_need_their_time(
 
 
 def _bench(blocks: int = SMALL_TILE_BLOCKS, **stated: Any) -> Baseline:
-    asked = resolve(
-        zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}),
-        lambda name: load_drive(name).capacity_bytes,
-    )
-    model = plane_model(asked, Member().factors, asked.seed)
-    pool = miniature(asked, Member(), blocks=blocks)
-    return Baseline(asked, Member(), pool, run_pool(asked, Member(), pool, model))
+    asked = resolve(zsim.Scenario.from_dict({"layout": "raidz2x6", "load": [], **stated}))
+    model = plane_model(asked)
+    pool = miniature(asked, blocks=blocks)
+    return Baseline(asked, pool, run_pool(asked, pool, model))
 
 
 def _moving_data(result: MemberResult, kind: str) -> float:

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError, ZsimError
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.drives.catalogue import load_drive
 from zsim.engine.model import TO_SPARE
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.clients import repaired
-from zsim.prediction.inputs.ensemble import Member
-from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.hardware import plane_model, refuse_what_is_missing
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 DRAID = "draid2:8d:24c:2s"
 
 
-def resolved(layout: str, **fields: Any) -> ResolvedScenario:
+def resolved(layout: str, **fields: Any) -> Case:
     known = {
         "layout": layout,
         "fill": 0.5,
@@ -33,11 +33,11 @@ def resolved(layout: str, **fields: Any) -> ResolvedScenario:
         "load": [],
         "release": "openzfs-2.2",
     }
-    return resolve(Scenario.from_dict(known | fields), lambda name: load_drive(name).capacity_bytes)
+    return resolve(Scenario.from_dict(known | fields))
 
 
-def member_of(asked: ResolvedScenario, blocks: int = 3000) -> MemberResult:
-    return run_member(asked, Member(), pool=miniature(asked, Member(), blocks=blocks))
+def member_of(asked: Case, blocks: int = 3000) -> MemberResult:
+    return run_member(asked, pool=miniature(asked, blocks=blocks))
 
 
 def test_a_failed_drive_of_a_draid_goes_to_its_spare_by_a_rebuild() -> None:
@@ -70,18 +70,18 @@ def test_raidz_has_no_rebuild_and_says_so_in_one_sentence() -> None:
 def test_two_drives_into_distributed_spares_are_refused() -> None:
     asked = resolved(DRAID, target="distributed-spare", replace=2)
     with pytest.raises(ZsimError, match="one drive into a distributed spare"):
-        plane_model(asked, Member().factors, 1)
+        refuse_what_is_missing(asked)
 
 
 @pytest.mark.parametrize("failed", [1, 2])
 def test_the_degraded_share_is_what_the_permutations_give(failed: int) -> None:
-    from zsim.scan.program import DamagedVdev, in_degraded_group
+    from zsim.scan.program import DamagedVdev, touched
 
     spec = Layout.parse("draid2:4d:14c:1s").vdevs[0]
     group = (spec.data + spec.parity) * (16 << 20)
     offsets = np.arange(40_000, dtype=np.int64) * group
     damaged = DamagedVdev("draid", 14, 2, 12, tuple(range(failed)), 4, 1)
-    seen = in_degraded_group(offsets, np.ones_like(offsets), damaged).mean()
+    seen = touched(offsets, np.ones_like(offsets), damaged).mean()
     assert degraded_share(spec, failed) == pytest.approx(seen, rel=0.02)
 
 
@@ -158,7 +158,7 @@ def test_only_the_damaged_vdev_repairs() -> None:
 
 
 def test_a_repaired_pool_reads_from_the_spare() -> None:
-    model = plane_model(resolved(DRAID), Member().factors, 1)
+    model = plane_model(resolved(DRAID))
     assert model.vdevs[0].write_leaf[0] == TO_SPARE
     whole = repaired(model)
     assert whole.vdevs[0].read_leaf[0] == TO_SPARE
@@ -168,6 +168,6 @@ def test_a_repaired_pool_reads_from_the_spare() -> None:
 def test_both_engines_rebuild_alike() -> None:
     asked = resolved("draid1:2d:6c:1s", drive_size="2GB", fill=0.3, release="openzfs-2.1")
     slow = replace(asked, engine="reference")
-    pool = miniature(asked, Member(), blocks=60)
-    times = [run_member(each, Member(), pool=pool).time_s for each in (asked, slow)]
+    pool = miniature(asked, blocks=60)
+    times = [run_member(each, pool=pool).time_s for each in (asked, slow)]
     assert times[0] == times[1]

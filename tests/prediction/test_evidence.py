@@ -12,7 +12,7 @@ from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import as_text
-from zsim.prediction.api import predict, resolved_of
+from zsim.prediction.api import case_of, predict
 from zsim.prediction.evidence.comparable import comparable, slow_drives
 from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
@@ -38,7 +38,7 @@ def test_every_number_of_the_noise_has_a_source() -> None:
 
 
 def _compared(*evidence: object, **more: object) -> tuple:
-    return comparable(resolved_of(Scenario.from_dict({**BASE, **more, "evidence": list(evidence)})))
+    return comparable(case_of(Scenario.from_dict({**BASE, **more, "evidence": list(evidence)})))
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_older_evidence_counts_less_where_alloc_then_is_not_known() -> None:
 
 
 def test_an_earlier_scan_is_simulated_as_it_was() -> None:
-    resolved = resolved_of(Scenario.from_dict({**BASE, "new_drive": "st8000vn004", "replace": 2}))
+    resolved = case_of(Scenario.from_dict({**BASE, "new_drive": "st8000vn004", "replace": 2}))
     scrub = as_it_was(resolved, "scrub", 0)
     assert (scrub.operation, scrub.replace, scrub.new_drive) == ("scrub", 0, resolved.drive)
     assert as_it_was(resolved, "resilver", 1).replace == 1
-    same = resolved_of(Scenario.from_dict(BASE))
+    same = case_of(Scenario.from_dict(BASE))
     assert as_it_was(same, "resilver", 1) is same
 
 
@@ -167,12 +167,12 @@ def test_activity_is_that_of_the_median_drive_of_each_role() -> None:
     ]
     seen.append(DriveActivity(drive="sdx", write_rate=70e6, busy=0.9))
     scenario = Scenario.from_dict({**BASE, "evidence": [each.model_dump() for each in seen]})
-    compared, _ = comparable(resolved_of(scenario))
+    compared, _ = comparable(case_of(scenario))
     by_probe = {each.probe: each.observed for each in compared}
     assert by_probe[ActivityProbe("source", "read_rate")] == 80e6
     assert by_probe[ActivityProbe("target", "write_rate")] == 70e6
     assert by_probe[ActivityProbe("target", "busy")] == 0.9
-    assert slow_drives(resolved_of(scenario), seen) == ["sd2"]
+    assert slow_drives(case_of(scenario), seen) == ["sd2"]
 
 
 def test_activity_and_a_benchmark_are_weighed() -> None:

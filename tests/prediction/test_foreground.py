@@ -6,19 +6,18 @@ from typing import Any
 
 import pytest
 
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.prediction.inputs.clients import client_groups, latencies, loads_at, next_change, spans, writer
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 HOUR = 3600.0
 
 
-def resolved(**fields: Any) -> ResolvedScenario:
+def resolved(**fields: Any) -> Case:
     known = {
         "layout": "raidz1x4",
         "fill": 0.4,
@@ -27,11 +26,11 @@ def resolved(**fields: Any) -> ResolvedScenario:
         "recordsize": "128K",
         "load": [],
     }
-    return resolve(Scenario.from_dict(known | fields), lambda name: load_drive(name).capacity_bytes)
+    return resolve(Scenario.from_dict(known | fields))
 
 
-def time_of(asked: ResolvedScenario) -> float:
-    return run_member(asked, Member(), blocks=6000).time_s
+def time_of(asked: Case) -> float:
+    return run_member(asked, blocks=6000).time_s
 
 
 def test_loads_become_clients_and_a_writer() -> None:
@@ -53,9 +52,9 @@ def test_every_kind_of_load_slows_the_resilver(kind: str) -> None:
 
 def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     asked = resolved(load=["random-read,rate=20"])
-    pool = miniature(asked, Member(), blocks=15_000)
-    model = plane_model(asked, Member().factors, 1)
-    result = run_member(asked, Member(), pool=pool, model=model)
+    pool = miniature(asked, blocks=15_000)
+    model = plane_model(asked)
+    result = run_member(asked, pool=pool, model=model)
     (seen,) = latencies(setup_of(asked, pool, model, asked.release), result.run)
     assert seen.during_s > 1.2 * max(seen.before_s, seen.after_s)
     # A read of a whole pool leaves the parity alone: one drive of seeks at least, three in parallel.

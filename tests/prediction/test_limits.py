@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.prediction.api import resolved_of
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
+from zsim.prediction.api import case_of
 from zsim.prediction.groups import degraded_bytes, degraded_share
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import history_of, miniature, pool_miniature
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 
-def resolved(**fields: Any) -> ResolvedScenario:
-    return resolved_of(Scenario.from_dict({"load": [], **fields}))
+def resolved(**fields: Any) -> Case:
+    return case_of(Scenario.from_dict({"load": [], **fields}))
 
 
 @pytest.mark.parametrize("fill", [0.0005, 0.005, 0.05])
 def test_a_population_holds_data_however_empty_the_pool_is(fill: float) -> None:
     asked = resolved(layout="raidz2x6", fill=fill, history="database")
-    table = miniature(asked, Member(), blocks=3_000).table
+    table = miniature(asked, blocks=3_000).table
     data = int((~table.is_metadata).sum())
     assert 1_000 < data < 6_000
 
@@ -32,7 +32,7 @@ def test_a_population_holds_data_however_empty_the_pool_is(fill: float) -> None:
 @pytest.mark.parametrize("fill", [0.1, 0.9])
 def test_a_pool_smaller_than_its_files_is_as_full_as_asked(history: str, fill: float) -> None:
     asked = resolved(layout="mirror2", drive_size="1GB", fill=fill, history=history)
-    pool, note = pool_miniature(asked, Member(), blocks=40_000)
+    pool, note = pool_miniature(asked, blocks=40_000)
     assert note == ""
     assert pool.table.allocated_bytes * pool.scale == pytest.approx(asked.alloc, rel=0.08)
 
@@ -43,7 +43,7 @@ def test_a_miniature_of_a_draid_has_degraded_groups(seed: int) -> None:
         layout="draid2:8d:90c:4s", drive_size="16TB", fill=0.7, operation="resilver", seed=seed,
         history="home-nas",
     )  # fmt: skip
-    pool = miniature(asked, Member(), blocks=3_000)
+    pool = miniature(asked, blocks=3_000)
     here, lost = degraded_bytes(asked, pool.table)
     usual = degraded_share(asked.layout.vdevs[0], 1)
     assert lost >= 0.5 * usual * here
@@ -61,9 +61,9 @@ def test_a_history_without_room_is_refused_in_a_sentence(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(population, "_pool", full)
     asked = resolved(layout="mirror2", drive_size="1GB", fill=0.9, history="home-nas")
-    assert history_of(asked, Member()).name == "home-nas"
+    assert history_of(asked).name == "home-nas"
     with pytest.raises(InputError, match="finds no room on mirror2 of 1 GB .* drives") as caught:
-        miniature(asked, Member())
+        miniature(asked)
     assert caught.value.field == "fill"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.prediction.api import predict
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 FIELDS: dict[str, Any] = {
     "layout": "raidz1x4",

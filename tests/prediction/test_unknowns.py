@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 
 from zsim.base import model_data
+from zsim.case import worlds
 from zsim.drives.models.generations import LATEST
-from zsim.prediction.api import resolved_of
-from zsim.prediction.inputs import ensemble, worlds
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs import ensemble
 from zsim.prediction.inputs.ensemble import member_at, unknowns
-from zsim.prediction.runs.member import world_of
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import load_release
 
 OLD = {"layout": "raidz2x6", "release": "freebsd-9.1", "alloc": "6T", "drive_size": "2TB", "load": []}
 
 
 def names(**changes: Any) -> list[str]:
-    return [each.name for each in unknowns(resolved_of(Scenario.from_dict(OLD | changes)))]
+    return [each.name for each in unknowns(case_of(Scenario.from_dict(OLD | changes)))]
 
 
 def test_every_number_has_a_source() -> None:
@@ -42,11 +43,12 @@ def test_the_sector_size_is_unknown_where_zfs_takes_the_logical_one() -> None:
 
 
 def test_a_member_has_one_of_both_sector_sizes() -> None:
-    resolved = resolved_of(Scenario.from_dict(OLD | {"drive": "generic-5400rpm-cmr"}))
+    resolved = case_of(Scenario.from_dict(OLD | {"drive": "generic-5400rpm-cmr"}))
     (unknown,) = [each for each in unknowns(resolved) if each.name == "ashift"]
-    sizes = [world_of(resolved, member_at((unknown,), (score,))).ashift for score in (-1.0, 1.0)]
+    sizes = [worlds.in_world(resolved, member_at((unknown,), (score,))).ashift for score in (-1.0, 1.0)]
     assert sizes == [12, 9]
 
 
 def test_freebsd_10_is_of_its_time() -> None:
-    assert worlds.year_of("freebsd-9.2") < worlds.year_of("freebsd-10.3") < LATEST
+    years = [load_release(name).year for name in ("freebsd-9.2", "freebsd-10.3")]
+    assert years[0] < years[1] < LATEST

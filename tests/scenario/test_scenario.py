@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zsim.base.errors import InputError
+from zsim.case.resolve import resolve
 from zsim.scenario.files import apply_overrides
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Hours, Load, Port, format_moment, parse_drives, parse_moment
-from zsim.scenario.resolve import resolve
 
 N36L = {
     "layout": "raidz2x5",
@@ -333,9 +333,9 @@ def test_moments_read_back(minute: int) -> None:
 
 
 def test_the_n36l_is_resolved_from_what_is_stated() -> None:
-    known = resolve(Scenario(**N36L), capacity_of=lambda name: 4 * 10**12)
+    known = resolve(Scenario(**N36L))
     assert known.fill == pytest.approx(0.62, abs=0.01)
-    assert known.ports == (("port-multiplier-cbs", (3, 4)),)
+    assert [(each.name, each.leaves) for each in known.ports] == [("port-multiplier-cbs", (3, 4))]
     assert (known.release.name, known.release.hz, known.ashift) == ("freebsd-9.1", 1000, 9)
     assert (known.drive_size, known.new_drive_size, known.replace) == (10**12, 2 * 10**12, 1)
     assumed = {each.field for each in known.assumptions}
@@ -390,15 +390,15 @@ def test_order_tunables_and_hz_reach_the_release() -> None:
 
 def test_an_enclosure_takes_the_drives_that_ports_leave() -> None:
     known = resolve(Scenario(layout="raidz2x6", enclosure="jbod-60", ports="usb-dock:0,1", replace=2))
-    assert known.ports == (("usb-dock", (0, 1)), ("jbod-60", (2, 3, 4, 5, 6, 7)))
+    ports = [(each.name, each.enclosure.name, each.leaves) for each in known.ports]
+    assert ports == [("usb-dock", "usb-dock", (0, 1)), ("jbod-60", "jbod-60", (2, 3, 4, 5, 6, 7))]
 
 
 def test_the_capacity_of_a_named_drive_is_taken() -> None:
-    known = resolve(
-        Scenario(layout="mirror2", drive="mine", new_drive="larger"),
-        capacity_of={"mine": 10**12, "larger": 2 * 10**12}.__getitem__,
-    )
-    assert (known.drive_size, known.new_drive_size) == (10**12, 2 * 10**12)
+    known = resolve(Scenario(layout="mirror2", drive="hd103uj", new_drive="wd40efrx"))
+    sizes = known.drive.capacity_bytes, known.new_drive.capacity_bytes
+    assert (known.drive_size, known.new_drive_size) == sizes
+    assert sizes[0] < sizes[1]
     with pytest.raises(InputError, match="smaller than"):
         resolve(Scenario(layout="mirror2", drive_size="4TB", new_drive_size="3TB"))
 

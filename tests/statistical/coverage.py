@@ -19,15 +19,14 @@ import numpy as np
 from scipy import stats
 
 from zsim.base.errors import ZsimError
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.middle import middle_world
 from zsim.prediction.runs.windows import Plan
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 LAYOUTS = ("raidz1x3", "raidz1x5", "raidz2x6", "raidz2x8", "raidz3x9", "mirror2", "mirror3", "2*mirror2")
 HISTORIES = (
@@ -82,18 +81,18 @@ def drawn(number: int) -> dict[str, Any]:
     return stated
 
 
-def resolved(stated: dict[str, Any], drive_size: int) -> ResolvedScenario:
+def resolved(stated: dict[str, Any], drive_size: int) -> Case:
     """Return a scenario with drives of a size."""
     scenario = Scenario.from_dict({**stated, "drive_size": drive_size})
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    return resolve(scenario)
 
 
-def scenario_of(number: int) -> ResolvedScenario:
+def scenario_of(number: int) -> Case:
     """Return a generated scenario on drives small enough for about as many blocks as wanted."""
     stated = drawn(number)
     tiled = CLASSES[number % len(CLASSES)] == "tiles"
     wanted = TILED if tiled else random.Random(number + 1).choice(BLOCKS)
-    pool = miniature(resolved(stated, 10**12), Member(), blocks=6_000)
+    pool = miniature(resolved(stated, 10**12), blocks=6_000)
     return resolved(stated, int(10**12 * wanted / (len(pool.table) * pool.scale)))
 
 
@@ -103,7 +102,7 @@ def trial(number: int, known: dict[int, float]) -> Trial | None:
     try:
         one = scenario_of(number)
         tiled = kind == "tiles"
-        middle = middle_world(one, Member(), blocks=None if tiled else WHOLE)
+        middle = middle_world(one, blocks=None if tiled else WHOLE)
         assert middle is not None
         if number not in known:
             blocks = TILE_BLOCKS if tiled else WHOLE

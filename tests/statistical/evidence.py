@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from zsim.prediction.api import resolved_of
+from zsim.case.case import Case
+from zsim.prediction.api import case_of
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Chances, Seen, posterior
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
@@ -26,7 +27,6 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.statistics.response import response
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 
 SORTED = ("openzfs-2.3", "openzfs-2.2", "openzfs-2.1", "openzfs-0.8")
 LEGACY = ("zol-0.7", "zol-0.6.5", "freebsd-9.1", "solaris-11.1")
@@ -58,7 +58,7 @@ def scenarios(releases: Sequence[str], count: int) -> list[Scenario]:
     return found
 
 
-def worlds(resolved: ResolvedScenario, weighing: Weighing, members: Sequence[Any], step: int) -> np.ndarray:
+def worlds(resolved: Case, weighing: Weighing, members: Sequence[Any], step: int) -> np.ndarray:
     """Return logarithms of what resilver and scrub take in some worlds, shape (worlds, 2)."""
 
     def ran(place: int) -> tuple[float, float]:
@@ -74,7 +74,7 @@ def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
 
     The scrub that is seen has the noise of ``models/evidence``, and the resilver that of one event.
     """
-    resolved = resolved_of(scenario)
+    resolved = case_of(scenario)
     weighing = weighing_of(resolved)
     assert weighing is not None
     inputs = unknowns(resolved)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import zsim
+from zsim.case.worlds import Choice
 from zsim.prediction.inputs.ensemble import NAMES, Unknown, draw_members
-from zsim.prediction.inputs.worlds import Choice
 from zsim.prediction.statistics.level import anchors, level
 from zsim.prediction.statistics.response import response
 

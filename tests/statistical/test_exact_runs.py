@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 
 from zsim.base.errors import NotSimulatedYet
-from zsim.drives.catalogue import load_drive
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.runs.member import MemberResult
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 RELEASES = ["freebsd-9.1", "openzfs-2.3"]
 
 
-def resolved(**stated: object) -> ResolvedScenario:
+def resolved(**stated: object) -> Case:
     scenario = Scenario.from_dict({"layout": "raidz1x4", "fill": 0.5, "drive_size": "20GB", **stated})
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    return resolve(scenario)
 
 
-def exact(one: ResolvedScenario, blocks: int) -> tuple[ExactRun, MemberResult]:
+def exact(one: Case, blocks: int) -> tuple[ExactRun, MemberResult]:
     run = ExactRun(one, lambda share, words: None, blocks=blocks)
     return run, run.execute()
 

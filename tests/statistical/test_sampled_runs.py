@@ -10,26 +10,24 @@ import pytest
 
 from tests.statistical import coverage
 from tests.statistical.coverage import PLAN, summary, trial, trials
-from zsim.drives.catalogue import load_drive
+from zsim.case.resolve import resolve
 from zsim.engine.compiled import plane
 from zsim.planning.compare import compare
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.runs.middle import TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.statistics.sampling import student, whole_from_windows, window_starts
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 FEW = (10, 11, 12, 15, 16, 17)
 
 
 def sampled(number: int, **plan: float) -> MiddleWorld:
-    middle = middle_world(coverage.scenario_of(number), Member(), blocks=coverage.WHOLE)
+    middle = middle_world(coverage.scenario_of(number), blocks=coverage.WHOLE)
     assert middle is not None
     middle.plan = replace(PLAN, **plan)
     middle.execute()
@@ -158,8 +156,8 @@ def test_the_same_bits_on_one_core_and_on_two() -> None:
 def test_small_tiles_agree_with_the_exact_run() -> None:
     """A pool of 17 times a small tile; the interval holds the exact answer, and is no excuse."""
     stated = {"layout": "raidz2x6", "fill": 0.62, "drive_size": "40GB", "history": "home-nas"}
-    one = resolve(Scenario.from_dict(stated), lambda name: load_drive(name).capacity_bytes)
-    world = middle_world(one, Member())
+    one = resolve(Scenario.from_dict(stated))
+    world = middle_world(one)
     assert world is not None
     world.execute()
     exact = ExactRun(one, lambda share, words: None).execute().time_s

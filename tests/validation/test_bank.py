@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.worlds import Choice
 from zsim.prediction.inputs.ensemble import Unknown, draw_members
-from zsim.prediction.inputs.worlds import Choice
 from zsim.validation.field_reports import bank as banks_of
 from zsim.validation.field_reports.bank import Bank, weighted_quantiles, widened
 
@@ -117,7 +117,7 @@ def rows(module: ModuleType, true_spread: float, count: int = 160) -> list[Any]:
     found = []
     for number in range(count):
         observed = time_of(math.exp(true_spread * generator.standard_normal()), generator.random() < 0.9)
-        case = module.Case(
+        case = module.ValidationCase(
             name=f"row-{number}", kind="observed", format="observed", path=Path("x"), observed=observed
         )
         found.append(module.Row(case, made, None))
@@ -157,7 +157,7 @@ def test_a_chart_is_thinned_and_other_rows_are_not() -> None:
     module = script()
 
     def case(name: str, experiment: str | None) -> Any:
-        return module.Case(
+        return module.ValidationCase(
             name=name, kind="observed", format="observed", path=Path("x"), experiment=experiment
         )
 

@@ -10,7 +10,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.validation import api, discovery, running
-from zsim.validation.frame import Case, Claim, Options, judge, ordered, refused
+from zsim.validation.frame import Claim, Options, ValidationCase, judge, ordered, refused
 from zsim.validation.report import scores, wording
 
 VECTORS = "raidz_map_vectors.csv.gz"
@@ -30,7 +30,7 @@ def make_run(directory: Path, text: str = "{}") -> Path:
     return directory
 
 
-def case(**changes: object) -> Case:
+def case(**changes: object) -> ValidationCase:
     values: dict[str, object] = {
         "name": "x",
         "kind": "test",
@@ -38,7 +38,7 @@ def case(**changes: object) -> Case:
         "path": Path("x"),
         **changes,
     }
-    return Case(**values)  # type: ignore[arg-type]
+    return ValidationCase(**values)  # type: ignore[arg-type]
 
 
 def time_claim(name: str, observed: float, predicted: float | None, **changes: object) -> Claim:
@@ -174,7 +174,7 @@ def test_unreadable_case_fails_with_the_reason_and_the_rest_still_run(tmp_path: 
     outcome = api.validate(paths=[tmp_path])
     verdicts = {claim.case: claim.verdict for claim in outcome.claims}
     assert verdicts == {"broken_map_vectors": "fail", "raidz_map_vectors": "pass"}
-    assert "cannot be read" in outcome.claims[0].reason
+    assert "damaged or cut" in outcome.claims[0].reason
 
 
 def test_source_that_cannot_be_listed_is_one_failing_case(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_source_that_cannot_be_listed_is_one_failing_case(tmp_path: Path) -> Non
 
 
 def test_a_format_that_crashes_fails_its_case_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash(_: Case, __: Options) -> list[Claim]:
+    def crash(_: ValidationCase, __: Options) -> list[Claim]:
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr("zsim.validation.formats.geometry.run", crash)

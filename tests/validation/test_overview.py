@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from zsim.validation.frame import Case, judge, ordered
+from zsim.validation.frame import ValidationCase, judge, ordered
 from zsim.validation.report import overview, wording
 
-SEED = Case("b-seed", "seed", "case", Path("s"), title="A pool that was watched")
-RUN = Case("a-run", "zfs-run", "zfs-run", Path("r"), category="legacy")
+SEED = ValidationCase("b-seed", "seed", "case", Path("s"), title="A pool that was watched")
+RUN = ValidationCase("a-run", "zfs-run", "zfs-run", Path("r"), category="legacy")
 CLAIMS = (
     judge(RUN, "time", 100.0, 104.0, 0.08, unit="s"),
     judge(RUN, "reads", 10.0, 30.0, None),
@@ -44,7 +44,7 @@ def test_a_case_is_one_row_with_its_duration() -> None:
 
 
 def test_case_names_that_two_kinds_share_stay_apart() -> None:
-    twin = Case("a-run", "observed", "observed", Path("o"))
+    twin = ValidationCase("a-run", "observed", "observed", Path("o"))
     grid = overview.cases_grid((*CLAIMS, judge(twin, "time", 10.0, 20.0, None, unit="s")))
     assert [row[0] for row in grid.rows] == ["b-seed", "a-run", "a-run"]
     assert [row[2] for row in grid.rows] == ["1 h", "10 s", "1 min 40 s"]
@@ -73,8 +73,8 @@ def test_a_column_left_out() -> None:
     assert grid.numeric == frozenset(range(1, 7))
 
 
-REPORT = Case("pool-a", "observed", "observed", Path("f"), experiment="a", category="sorted")
-OTHER = Case("pool-b", "observed", "observed", Path("f"), experiment="b", category="sorted")
+REPORT = ValidationCase("pool-a", "observed", "observed", Path("f"), experiment="a", category="sorted")
+OTHER = ValidationCase("pool-b", "observed", "observed", Path("f"), experiment="b", category="sorted")
 FIELD = (
     judge(REPORT, "time", 3600.0, 4000.0, 0.3, p10=3000, p90=5000, unit="s"),
     judge(OTHER, "time", 3600.0, 9000.0, 0.3, p10=5000, p90=20000, unit="s"),

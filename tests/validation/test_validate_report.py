@@ -11,15 +11,15 @@ from click.testing import CliRunner
 from zsim.base.errors import InputError
 from zsim.cli.validate import command
 from zsim.validation.api import Validation
-from zsim.validation.frame import Case, judge
+from zsim.validation.frame import ValidationCase, judge
 from zsim.validation.report import document, wording
 from zsim.validation.report.scores import summarise
 
 
 def outcome() -> Validation:
     """Return a validation with every kind of verdict."""
-    run = Case("run", "zfs-run", "zfs-run", Path("run"), category="legacy")
-    row = Case("row", "observed", "observed", Path("rows"), experiment="e", category="sorted")
+    run = ValidationCase("run", "zfs-run", "zfs-run", Path("run"), category="legacy")
+    row = ValidationCase("row", "observed", "observed", Path("rows"), experiment="e", category="sorted")
     claims = (
         judge(run, "time", 3600.0, 3700.0, 0.08, unit="s"),
         judge(run, "rate", 10e6, 20e6, 0.1, unit="B/s", reason="cache | missing"),

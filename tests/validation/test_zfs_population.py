@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zsim.validation.formats.zfs_population import overlap
 from zsim.validation.formats.zfs_runs import discover, given_population, run
-from zsim.validation.frame import Case, Options
+from zsim.validation.frame import Options, ValidationCase
 
 RUNS = Path(__file__).parents[2] / "validation" / "zfs-sorted"
 COUNTS = st.lists(st.integers(0, 1000), min_size=4, max_size=4).map(np.array)
@@ -32,11 +32,11 @@ def test_histograms_without_a_common_bar_have_nothing_in_common() -> None:
 
 
 @pytest.fixture(scope="module")
-def case() -> Case:
+def case() -> ValidationCase:
     return discover(next(path for path in sorted(RUNS.iterdir()) if (path / "config.json").is_file()))[0]
 
 
-def test_a_recipe_is_judged_by_time_run_length_and_holes_over_several_seeds(case: Case) -> None:
+def test_a_recipe_is_judged_by_time_run_length_and_holes_over_several_seeds(case: ValidationCase) -> None:
     claims = {claim.claim: claim for claim in run(case, Options(population="recipe"))}
     assert {claims[name].verdict for name in ("time", "run_length", "hole_sizes_in_common")} == {"pass"}
     details = claims["time"].details
@@ -45,7 +45,7 @@ def test_a_recipe_is_judged_by_time_run_length_and_holes_over_several_seeds(case
     assert claims["traversal_order"].observed != claims["traversal_order"].predicted
 
 
-def test_the_true_list_is_compared_with_the_list_itself(case: Case) -> None:
+def test_the_true_list_is_compared_with_the_list_itself(case: ValidationCase) -> None:
     from zsim.validation.formats.zfs_config import EmulatedRun
     from zsim.validation.formats.zfs_population import population_claims
     from zsim.validation.formats.zfs_runs import _json, recipe_of

@@ -1,87 +1,72 @@
-"""The one door to numba: compiled kernels with a cache that edits cannot make stale.
+"""The one door to numba, light to go through: numba itself is loaded when a kernel is first called.
 
-numba's own on-disk cache looks only at the file of the outermost function, so an edit in another
-kernel file would silently be ignored.  `zsim.base.kernel_cache` finds kernels by a hash of *all* their
-sources.
+So a module may hold kernels beside what the command line needs at once, such as the kinds of vdevs.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
-import pickle
-import sys
+import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import llvmlite  # type: ignore[import-untyped,unused-ignore]
-import numba
-import numpy as np
-from llvmlite.binding import Linkage, get_host_cpu_name, parse_assembly  # type: ignore[import-untyped,unused-ignore]
-from numba import from_dtype, types
-from numba.core import serialize, sigutils, typing
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
-from numba.core.runtime import rtsys
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-from zsim.base.kernel_cache import KernelCache
+    from zsim.base.compiler import (
+        OPTIONS,
+        PACKAGE,
+        array_at,
+        array_in,
+        bare,
+        cache_directory,
+        compile_for,
+        kernels_are_cached,
+        matrix_at,
+        of_this_machine,
+        word_of,
+    )
 
-PACKAGE = Path(__file__).parents[1]
+__all__ = [
+    "IS_COMPILING", "OPTIONS", "PACKAGE", "Record", "Table", "View", "address_of", "array_at",
+    "array_in", "bare", "cache_directory", "checked", "compile_for", "kernels_are_cached",
+    "matrix_at", "njit", "of_this_machine", "word_of",
+]  # fmt: skip
 
-IS_COMPILING = not numba.config.DISABLE_JIT
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+COMPILER, PLAIN = "zsim.base.compiler", "zsim.base.plain_views"
+IS_COMPILING = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+if not IS_COMPILING:
+    # Plain Python is to count as compiled code does: hashes run over, divisions by zero are infinite.
+    import numpy as np
+
+    np.seterr(over="ignore", divide="ignore")
 
 _ONE_AT_A_TIME = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-@functools.cache
-def of_this_machine() -> KernelCache:
-    """Return the cache of kernels for the compiler, libraries and processor at hand."""
-    processor = numba.config.CPU_NAME or get_host_cpu_name()
-    return KernelCache((numba.__version__, llvmlite.__version__, np.__version__, processor))
+# What numba finds the types of: a table of addresses and sizes, a record of an array, an array at an address.
+Table = Any
+Record = Any
+View = Any
 
 
-def cache_directory() -> Path | None:
-    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent), if any."""
-    return of_this_machine().directory
-
-
-def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
-    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
-    return of_this_machine().has(kernel)
-
-
-def _without_linear_algebra() -> None:
-    """Load numba's array functions without scipy.linalg: 0.15 s and 20 MB for what no kernel uses."""
-    name = "scipy.linalg.cython_blas"
-    if name in sys.modules or "numba.np.arraymath" in sys.modules:
-        return
-    sys.modules[name] = None  # type: ignore[assignment]
-    hidden = {} if "scipy.linalg" in sys.modules else {"scipy.linalg": None}
-    sys.modules.update(hidden)  # type: ignore[arg-type]
-    try:
-        importlib.import_module("numba.np.arraymath")
-    finally:
-        for each in (name, *hidden):
-            del sys.modules[each]
-
-
-_without_linear_algebra()
+def __getattr__(name: str) -> Any:
+    """Return what the compiler's module has under a name."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(importlib.import_module(COMPILER), name)
 
 
 def njit(function: F) -> F:
     """Compile `function` with the project's one set of options (strict floats, cached, no GIL).
 
     What Python calls is compiled to machine code and cached.  What compiled code calls is taken as a part of
-    its callers: see `_Part`.  There every integer is taken as 64 bits: one compilation serves literals and
-    all widths, where numba would make one for each combination.
+    its callers: see `zsim.base.compiler._Part`.  There every integer is taken as 64 bits: one compilation
+    serves literals and all widths, where numba would make one for each combination.
     """
     return cast("F", _Kernel(function)) if IS_COMPILING else function
 
@@ -103,15 +88,8 @@ class _Kernel:
         """What numba makes of it."""
         with _ONE_AT_A_TIME:
             if self._compiled is None:
-                self._compiled = self._taken_note_of()
+                self._compiled = importlib.import_module(COMPILER).taken_note_of(self.py_func)
         return self._compiled
-
-    def _taken_note_of(self) -> Any:
-        compiled: Any = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(self.py_func)
-        compiled._cache = _Cache(self.py_func)
-        parts = _Parts(compiled)
-        compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
-        return compiled
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return (self._compiled or self.compiled)(*arguments, **named)
@@ -121,256 +99,11 @@ class _Kernel:
         return self.compiled._numba_type_
 
 
-class _Cache:
-    """Kernels on disk, in the place of numba's `Cache`; read without what numba loads for compiling."""
-
-    cache_path = None
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        module = function.__module__.rpartition(".")[2]
-        self.name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
-
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return what was compiled for a signature, or None if that has to be done."""
-        rtsys.initialize(target_context)
-        content = of_this_machine().read(self._name_of(signature, target_context.codegen()))
-        if content is None:
-            return None
-        try:
-            return CompileResult._rebuild(target_context, *pickle.loads(content))
-        except Exception:  # whatever is wrong with it, compiling anew puts it right
-            return None
-
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what was compiled, unless it holds addresses of this process."""
-        if not result.library.has_dynamic_globals:
-            name = self._name_of(signature, result.codegen)
-            of_this_machine().write(name, serialize.dumps(result._reduce()))
-
-    def _name_of(self, signature: Any, codegen: Any) -> str:
-        cells = tuple(each.cell_contents for each in self.function.__closure__ or ())
-        parts = (self.function.__module__, signature, codegen.magic_tuple(), self.function.__code__.co_code)
-        digest = hashlib.sha256(repr(parts).encode() + (serialize.dumps(cells) if cells else b""))
-        return f"{self.name}-{digest.hexdigest()[:16]}"
+def checked(array: NDArray[Any]) -> Any:
+    """Return an array of records as a kernel takes it: as it is, or for plain Python with bounds checked."""
+    return array if IS_COMPILING else importlib.import_module(PLAIN).Bounded(array)
 
 
-def compile_for(function: Any, signature: str) -> None:
-    """Compile a kernel for the arguments of `signature`, as the first call from Python would.
-
-    Parameters
-    ----------
-    function : callable
-        Made by `njit`.
-    signature : str
-        As numba writes it, for example ``(int64[::1], float64)``.
-    """
-    # The types alone: the cache is searched by the very object that a call looks for.
-    arguments, _ = sigutils.normalize_signature(signature)
-    function.compiled.compile(arguments)
-
-
-class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """Intermediate code of a kernel that other kernels call.
-
-    numba would optimise it and make machine code of it by itself, and then do both again inside each of its
-    callers and of theirs: with calls fifteen deep, most of the time of a first run.  A part is left as it is,
-    and what Python calls (`_Whole`) is optimised with all its parts at once.
-    """
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        pass
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        self._finalized = True
-
-
-class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """Code of a kernel that Python calls, with every part that it needs."""
-
-    def finalize(self) -> None:
-        needed: dict[Any, None] = {}
-        waiting: list[Any] = list(self._linking_libraries)
-        while waiting:
-            library = waiting.pop()
-            if library not in needed:
-                needed[library] = None
-                waiting += library._linking_libraries if isinstance(library, _Part) else ()
-        self._linking_libraries: list[Any] = list(needed)
-        super().finalize()
-
-    def _optimize_final_module(self) -> None:
-        """Optimise after making the parts private: what has one caller is put into it and drops out."""
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
-                function.linkage = Linkage.internal
-        super()._optimize_final_module()
-
-    def serialize_using_object_code(self) -> Any:
-        """Return what is kept on disk: no code to be linked, only which functions there are."""
-        self._ensure_finalized()
-        names = [each.name for each in self._final_module.functions if not each.is_declaration]
-        stubs = "\n".join(f'define void @"{name}"() {{\n  ret void\n}}' for name in names)
-        module = parse_assembly(f'target triple = "{self._final_module.triple}"\n{stubs}')
-        return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
-
-
-class _WholeCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    LIBRARY: Any = _Whole
-
-    def _compile_bytecode(self) -> Any:
-        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        self.state.library = self.LIBRARY(codegen, name)
-        self.state.library.enable_object_caching()
-        return super()._compile_bytecode()
-
-
-class _PartCompiler(_WholeCompiler):
-    LIBRARY = _Part
-
-
-class _Parts:
-    """A kernel as compiled code sees it: one part for each combination of argument types."""
-
-    def __init__(self, compiled: Any) -> None:
-        self.compiled = compiled
-        self.found: dict[tuple[Any, ...], Any] = {}
-
-    def get_call_template(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Return how to call it, for numba's type inference; see its `Dispatcher`."""
-        arguments = tuple(map(_widened, arguments))
-        named = {key: _widened(named[key]) for key in named}
-        signature, folded = self.compiled._compiler.fold_argument_types(arguments, named)
-        part = self._part(tuple(folded))
-        name = self.compiled.py_func.__name__
-        template = typing.make_concrete_template(name, key=name, signatures=[part.signature])
-        return template, signature, folded, {}
-
-    def get_overload(self, signature: Any) -> Any:
-        """Return the key under which numba's target knows the part."""
-        arguments, _ = sigutils.normalize_signature(signature)
-        return self._part(tuple(arguments)).entry_point
-
-    def _part(self, arguments: tuple[Any, ...]) -> Any:
-        if arguments not in self.found:
-            target = self.compiled.targetctx
-            made = _compiled_part(self.compiled, arguments)._replace(entry_point=object())
-            target.insert_user_function(made.entry_point, made.fndesc, [made.library])
-            self.found[arguments] = made
-        return self.found[arguments]
-
-
-def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
-    flags = Flags()
-    compiled.targetdescr.options.parse_as_flags(flags, compiled.targetoptions)
-    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    return compile_extra(
-        compiled.typingctx,
-        compiled.targetctx,
-        compiled.py_func,
-        args=arguments,
-        return_type=None,
-        flags=flags,
-        locals={},
-        pipeline_class=_PartCompiler,
-    )
-
-
-def array_at(dtype: Any) -> Any:
-    """Return a compiled function from an address to the array of `dtype` that begins there.
-
-    The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
-    work with it.
-    """
-    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _array(context, builder, array_type, arguments[0])
-
-        return array_type(types.int64), generate
-
-    return view
-
-
-def matrix_at(dtype: Any) -> Any:
-    """Return a compiled function from an address, rows and columns to the matrix that begins there."""
-    array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return _array(context, builder, array_type, arguments[0], arguments[1:])
-
-        return array_type(types.int64, types.int64, types.int64), generate
-
-    return view
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def bare(typing_context: Any, table: Any) -> Any:
-    """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
-
-    return types.CPointer(types.int64)(table), generate
-
-
-def array_in(dtype: Any, entry: int) -> Any:
-    """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
-    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, table: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            address = _entry(context, builder, arguments[0], entry)
-            return _array(context, builder, array_type, address)
-
-        return array_type(table), generate
-
-    return view
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def word_of(typing_context: Any, table: Any, entry: Any) -> Any:
-    """Return an entry of a table of addresses and sizes."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _constant_load(builder, arguments[0], arguments[1])
-
-    return types.int64(table, types.int64), generate
-
-
-def _entry(context: Any, builder: Any, table: Any, entry: int) -> Any:
-    return _constant_load(builder, table, context.get_constant(types.intp, entry))
-
-
-def _constant_load(builder: Any, table: Any, place: Any) -> Any:
-    """Load a word that does not change while compiled code runs: once in a function is enough."""
-    word = builder.load(builder.gep(table, [place]))
-    word.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return word
-
-
-def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
-    array = context.make_array(array_type)(context, builder)
-    element = context.get_data_type(array_type.dtype)
-    size = context.get_constant(types.intp, context.get_abi_sizeof(element))
-    populate_array(
-        array,
-        data=builder.inttoptr(address, element.as_pointer()),
-        shape=list(shape) or [context.get_constant(types.intp, 0)],
-        strides=[builder.mul(size, shape[1]), size] if shape else [size],
-        itemsize=size,
-        meminfo=None,
-    )
-    return array._getvalue()
-
-
-def _widened(given: Any) -> Any:
-    """Return the type as which compiled code passes an argument on: signed integers as int64."""
-    plain = types.unliteral(given)
-    return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain
+def address_of(array: NDArray[Any]) -> int:
+    """Return the address of an array, for a table."""
+    return int(array.ctypes.data) if IS_COMPILING else int(importlib.import_module(PLAIN).lend(array))

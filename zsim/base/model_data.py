@@ -167,8 +167,13 @@ def sha256_of(path: Path) -> str:
 
 
 def model_hash(kind: ModelKind, name: str) -> str:
-    """Return the SHA-256 of a model's file in hexadecimal digits."""
-    return sha256_of(find(kind, name))
+    """Return the SHA-256 of a model in hexadecimal digits: of its file, and of those that it is based on."""
+    path = find(kind, name)
+    digests = [sha256_of(path)]
+    while (base := load_toml(path).get("base")) in names(kind) and len(digests) <= len(names(kind)):
+        path = find(kind, base)
+        digests.append(sha256_of(path))
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def suggest(name: str, known: Iterable[str], most: int = 3) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base import model_data
-from zsim.base.model_data import ModelKind
+from zsim.base.model_data import ModelKind, models_directory
 
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
+NUMBERS = ("prediction", "unknowns")
+"""Directories of ``models/`` that every answer depends on."""
 OTHER_ROOMS = ("scenario", "operation", "prediction")
 """Rooms without compiled code on which an answer depends; so do the ground floor's files."""
 
@@ -87,8 +89,12 @@ def kernel_text_hash() -> str:
 
 
 def code_text_hash() -> str:
-    """Return the hash of the source text of everything else that makes an answer, first 16 digits."""
-    return _text_hash(_files(("base", *OTHER_ROOMS)))
+    """Return the hash of the source text of everything else that makes an answer, first 16 digits.
+
+    The numbers that predictions choose are part of it.
+    """
+    numbers = [path for name in NUMBERS for path in sorted((models_directory() / name).glob("*.toml"))]
+    return _text_hash([*_files(("base", *OTHER_ROOMS)), *numbers])
 
 
 def _files(rooms: Iterable[str]) -> list[Path]:

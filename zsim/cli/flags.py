@@ -17,7 +17,6 @@ from zsim.cli.common import key_value
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import ResolvedScenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -85,6 +84,11 @@ REPEATED = (
         "What the pool has already shown: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03, "
         "sequential-read=180MB/s. May be repeated.",
     ),
+    Flag(
+        "slow",
+        "DRIVE:xFACTOR",
+        "A drive that answers more slowly than its model: 3:x2.5. May be repeated.",
+    ),
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (
@@ -149,14 +153,6 @@ def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         data.pop("fill", None)
         data.pop("alloc", None)
     return data | stated
-
-
-def resolved(scenario: Scenario) -> ResolvedScenario:
-    """Return the scenario with its assumptions; refuses at once what is in no catalogue."""
-    from zsim.drives.catalogue import load_drive
-    from zsim.scenario.resolve import resolve
-
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
 
 
 def stated_by_flags(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,6 +51,15 @@ COMMANDS: dict[str, Entry] = {
         "Resilver time by width, parity, fill and fragmentation.",
         ("planning/api.py", "prediction/api.py"),
     ),
+    "plan": Entry(
+        "plan", "Which layouts meet your wishes, how wide, how full.", ("planning/design/search.py",)
+    ),
+    "risk": Entry(
+        "risk", "How likely data is lost while a pool is repaired, and in years.", ("planning/risk/api.py",)
+    ),
+    "fleet": Entry(
+        "fleet", "Many pools over years: losses, spares, crews, degraded hours.", ("planning/fleet/api.py",)
+    ),
     "import": Entry(
         "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
     ),

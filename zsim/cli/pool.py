@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.cli.common import notice, print_json, show
-from zsim.cli.flags import resolved, scenario_from, scenario_options
+from zsim.cli.flags import scenario_from, scenario_options
 
 if TYPE_CHECKING:
+    from zsim.case.case import Case
     from zsim.pool.miniature.ageing import AgedPool
-    from zsim.scenario.resolve import ResolvedScenario
 
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 BAR = 40
@@ -35,23 +35,24 @@ def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
     The picture: address against birth, run lengths, holes, sizes, and how full each metaslab is.
     """
     from zsim.base.files import check_ending, check_writable
+    from zsim.case.resolve import resolve
     from zsim.cli.predict import announced_compilation
 
     if plot is not None:
         check_ending(plot, PLOT_ENDINGS)
         check_writable(plot)
-    scenario = resolved(scenario_from(given))
+    case = resolve(scenario_from(given))
     with announced_compilation():
-        pool = _populated(scenario)
+        pool = _populated(case)
     if plot is not None:
         from zsim.report.pool_figure import pool_figure, save
 
         save(pool_figure(pool), plot)
         notice(f"{plot} written")
     if as_json:
-        print_json(figures(pool, scenario))
+        print_json(figures(pool, case))
     else:
-        show_pool(pool, scenario)
+        show_pool(pool, case)
 
 
 @command.command("histories")
@@ -69,13 +70,13 @@ def histories_command(as_json: bool) -> None:
     show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
 
 
-def _populated(scenario: ResolvedScenario) -> AgedPool:
-    from zsim.pool.api import populate
+def _populated(case: Case) -> AgedPool:
+    from zsim.case.population import populate
 
-    return populate(scenario)
+    return populate(case)
 
 
-def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
+def figures(pool: AgedPool, case: Case) -> dict[str, Any]:
     """Return what `zsim pool show` prints, as plain data in SI."""
     import math
     from dataclasses import asdict
@@ -87,9 +88,9 @@ def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
     statistics = asdict(describe(own, small.recipe.vdevs))
     holes = statistics.pop("holes").tolist()
     return {
-        "layout": str(scenario.layout),
-        "release": scenario.release.name,
-        "history": scenario.history or "home-nas",
+        "layout": str(case.layout),
+        "release": case.release.name,
+        "history": case.scenario.history or case.history.name,
         "fill": pool.fill,
         "frag": None if math.isnan(pool.frag) else pool.frag,
         "rounds": pool.rounds,
@@ -102,14 +103,14 @@ def figures(pool: AgedPool, scenario: ResolvedScenario) -> dict[str, Any]:
     }
 
 
-def show_pool(pool: AgedPool, scenario: ResolvedScenario) -> None:
+def show_pool(pool: AgedPool, case: Case) -> None:
     """Print a population for a person."""
     from rich.console import Group
     from rich.text import Text
 
     from zsim.prediction.answer.wording import Grid, rich_table
 
-    data = figures(pool, scenario)
+    data = figures(pool, case)
     rows = tuple(summary_rows(data))
     holes = tuple(hole_rows(data["holes_by_power_of_two_from_4K"]))
     show(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.cli.common import exclusive, notice, print_json, progress, show
-from zsim.cli.flags import resolved, scenario_from, scenario_options
+from zsim.cli.flags import scenario_from, scenario_options
 
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
@@ -88,11 +88,11 @@ def check_outputs(
 
 def compute(scenario: Scenario) -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
-    from zsim.prediction.api import predict
+    from zsim.prediction.api import case_of, predict_case
 
-    resolved(scenario)
+    case = case_of(scenario)
     with announced_compilation(), progress("simulating") as on_progress:
-        return predict(scenario, on_progress=on_progress)
+        return predict_case(case, on_progress)
 
 
 def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:

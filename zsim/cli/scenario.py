@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from zsim.cli.common import notice, print_json, show
-from zsim.cli.flags import resolved, scenario_from, scenario_options
+from zsim.cli.flags import scenario_from, scenario_options
 
 
 @click.group("scenario")
@@ -30,11 +30,12 @@ def schema() -> None:
 def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
     """Print what is stated as TOML, and what would be assumed for the rest."""
     from zsim.base.files import check_ending
+    from zsim.case.resolve import resolve
 
     if output is not None:
         check_ending(output, (".toml",))
     scenario = scenario_from(given)
-    assumptions = [each.to_dict() for each in resolved(scenario).assumptions]
+    assumptions = [each.to_dict() for each in resolve(scenario).assumptions]
     if output is not None:
         scenario.write(output)
         notice(f"{output} written")

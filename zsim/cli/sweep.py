@@ -16,21 +16,29 @@ NOTHING_ANSWERED = 1
 
 
 @click.command("sweep")
+@click.argument("action", metavar="[status|merge|export FILE.sqlite...]", nargs=-1)
 @click.option("--width", metavar="VALUES", help="Drives of a RAID-Z vdev, parity included, such as 4..12.")
 @click.option("--parity", metavar="VALUES", help="Parity drives, such as 1,2,3; 0 is a mirror.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
 @click.option(
-    "--store", metavar="FILE.jsonl", help="Keep answers as they come; a stopped sweep goes on from it."
+    "--store",
+    metavar="FILE.jsonl|.sqlite",
+    help="Keep answers as they come; a stopped sweep goes on from it.",
 )
+@click.option("--shard", metavar="I/N", help="With a store FILE.sqlite: do only this part of the work.")
+@click.option("--dask", metavar="ADDRESS", help="With a store FILE.sqlite: a dask cluster does the work.")
 @click.option("--plot", metavar="FILE", help="Draw time over the first axis: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
 def command(
+    action: tuple[str, ...],
     width: str | None,
     parity: str | None,
     output: str | None,
     store: str | None,
+    shard: str | None,
+    dask: str | None,
     plot: str | None,
     jobs: str | None,
     as_json: bool,
@@ -39,17 +47,27 @@ def command(
     """Resilver time by width, parity, fill and fragmentation.
 
     Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here; every combination is
-    predicted.
+    predicted.  'status FILE.sqlite' tells what a store of answers holds, 'merge INTO FROM...' takes over
+    answers, 'export FILE.sqlite TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
+    from zsim.cli.stores import act, check_shared, studied
     from zsim.planning.api import sweep
 
+    if action:
+        act(action, as_json)
+        return
+
     check_outputs(output, plot, store)
+    check_shared(store, shard, dask)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
     again = f"the same command goes on from {store}" if store else "with --store FILE.jsonl it would go on"
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as report:
-        table = sweep(store=store, jobs=workers, on_progress=report, **axes)
+        if store is not None and store.endswith(".sqlite"):
+            table = studied(store, axes, shard, dask, workers, report)
+        else:
+            table = sweep(store=store, jobs=workers, on_progress=report, **axes)
     write(table, output, plot)
     if as_json:
         print_json(table.to_dict())
@@ -91,7 +109,7 @@ def check_outputs(output: str | None, plot: str | None, store: str | None) -> No
     endings = (
         (output, (".csv", ".json", ".parquet")),
         (plot, (".svg", ".png", ".pdf")),
-        (store, (".jsonl",)),
+        (store, (".jsonl", ".sqlite")),
     )
     for path, allowed in endings:
         if path is not None:

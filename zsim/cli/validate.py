@@ -10,7 +10,7 @@ import click
 from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
-    from zsim.validation.frame import Case
+    from zsim.validation.frame import ValidationCase
 
 FAILED = 1
 
@@ -40,6 +40,12 @@ FAILED = 1
     help="Simulate runs that bring their block list on that list, or on one made from their recipe.",
 )
 @click.option(
+    "--eta",
+    "as_running",
+    is_flag=True,
+    help="Take runs of real OpenZFS as running scans, and ask for their end.",
+)
+@click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of every random choice."
 )
 @click.option(
@@ -52,6 +58,7 @@ def command(
     as_json: bool,
     report_path: str | None,
     population: str,
+    as_running: bool,
     seed: int,
     jobs: int | None,
 ) -> int:
@@ -73,6 +80,7 @@ def command(
             names,
             paths or None,
             population="recipe" if population == "recipe" else "given",
+            eta=as_running,
             seed=seed,
             jobs=jobs,
             on_progress=report,
@@ -87,7 +95,7 @@ def command(
     return 0 if outcome.passed else FAILED
 
 
-def show_list(cases: Sequence[Case], as_json: bool) -> None:
+def show_list(cases: Sequence[ValidationCase], as_json: bool) -> None:
     """Print the cases: name, kind, and what is claimed of them."""
     from zsim.prediction.answer.wording import Grid, rich_table
     from zsim.validation.report.wording import quantity, tolerance_text

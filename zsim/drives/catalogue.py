@@ -89,6 +89,43 @@ def load_drive(name: str) -> DriveModel:
     return _load(plain, model_data.state_of(plain, "drive"))
 
 
+def sized(model: DriveModel, capacity: int, year: int) -> DriveModel:
+    """Return a drive, a generic one with a capacity [bytes] and the platters of its time."""
+    return model.with_capacity(capacity, year) if model.is_generic else model
+
+
+class Shelf:
+    """Drives in use in one year, each looked up once and scaled once to a capacity.
+
+    Parameters
+    ----------
+    year : int
+    """
+
+    def __init__(self, year: int) -> None:
+        self.year = year
+        self._named: dict[str, DriveModel] = {}
+        self._sized: dict[tuple[str, int], DriveModel] = {}
+
+    @property
+    def drives(self) -> tuple[DriveModel, ...]:
+        """All that have been looked up."""
+        return tuple(self._named.values())
+
+    def named(self, name: str) -> DriveModel:
+        """Return a drive as `load_drive` gives it."""
+        if name not in self._named:
+            self._named[name] = load_drive(name)
+        return self._named[name]
+
+    def sized(self, name: str, capacity: int) -> DriveModel:
+        """Return a drive, a generic one with a capacity [bytes] and the platters of its time."""
+        model = self.named(name)
+        if (name, capacity) not in self._sized:
+            self._sized[name, capacity] = sized(model, capacity, self.year)
+        return self._sized[name, capacity]
+
+
 @functools.lru_cache(maxsize=64)
 def _load(name: str, _state: str) -> DriveModel:
     """Return a drive; `_state` is the hash of its file, if the name is that of a file."""

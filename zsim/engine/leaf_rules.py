@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from zsim.base.jit import njit
-from zsim.engine.compiled.memory import SCRUB
+from zsim.engine.codes import ASYNC_WRITE, MAX_CACHED, SCRUB, SYNC_READ, SYNC_WRITE
+
+# Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
+SINGLE_SYNC, SINGLE_ASYNC_READ, SINGLE_ASYNC_WRITE, SINGLE_RESILVER, SINGLE_SCRUB = 0, 6, 4, 10, 20
 
 
 @njit
@@ -69,6 +72,49 @@ def credit_at_end(klass: int, interactive: int, credit: int, earned: int) -> int
     if klass < SCRUB:
         return 0 if interactive == 1 else earned
     return credit + 1 if interactive == 0 else credit
+
+
+@njit
+def single_priority(klass: int, scrubs: bool, repairs: bool) -> int:
+    """Return what the single queue of ZFS v28 adds to the deadline of an I/O.
+
+    Parameters
+    ----------
+    klass : int
+    scrubs : bool
+        Whether the scan is a scrub, not a resilver.
+    repairs : bool
+        Whether it is a repair write.
+
+    Notes
+    -----
+    Source: OpenZFS 0.6.1 zio.c:zio_priority_table, vdev_queue.c:vdev_queue_io_add.
+    """
+    if klass == SCRUB or repairs:
+        return SINGLE_SCRUB if scrubs else SINGLE_RESILVER
+    if klass == ASYNC_WRITE:
+        return SINGLE_ASYNC_WRITE
+    return SINGLE_SYNC if klass in (SYNC_READ, SYNC_WRITE) else SINGLE_ASYNC_READ
+
+
+@njit
+def fits_cache(length: int, cached: int, held: int, cache_bytes: int, flushing: bool) -> bool:
+    """Tell whether a drive takes a write into its cache.
+
+    Parameters
+    ----------
+    length : int
+        Of the write [bytes].
+    cached : int
+        What lies in the cache [bytes].
+    held : int
+        Commands that the drive holds, this one too.
+    cache_bytes : int
+        Of the cache, 0: none [bytes].
+    flushing : bool
+        Whether the drive executes a FLUSH CACHE: until that is done, nothing is cached.
+    """
+    return cache_bytes > 0 and not flushing and cached + length <= cache_bytes and held < MAX_CACHED
 
 
 @njit

@@ -58,7 +58,8 @@ class VdevModel:
 
     Attributes
     ----------
-    kind : {"raidz", "mirror", "draid"}
+    kind : str
+        Of `zsim.vdevs.kinds`.
     parity, ashift : int
     read_leaf : tuple of int
         Leaf that holds each child's data, -1 if it cannot be read.
@@ -66,7 +67,9 @@ class VdevModel:
         Leaf to be repaired of each child, -1: none; `TO_SPARE`: its data go to the dRAID's first
         distributed spare.
     data, spares : int
-        Data columns of a group and distributed spares; dRAID only.
+        Data columns of a group and distributed spares, where the kind has them.
+    sitting_out : frozenset of (child, leaf)
+        Leaves that are written but not read while they sit out (vdev_raidz.c, 2.4); `read_leaf` has -1 there.
     """
 
     kind: str
@@ -76,6 +79,17 @@ class VdevModel:
     write_leaf: tuple[int, ...]
     data: int = 0
     spares: int = 0
+    sitting_out: frozenset[tuple[int, int]] = frozenset()
+
+    @property
+    def children(self) -> int:
+        """Drives of the vdev."""
+        return len(self.read_leaf)
+
+    def written(self, child: int) -> set[int]:
+        """Return the leaves that a new block is written to for a child."""
+        sitting = {leaf for place, leaf in self.sitting_out if place == child}
+        return {leaf for leaf in (self.read_leaf[child], self.write_leaf[child]) if leaf >= 0} | sitting
 
     @property
     def damaged(self) -> tuple[int, ...]:

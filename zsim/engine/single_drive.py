@@ -7,26 +7,28 @@ The drives, their caches and the links in front of them are those of the data pl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import bare, njit, word_of
+from zsim.base.jit import Table, View, bare, njit, word_of
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine.compiled.drive import device_event, device_slots, next_slot, submit
-from zsim.engine.compiled.drive_memory import load_devices, shingle_words
+from zsim.engine.codes import FOREVER
+from zsim.engine.compiled.drive import device_event, next_slot, submit
 from zsim.engine.compiled.memory import (
-    FOREVER,
     N_LEAVES,
     N_SERVERS,
     PlaneMemory,
     commands_of,
+    device_slots,
     event_commands_of,
     event_times_of,
     general_of,
     leaves_of,
+    load_devices,
+    shingle_words,
 )
 from zsim.engine.model import LeafModel, LinkModel
 
@@ -175,7 +177,7 @@ def _memory(leaves: Sequence[LeafModel], links: Sequence[LinkModel], commands: i
 
 
 @njit
-def _send(table: Any, requests: Any, request: int, at: float) -> None:
+def _send(table: Table, requests: View, request: int, at: float) -> None:
     """Send a request towards its drive; there is a free command."""
     general, commands = general_of(table)[0], commands_of(table)
     number = general.free_command
@@ -189,8 +191,8 @@ def _send(table: Any, requests: Any, request: int, at: float) -> None:
 
 @njit
 def _complete(
-    table: Any, requests: Any, following: Any, cursors: Any, depth: int, request: int, arrival: Any,
-    completion: Any,
+    table: Table, requests: View, following: View, cursors: View, depth: int, request: int, arrival: View,
+    completion: View,
 ) -> None:  # fmt: skip
     """Let the host see a request done; in a closed loop it sends the drive the next one."""
     now = general_of(table)[0].now
@@ -205,17 +207,17 @@ def _complete(
 
 @njit
 def _run_requests(
-    state: Any,
+    state: Table,
     pool: int,
     depth: int,
     flush: bool,
-    requests: Any,
-    following: Any,
-    cursors: Any,
-    arrival: Any,
-    start: Any,
-    completion: Any,
-    service: Any,
+    requests: View,
+    following: View,
+    cursors: View,
+    arrival: View,
+    start: View,
+    completion: View,
+    service: View,
 ) -> None:
     """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says.
 

@@ -1,25 +1,37 @@
-"""The control plane: SimPy processes that pace the scan, one decision a time.
+"""The control plane's hold on a data plane: one decision at a time, on one SimPy environment.
 
-Single I/Os never appear here.  A plane (compiled or reference) is advanced to the next entry of the control
-calendar, or until it has to ask what to do next.
+Single I/Os never appear here.  A plane (compiled or reference) is advanced to the next event of the
+environment, whatever process has asked for it, or until it has to ask what to do next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import simpy
 from numpy.typing import NDArray
 
+from zsim.engine.codes import (
+    BUDGET,
+    EXIT_BUDGET,
+    EXIT_DRAINED,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_RECORD,
+    EXIT_REFILL,
+    EXIT_STALLED,
+    FOREVER,
+    STREAM_FINISHED,
+)
+from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.window import Window
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.program import Program
 
-HORIZON, GROUP, DRAINED, BUDGET, STALLED, RECORD, REFILL, EPOCH = range(8)
-FINISHED = 5
 Steps = Generator[simpy.Event, Any, Any]
+Records = NDArray[np.void]
 
 
 class Plane(Protocol):
@@ -28,6 +40,26 @@ class Plane(Protocol):
     @property
     def now(self) -> float:
         """Time of the data plane [s]."""
+        ...
+
+    @property
+    def leaves(self) -> Records:
+        """Counters of the leaves, records of LEAF_DTYPE."""
+        ...
+
+    @property
+    def records(self) -> Records:
+        """Finished commands kept, records of RECORD_DTYPE."""
+        ...
+
+    @property
+    def link_busy(self) -> tuple[float, ...]:
+        """Busy time of each shared link [s]."""
+        ...
+
+    @property
+    def client_answers(self) -> list[tuple[int, float]]:
+        """How many requests of each client were answered, and the sum of their latencies [s]."""
         ...
 
     def advance(self, until: float, budget: int = ...) -> int:
@@ -50,6 +82,10 @@ class Plane(Protocol):
         """Let the scan run until `pause_at` [s]."""
         ...
 
+    def cut_short(self) -> None:
+        """Let a running scan pause now."""
+        ...
+
     def pause(self) -> None:
         """Stop the scan."""
         ...
@@ -70,37 +106,83 @@ class Plane(Protocol):
         """Return one of the general counters."""
         ...
 
-    def take_records(self) -> NDArray[Any]:
+    def set_general(self, name: str, value: float) -> None:
+        """Set one of the general values."""
+        ...
+
+    def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
+        """Set the active limits of one I/O class."""
+        ...
+
+    def set_rules(self, queue: QueueRules, scan: ScanRules) -> None:
+        """Set the rules of leaf queues and scan from now on."""
+        ...
+
+    def set_window(self, number: int, window: Window) -> None:
+        """Set the window of a loaded stream from now on."""
+        ...
+
+    def set_children(self, number: int, read_leaf: Sequence[int], write_leaf: Sequence[int]) -> None:
+        """Set which leaves a top-level vdev reads and repairs from now on."""
+        ...
+
+    def course(self) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the moment [s], and position and what is in flight of every stream."""
+        ...
+
+    def set_metadata(self, items: NDArray[np.int64], state: int) -> None:
+        """Set where metadata blocks are (META codes)."""
+        ...
+
+    def set_wanted(self, items: NDArray[np.int64]) -> None:
+        """Set which metadata the prefetch thread is to fetch, rising."""
+        ...
+
+    def start_clients(self) -> None:
+        """Start the foreground clients."""
+        ...
+
+    def take_records(self) -> Records:
         """Return the finished commands kept so far, and make room for more."""
         ...
 
 
-class Calendar:
-    """Times at which a control process other than the scan will act."""
+class Observer(Protocol):
+    """Who wants to see the plane at certain events, however time is sliced."""
 
-    def __init__(self) -> None:
-        self._times: list[float] = []
+    def events_left(self) -> int:
+        """Return after how many events the plane is to come back."""
+        ...
 
-    def add(self, time: float) -> None:
-        """Announce a control event at `time` [s]."""
-        self._times.append(time)
+    def came_back(self) -> None:
+        """Look at the plane, which has come back."""
+        ...
 
-    def next_time(self, now: float) -> float:
-        """Return the first announced time after `now` [s], infinity if there is none."""
-        return min((time for time in self._times if time > now), default=np.inf)
+
+def nothing_more(reason: int) -> bool:
+    """Tell that no more operations follow those loaded."""
+    return False
 
 
 class ScanControl:
-    """Runs scan phases txg by txg on a data plane.
+    """Advances a data plane on a SimPy environment, and writes what a txg writes.
 
     Parameters
     ----------
     environment : simpy.Environment
+        Other processes on it act when their time comes: the plane never passes their next event.
     plane : Plane
     txg : TxgRules
     writes : SyncWrites
     progress : callable, optional
         Called with the plane's time whenever the plane came back.
+
+    Attributes
+    ----------
+    observer : Observer, optional
+    feed : callable
+        Called with EXIT_REFILL or EXIT_DRAINED when the operations loaded are about to run out, or have;
+        puts more behind them, and tells whether there were more.
     """
 
     def __init__(
@@ -112,22 +194,39 @@ class ScanControl:
         progress: Callable[[float], None] | None = None,
     ) -> None:
         self.environment, self.plane, self.txg, self.writes = environment, plane, txg, writes
-        self.calendar = Calendar()
         self.progress = progress
+        self.observer: Observer | None = None
+        self.feed: Callable[[int], bool] = nothing_more
         self.txgs = 0
         self.start = float(environment.now)
-        self.kept: list[NDArray[Any]] = []
+        self.kept: list[Records] = []
 
-    def decision(self, until: float = np.inf) -> Steps:
+    def decision(self, until: float = FOREVER) -> Steps:
         """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""
         while True:
-            reason = self.plane.advance(min(until, self.calendar.next_time(self.plane.now)))
+            reason = self._advanced(until)
             yield self.environment.timeout(max(0.0, self.plane.now - self.environment.now))
             if self.progress is not None:
                 self.progress(self.plane.now)
-            if reason == RECORD:
+            if reason == EXIT_RECORD:
                 self.kept.append(self.plane.take_records())
-            elif reason not in (HORIZON, BUDGET) or (reason == HORIZON and self.plane.now >= until):
+            elif reason not in (EXIT_HORIZON, EXIT_BUDGET) or (
+                reason == EXIT_HORIZON and self.plane.now >= until
+            ):
+                return reason
+
+    def _advanced(self, until: float) -> int:
+        """Advance the plane once; operations that run out are followed by more at the same moment."""
+        horizon = min(until, self.environment.peek())
+        while True:
+            if self.observer is None:
+                reason = self.plane.advance(horizon)
+            else:
+                reason = self.plane.advance(horizon, min(BUDGET, self.observer.events_left()))
+                self.observer.came_back()
+            if reason == EXIT_REFILL:
+                self.feed(reason)
+            elif reason != EXIT_DRAINED or not self.finished(1) or not self.feed(reason):
                 return reason
 
     def sync(self) -> Steps:
@@ -154,20 +253,20 @@ class ScanControl:
 
     def _group(self, rows: NDArray[np.int64]) -> Steps:
         self.plane.submit_group(rows)
-        yield from self._expect(GROUP)
+        yield from self._expect(EXIT_GROUP)
 
     def _flush(self) -> Steps:
         """Flush the write caches, before the uberblocks and after (vdev_label.c:vdev_config_sync)."""
         if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
             self.plane.flush()
-            yield from self._expect(GROUP)
+            yield from self._expect(EXIT_GROUP)
 
     def _expect(self, wanted: int) -> Steps:
         while True:
             reason = yield from self.decision()
             if reason == wanted:
                 return
-            if reason == STALLED:
+            if reason == EXIT_STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the scan waits")
 
     def idle(self, seconds: float) -> Steps:
@@ -176,23 +275,19 @@ class ScanControl:
         while self.plane.now < end:
             yield from self.decision(end)
 
+    def wait(self, event: simpy.Event) -> Steps:
+        """Let time pass without a scan until something happens on the environment."""
+        while not event.triggered:
+            if self.environment.peek() == FOREVER:
+                raise RuntimeError("the scan waits for what no process will do")
+            yield from self.decision(self.environment.peek())
+
     def scan_slice(self, seconds: float) -> Steps:
-        """Let the loaded streams run for a slice and drain; tell whether all of them are finished."""
+        """Let the loaded streams run for so long and drain."""
         self.plane.resume(self.plane.now + seconds)
-        yield from self._expect(DRAINED)
+        yield from self._expect(EXIT_DRAINED)
         self.plane.pause()
 
     def finished(self, streams: int) -> bool:
         """Tell whether the first `streams` streams have come to their end."""
-        return all(self.plane.stream(number, "state") == FINISHED for number in range(streams))
-
-    def run_program(self, programs: list[Program], windows: list[Window]) -> Steps:
-        """Run programs to their end, txg by txg, each slice followed by the txg's own writes."""
-        self.plane.load_streams(programs, windows)
-        while True:
-            first = self.txgs == 0
-            yield from self.scan_slice(self.txg.first_slice_s if first else self.txg.slice_s)
-            done = self.finished(len(programs))
-            yield from self.sync()
-            if done:
-                return
+        return all(self.plane.stream(number, "state") == STREAM_FINISHED for number in range(streams))

@@ -16,29 +16,22 @@ from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.rebuild import allocated_ranges
-from zsim.vdevs.draid import ROW_HEIGHT
+from zsim.vdevs.kind import kind_of
 
 Cursor = tuple[int, int]
 # An allocator of several has its own metaslabs only if there are three for each.
 METASLABS_PER_ALLOCATOR = 3
 ALLOCATORS = 4
 END_LABELS = 512 << 10
-DRAID_RESERVE = 32 << 20
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 
 
 def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
-    """Return the address space of a top-level vdev [bytes] (vdev.c:vdev_open, vdev_draid.c)."""
+    """Return the address space of a top-level vdev [bytes] (vdev.c:vdev_open)."""
     leaves = [leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0]
     child = min(model.leaves[leaf].drive.capacity_bytes for leaf in leaves) - LABEL_BYTES - END_LABELS
-    if vdev.kind == "mirror":
-        return child
-    if vdev.kind == "raidz":
-        return child * len(vdev.read_leaf)
-    group = (vdev.data + vdev.parity) * ROW_HEIGHT
-    rows = (child - DRAID_RESERVE) // ROW_HEIGHT
-    return rows * ROW_HEIGHT * (len(vdev.read_leaf) - vdev.spares) // group * group
+    return kind_of(vdev.kind).address_space(vdev, child)
 
 
 def free_ranges(blocks: BlockTable, number: int, asize: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.engine.codes import (
+    ASYNC_WRITE,
+    EXIT_DRAINED,
+    EXIT_EPOCH,
+    EXIT_GROUP,
+    EXIT_HORIZON,
+    EXIT_STALLED,
+    FOREVER,
+)
 from zsim.engine.window import Window
-from zsim.operation.control import DRAINED, EPOCH, GROUP, HORIZON, STALLED, ScanControl, Steps
-from zsim.scan.program import Program
+from zsim.operation.control import ScanControl, Steps
+from zsim.operation.pool import Pool
+from zsim.operation.rules import rebuild_window, waits_for_metaslabs
+from zsim.operation.setup import RunSetup, damaged_vdev
+from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.rebuild import rebuild_chunks, with_chunks
 
-FOREVER = np.inf
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
 # 2.3.9).
 ATTACH_TXGS = 4
@@ -81,55 +92,58 @@ class BackgroundTxg:
             yield writes.configuration_rows()
 
 
-class Rebuild:
+class RebuildScan:
     """Runs the chunks of a rebuild, metaslab by metaslab.
 
     Parameters
     ----------
-    control : ScanControl
-    timeout : float
-        zfs_txg_timeout [s].
-    waits : bool
-        Whether each metaslab ends with a wait for its last txg.
-    set_depth : callable
-        Called with True while the rebuild keeps a sync task pending (vdev_rebuild_update_sync), and with
-        False when it only waits: asynchronous writes have their full depth as long as a sync task is
-        pending (vdev_queue.c:vdev_queue_max_async_writes).
-    sample : callable
-        Called after each program with the time at which it began.
+    pool : Pool
+    programs : sequence of Program
+        One a metaslab where each ends with a wait for its last txg; else one.
+    window : Window
+
+    Attributes
+    ----------
+    curve : list of (float, int)
+        Moments [s], and the bytes issued by then.
     """
 
-    def __init__(
-        self,
-        control: ScanControl,
-        timeout: float,
-        waits: bool,
-        set_depth: Callable[[bool], None],
-        sample: Callable[[float], None],
-    ) -> None:
-        self.control, self.waits, self.set_depth, self.sample = control, waits, set_depth, sample
-        self.txg = BackgroundTxg(control, timeout)
+    def __init__(self, pool: Pool, programs: Sequence[Program], window: Window) -> None:
+        self.pool, self.programs, self.window = pool, programs, window
+        self.control = pool.control
+        self.waits = waits_for_metaslabs(pool.release)
         self.curve: list[tuple[float, int]] = []
         self.before = 0
+
+    def _set_depth(self, pending: bool) -> None:
+        """Give asynchronous writes their full depth while a sync task is pending, else the least.
+
+        The rebuild keeps one pending (vdev_rebuild.c:vdev_rebuild_update_sync), but for when it only waits
+        (vdev_queue.c:vdev_queue_max_async_writes).
+        """
+        values = self.pool.release.tunables
+        least, most = values["zfs_vdev_async_write_min_active"], values["zfs_vdev_async_write_max_active"]
+        self.pool.plane.set_limit(ASYNC_WRITE, least, most if pending else least)
 
     def note(self) -> None:
         """Note how many bytes have been issued by now."""
         now = self.control.plane.now - self.control.start
         self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
 
-    def steps(self, programs: Sequence[Program], window: Window) -> Steps:
+    def steps(self) -> Steps:
         """Run the programs; without waits they follow one another without a break."""
         plane = self.control.plane
+        self.txg = BackgroundTxg(self.control, float(self.pool.release.tunables["zfs_txg_timeout"]))
         # The rebuild starts inside the txgs of the attach.
         self.txg.begin()
-        for program in programs:
+        for program in self.programs:
             begin = plane.now
-            self.set_depth(True)
-            plane.load_streams([program], [window])
+            self._set_depth(True)
+            plane.load_streams([program], [self.window])
             plane.resume(FOREVER)
-            yield from self._until(lambda reason: reason == DRAINED)
+            yield from self._until(lambda reason: reason == EXIT_DRAINED)
             plane.pause()
-            self.sample(begin)
+            self.pool.book("rebuild", begin - self.pool.start)
             self.before += int(plane.stream(0, "issued_bytes"))
             if self.waits:
                 yield from self._wait_for_txg()
@@ -138,7 +152,7 @@ class Rebuild:
 
     def _wait_for_txg(self) -> Steps:
         """Wait for the txg in which the last chunk was issued; it may be ending already."""
-        self.set_depth(False)
+        self._set_depth(False)
         if not self.txg.idle and not self.txg.covers_all:
             yield from self._until(lambda reason: self.txg.idle)
         if self.txg.idle:
@@ -151,13 +165,36 @@ class Rebuild:
             deadline = self.txg.deadline if self.txg.idle else FOREVER
             now = self.control.plane.now
             step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
-            reason: Any = yield from self.control.decision(min(deadline, now + step))
+            reason: int = yield from self.control.decision(min(deadline, now + step))
             self.note()
-            if reason in (EPOCH, GROUP):
+            if reason in (EXIT_EPOCH, EXIT_GROUP):
                 self.txg.step()
-            elif reason == HORIZON and self.control.plane.now >= deadline:
+            elif reason == EXIT_HORIZON and self.control.plane.now >= deadline:
                 self.txg.begin()
-            elif reason == STALLED:
+            elif reason == EXIT_STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the rebuild waits")
             if done(reason):
                 return
+
+
+def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program], Window]:
+    """Return the items with those of a rebuild's chunks, what issues them, and the window.
+
+    There is one program a metaslab where the release waits after each (vdev_rebuild.c:vdev_rebuild_thread).
+    """
+    number = next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
+    vdev = setup.model.vdevs[number]
+    chunks = rebuild_chunks(
+        setup.blocks,
+        number,
+        damaged_vdev(vdev),
+        metaslab_bytes=1 << setup.metaslab_shift_of(vdev),
+        segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
+    )
+    rows = np.arange(len(items), len(items) + len(chunks))
+    edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
+    if not waits_for_metaslabs(setup.release):
+        edges = edges[:0]
+    programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
+    window = rebuild_window(setup.model, number, setup.release, setup.memory)
+    return with_chunks(items, chunks, number), programs, window

@@ -8,6 +8,7 @@ from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.vdevs.kind import kind_of
 from zsim.vdevs.mirror import BY_LOAD, BY_OFFSET, BY_PENDING
 
 ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
@@ -123,9 +124,10 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
 
 def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
     """Return what multiplies a vdev's window: leaves, or drives less parity (a mirror counts as 1)."""
+    kind = kind_of(vdev.kind)
     if release.inflight == "bytes_per_leaf":
-        return sum(leaf >= 0 for leaf in vdev.read_leaf) + len(vdev.damaged) * (vdev.kind == "mirror")
-    return max(1, len(vdev.read_leaf) - vdev.spares - vdev.parity) if vdev.kind != "mirror" else 1
+        return sum(leaf >= 0 for leaf in vdev.read_leaf) + len(vdev.damaged) * kind.is_replicated
+    return kind.window_children(vdev)
 
 
 def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:

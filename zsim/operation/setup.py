@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.cursors import vdev_asize
+from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
+from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.vdevs.kind import kind_of
 
 PlaneFactory = Callable[..., Any]
 
@@ -45,6 +49,11 @@ class SecondReplacement:
     leaf: int
     at: float
     together: bool = False
+
+    @property
+    def early(self) -> bool:
+        """Whether it is attached before the scan has issued anything."""
+        return self.together or self.at <= 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +92,8 @@ class RunSetup:
         Makes the data plane.
     visited : BlockTable, optional
         The same blocks at the places where the metadata phase of a sorted scan finds them, if they differ.
+    timeline : tuple of Replace, Pause or SetTunable
+        What happens while it runs (`zsim.operation.timeline`).
     """
 
     model: PlaneModel
@@ -101,6 +112,16 @@ class RunSetup:
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
+    timeline: tuple[Happening, ...] = ()
+
+    @property
+    def collects(self) -> bool:
+        """Whether blocks are collected and sorted before they are issued."""
+        return self.release.order == "sorted" and self.operation != "rebuild"
+
+    def metaslab_shift_of(self, vdev: VdevModel) -> int:
+        """Return the size of a top-level vdev's metaslabs [log2(bytes)]."""
+        return self.metaslab_shift or metaslab_shift(vdev_asize(self.model, vdev), self.release)
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
@@ -127,9 +148,9 @@ def plain_prefetch(release: ReleaseProfile) -> bool:
 
 def refuse_missing(setup: RunSetup) -> None:
     """Refuse what no engine simulates."""
-    if setup.operation == "rebuild" and any(
-        vdev.kind == "raidz" and vdev.damaged for vdev in setup.model.vdevs
-    ):
-        raise InputError("operation", "rebuild", "a RAID-Z cannot be rebuilt sequentially", "use resilver")
+    for kind in {kind_of(vdev.kind) for vdev in setup.model.vdevs if vdev.damaged}:
+        if setup.operation == "rebuild" and not kind.is_rebuildable:
+            allowed = f"{kind.title} cannot be rebuilt sequentially"
+            raise InputError("operation", "rebuild", allowed, "use resilver")
     if setup.second is not None and setup.operation == "rebuild":
         raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")

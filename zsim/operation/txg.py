@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
-from zsim.vdevs.draid import draid_asize, draid_map, draid_piece
-from zsim.vdevs.mirror import mirror_asize
-from zsim.vdevs.permutations import draid_permutations
-from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_piece
+from zsim.vdevs import kind
 
 Cursor = tuple[int, int]
 SYNC_READ_CLASS, SYNC_WRITE_CLASS, ASYNC_WRITE_CLASS = 0, 1, 3
@@ -63,22 +60,9 @@ class TxgRules:
     block_bytes: int = 4096
 
 
-def _draid_pieces(vdev: VdevModel, offset: int, size: int) -> list[tuple[int, int, int]]:
-    """Return child, child offset and size of all columns of a block; the zero fill is written too."""
-    children = len(vdev.read_leaf)
-    permutations = draid_permutations(children)
-    plan = draid_map(offset, size, vdev.ashift, vdev.data, vdev.parity, children, vdev.spares)
-    columns = range(vdev.data + vdev.parity)
-    return [(*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5]) for column in columns]
-
-
 def asize_of(vdev: VdevModel, psize: int) -> int:
     """Return the space that a block takes in its top-level vdev [bytes]."""
-    if vdev.kind == "raidz":
-        return int(raidz_asize(psize, vdev.ashift, len(vdev.read_leaf), vdev.parity))
-    if vdev.kind == "draid":
-        return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
-    return mirror_asize(psize, vdev.ashift)
+    return kind.asize_of(vdev, psize, vdev.ashift)
 
 
 class SyncWrites:
@@ -114,8 +98,10 @@ class SyncWrites:
         self.further = [*further, *([self.cursors] * missing)]
         self.txg = 0
         self.data_cursor: Cursor = (0, 0)
-        self._written_until = 0.0
+        self.writer = model.writer
+        self._written_until = self._owed = 0.0
         self._count = 0
+        self._holes: dict[tuple[int, int, int], list[tuple[int, int, int, int, int]]] = {}
         self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
         self._label_rows = self._labels()
 
@@ -131,9 +117,13 @@ class SyncWrites:
         -----
         Records are appended at one cursor, as a single file is; the space behind it is taken to be free.
         """
-        writer = self.model.writer
-        records = int((now - self._written_until) * writer.rate / writer.record_bytes)
-        self._written_until += records * writer.record_bytes / writer.rate if writer.rate > 0 else 0.0
+        writer = self.writer
+        records = int(((now - self._written_until) * writer.rate + self._owed) / writer.record_bytes)
+        if writer.rate > 0.0:
+            self._written_until += (records * writer.record_bytes - self._owed) / writer.rate
+            self._owed = 0.0
+        else:
+            self._owed -= records * writer.record_bytes
         rows: list[tuple[int, int, int, int, int]] = []
         vdev, offset = self.data_cursor
         for _ in range(records):
@@ -141,6 +131,12 @@ class SyncWrites:
             offset += asize_of(self.model.vdevs[vdev], writer.record_bytes)
         self.data_cursor = vdev, offset
         return np.array(rows, np.int64).reshape(-1, 5)
+
+    def set_writer(self, rate: float, now: float) -> None:
+        """Let the writer write `rate` bytes a second from `now` on, in seconds since the scan started."""
+        self._owed += (now - self._written_until) * self.writer.rate
+        self._written_until = now
+        self.writer = replace(self.writer, rate=rate)
 
     def sync_pass(self, number: int) -> NDArray[np.int64]:
         """Return the child writes of one sync pass, counted from 0, shape (n, 5)."""
@@ -162,15 +158,20 @@ class SyncWrites:
     def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the writes of a pass; the holes come round again, and with them these rows."""
         rows: list[tuple[int, int, int, int, int]] = []
-        size = self.rules.block_bytes
         for number in range(self._count + 1, self._count + blocks + 1):
             run, place = divmod(number, HOLE_BLOCKS)
             hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
             for vdev, offset in cursors:
-                rows.extend(
-                    self._block_rows(vdev, offset + hole * asize_of(self.model.vdevs[vdev], size), size)
-                )
+                rows.extend(self._hole_rows(vdev, offset, hole))
         return np.array(rows, np.int64).reshape(-1, 5)
+
+    def _hole_rows(self, vdev: int, offset: int, hole: int) -> list[tuple[int, int, int, int, int]]:
+        """Return the writes of one MOS block in a hole behind a cursor; there are a few hundred of these."""
+        key, size = (vdev, offset, hole), self.rules.block_bytes
+        if key not in self._holes:
+            place = offset + hole * asize_of(self.model.vdevs[vdev], size)
+            self._holes[key] = self._block_rows(vdev, place, size)
+        return self._holes[key]
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""
@@ -202,9 +203,8 @@ class SyncWrites:
 
     def _labels(self) -> NDArray[np.int64]:
         rows = []
-        used = sorted(
-            {leaf for vdev in self.model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0}
-        )
+        every = (vdev.written(child) for vdev in self.model.vdevs for child in range(vdev.children))
+        used = sorted(set[int]().union(*every))
         for leaf in used:
             size = self.model.leaves[leaf].drive.capacity_bytes // LABEL_SIZE * LABEL_SIZE
             for start in (0, LABEL_SIZE, size - 2 * LABEL_SIZE, size - LABEL_SIZE):
@@ -214,18 +214,8 @@ class SyncWrites:
 
     def _block_rows(self, number: int, offset: int, size: int) -> list[tuple[int, int, int, int, int]]:
         vdev = self.model.vdevs[number]
-        if vdev.kind == "draid":
-            pieces = _draid_pieces(vdev, offset, size)
-        elif vdev.kind == "raidz":
-            width = len(vdev.read_leaf)
-            plan = raidz_map(offset, size, vdev.ashift, width, vdev.parity)
-            pieces = [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
-        else:
-            whole = mirror_asize(size, vdev.ashift)
-            pieces = [(child, offset, whole) for child in range(len(vdev.read_leaf))]
         return [
             (leaf, ASYNC_WRITE_CLASS, 1, place, length)
-            for child, place, length in pieces
-            for leaf in {vdev.read_leaf[child], vdev.write_leaf[child]}
-            if leaf >= 0
+            for child, place, length in kind.pieces_of(vdev, offset, size, vdev.ashift)
+            for leaf in vdev.written(child)
         ]

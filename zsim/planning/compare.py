@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.drives.catalogue import load_drive
+from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import repeated_for_drives, repeated_for_usable, usable_bytes
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
 
 COLUMNS = ("name", "layout", "drives", "usable_bytes", *ANSWER, REASON)
 
@@ -89,15 +88,10 @@ def scenario_of(asked: str | Path | Scenario, common: dict[str, Any]) -> Scenari
     return Scenario.from_dict({**common, "layout": asked})
 
 
-def resolved(scenario: Scenario) -> ResolvedScenario:
-    """Return the scenario with its assumptions, drives looked up in the catalogue."""
-    return resolve(scenario, lambda name: load_drive(name).capacity_bytes)
-
-
 def _sized(scenario: Scenario, drives: int | None, usable: int | None) -> Scenario:
     if drives is None and usable is None:
         return scenario
-    one = resolved(scenario)
+    one = resolve(scenario)
     layout = (
         repeated_for_drives(one.layout, drives)
         if drives is not None
@@ -107,7 +101,7 @@ def _sized(scenario: Scenario, drives: int | None, usable: int | None) -> Scenar
 
 
 def _facts(name: str, scenario: Scenario) -> Row:
-    one = resolved(scenario)
+    one = resolve(scenario)
     return {
         "name": name,
         "layout": str(one.layout),

@@ -13,13 +13,14 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory
 from zsim.base.provenance import provenance
 from zsim.base.reading import MAX_UNPACKED, content_mark, read_text
-from zsim.planning.compare import resolved
+from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.files import files_named
 from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import word_of_parity
 
 MAX_POINTS = 100_000
 SIMPLE_LAYOUT = "mirror2"  # that takes any value of the other fields
@@ -103,7 +104,7 @@ def points(grid: Axes) -> list[dict[str, Any]]:
 
 def layout_of(width: int, parity: int) -> str:
     """Return the layout of a width and a parity; parity 0 is a mirror."""
-    return f"raidz{parity}x{width}" if parity else f"mirror{width}"
+    return word_of_parity(parity, width)
 
 
 def _values(values: Any) -> tuple[Any, ...]:
@@ -140,7 +141,7 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
         fields["layout"] = layout_of(point["width"], point["parity"])
     try:
         scenario = Scenario.from_dict({**common, **fields})
-        one = resolved(scenario)
+        one = resolve(scenario)
     except InputError as error:
         axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
         return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from zsim.base.errors import InputError
+from zsim.case.case import Case
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.scenario.resolve import ResolvedScenario
 from zsim.vdevs.arrays import asizes_on
 
 
@@ -34,17 +34,17 @@ def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
     return recordsize / float(asizes_on(vdev, record, ashift)[0])
 
 
-def usable_bytes(resolved: ResolvedScenario) -> int:
-    """Return how much data a resolved scenario's pool holds in full records [bytes]."""
-    return _usable(resolved.layout, resolved)
+def usable_bytes(case: Case) -> int:
+    """Return how much data a case's pool holds in full records [bytes]."""
+    return _usable(case.layout, case)
 
 
-def _usable(layout: Layout, resolved: ResolvedScenario) -> int:
-    release: ReleaseProfile = resolved.release
+def _usable(layout: Layout, case: Case) -> int:
+    release: ReleaseProfile = case.release
     total = 0.0
     for vdev in layout.vdevs:
-        share = data_share(vdev, resolved.recordsize, resolved.ashift)
-        total += pool_size(Layout((vdev,)), resolved.drive_size, release) * share
+        share = data_share(vdev, case.recordsize, case.ashift)
+        total += pool_size(Layout((vdev,)), case.drive_size, release) * share
     return int(total)
 
 
@@ -79,13 +79,13 @@ def repeated_for_drives(layout: Layout, drives: int) -> Layout:
     return one.repeated(count)
 
 
-def repeated_for_usable(resolved: ResolvedScenario, wanted: int) -> Layout:
-    """Return as few of a resolved scenario's vdev as hold `wanted` bytes of data.
+def repeated_for_usable(case: Case, wanted: int) -> Layout:
+    """Return as few of a case's vdev as hold `wanted` bytes of data.
 
     Raises
     ------
     InputError
         When its vdevs are not all alike, or too many would be needed.
     """
-    one = one_vdev(resolved.layout)
-    return one.repeated(max(1, math.ceil(wanted / _usable(one, resolved))))
+    one = one_vdev(case.layout)
+    return one.repeated(max(1, math.ceil(wanted / _usable(one, case))))

@@ -6,21 +6,19 @@ from collections import deque
 
 from pydantic import JsonValue
 
-from zsim.base.model_data import ModelKind
+from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.provenance import provenance
 from zsim.base.units import format_fraction
-from zsim.drives.catalogue import load_drive
-from zsim.pool.known import informed
-from zsim.pool.recipes.histories import DEFAULT_HISTORY
-from zsim.prediction.answer.prediction import (
-    Assumption,
-    Held,
-    Prediction,
-    PredictionInterrupted,
-    Quantiles,
-    Uncertainty,
-)
-from zsim.prediction.answer.summary import (
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
+from zsim.case.worlds import USES
+from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
+from zsim.prediction.answer.records import Assumption, Quantiles, Uncertainty
+from zsim.prediction.evidence import told
+from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
+from zsim.prediction.missing import missing, simulated
+from zsim.prediction.runs.what_if import advice, other_order, without_each
+from zsim.prediction.summary import (
     bottleneck,
     breakdown,
     leaf_rows,
@@ -29,15 +27,10 @@ from zsim.prediction.answer.summary import (
     progress_curve,
     totals,
 )
-from zsim.prediction.evidence import told
-from zsim.prediction.inputs.hardware import HOST, drive_models, refuse_what_is_missing, shares_host, spares
-from zsim.prediction.inputs.worlds import USES
-from zsim.prediction.missing import missing, simulated
-from zsim.prediction.runs.what_if import advice, other_order, without_each
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario, resolve
+from zsim.scenario.releases.no_effect import without_effect
 
 MOST_HELD = 4
 """Predictions whose runs are kept, of some 10 MB each."""
@@ -64,8 +57,25 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    resolved = resolved_of(scenario)
-    work = Work(resolved, on_progress or (lambda share, what: None))
+    return predict_case(case_of(scenario), on_progress)
+
+
+def case_of(scenario: Scenario) -> Case:
+    """Return the case of a scenario that can be simulated.
+
+    Raises
+    ------
+    InputError
+        When it asks for something impossible, or not simulated yet.
+    """
+    case = resolve(scenario)
+    refuse_what_is_missing(case)
+    return case
+
+
+def predict_case(case: Case, on_progress: Progress | None = None) -> Prediction:
+    """Predict a case of `case_of`; see `predict`."""
+    work = Work(case, on_progress or (lambda share, what: None))
     try:
         work.run()
     except KeyboardInterrupt:
@@ -73,37 +83,20 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     return _prediction(work)
 
 
-def resolved_of(scenario: Scenario) -> ResolvedScenario:
-    """Return a scenario with everything filled in that it does not state.
-
-    Raises
-    ------
-    InputError
-        When it asks for something impossible, or not simulated yet.
-    """
-    resolved = informed(resolve(scenario, capacity_of=_capacity))
-    refuse_what_is_missing(resolved)
-    return resolved
-
-
-def _capacity(name: str) -> int:
-    return load_drive(name).capacity_bytes
-
-
 def _prediction(work: Work) -> Prediction:
     """Return the answer from what has been run."""
     assert work.bench is not None
-    bench, resolved = work.bench, work.resolved
+    bench, case = work.bench, work.case
     result = bench.shown
     low, middle, high = work.quantiles
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    others = () if resolved.operation == "scrub" else other_order(bench, middle)
+    others = () if case.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
     found = Prediction(
-        subject=subject(resolved),
-        operation=resolved.operation,
-        order="sequential" if resolved.operation == "rebuild" else resolved.release.order,
+        subject=subject(case),
+        operation=case.operation,
+        order="sequential" if case.operation == "rebuild" else case.release.order,
         resilver_s=answer,
         uncertainty=Uncertainty(
             sampling_half_width_s=work.half_width * middle,
@@ -112,24 +105,24 @@ def _prediction(work: Work) -> Prediction:
             effective_members=work.effective,
             drivers=work.drivers(),
         ),
-        missing=missing(resolved, work.inputs),
+        missing=missing(case, work.inputs),
         phases=phases(result, middle, work.scrub_share, bench.result),
         clients=work.clients,
         bottleneck=bottleneck(result, without, limit),
         leaves=leaf_rows(result),
         breakdown=_stretched(breakdown(result, limit), middle),
         alternatives=others,
-        progress=progress_curve(result, resolved, middle, sums["resilvered_bytes"]),
-        advice=() if resolved.operation == "scrub" else advice(bench, middle, others, without),
+        progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
+        advice=() if case.operation == "scrub" else advice(bench, middle, others, without),
         warnings=(
-            *warnings(resolved),
+            *warnings(case),
             *_short_of_precision(work),
             *sorted(work.notes),
-            *told.notes(resolved),
+            *told.notes(case),
         ),
         evidence=told.records(work.weighing),
-        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(resolved, work.inputs)),
-        provenance=provenance_of(resolved),
+        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(case, work.inputs)),
+        provenance=provenance_of(case),
         **sums,
     )
     return held(found, work)
@@ -144,14 +137,14 @@ def held(prediction: Prediction, work: Work) -> Prediction:
     return prediction
 
 
-def provenance_of(resolved: ResolvedScenario) -> dict[str, JsonValue]:
+def provenance_of(case: Case) -> dict[str, JsonValue]:
     """Return the provenance of an answer."""
-    return provenance(resolved.scenario.stated(), resolved.seed, models_used(resolved), files_used(resolved))
+    return provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case))
 
 
 def _short_of_precision(work: Work) -> tuple[str, ...]:
     """Say so where the answer is less precise than asked for."""
-    asked = work.resolved.scenario.precision
+    asked = work.case.scenario.precision
     if asked is None or work.half_width <= float(asked):
         return ()
     return (
@@ -167,58 +160,59 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
     return {name: seconds * total / whole for name, seconds in parts.items()} if whole > 0 else {}
 
 
-def subject(resolved: ResolvedScenario) -> str:
+def subject(case: Case) -> str:
     """Return in one line what was asked."""
-    how = f"{resolved.release.order} scan"
-    if spares(resolved):
+    how = f"{case.release.order} scan"
+    if spares(case):
         how = (
-            f"into a distributed spare, {how}"
-            if resolved.operation != "rebuild"
-            else "into a distributed spare"
+            f"into a distributed spare, {how}" if case.operation != "rebuild" else "into a distributed spare"
         )
-    elif resolved.operation == "rebuild":
+    elif case.operation == "rebuild":
         how = "onto a new drive"
-    count = f"{resolved.replace} drives at once in " if resolved.replace > 1 else ""
-    if resolved.second_at is not None:
-        how += f", another drive replaced at {resolved.second_at:.0%}"
-    return f"{count}{resolved.layout}, {resolved.fill:.0%} full, {resolved.release.name} ({how})"
+    count = f"{case.replace} drives at once in " if case.replace > 1 else ""
+    if case.second_at is not None:
+        how += f", another drive replaced at {case.second_at:.0%}"
+    return f"{count}{case.layout}, {case.fill:.0%} full, {case.release.name} ({how})"
 
 
-def models_used(resolved: ResolvedScenario) -> list[tuple[ModelKind, str]]:
+def models_used(case: Case) -> list[tuple[ModelKind, str]]:
     """Return the model files the answer rests on."""
-    names = (resolved.drive, resolved.new_drive)
-    drives = dict.fromkeys(name if name.endswith(".toml") else load_drive(name).name for name in names)
+    stated = case.scenario
+    named = (
+        (stated.drive or DEFAULT_DRIVE, case.drive),
+        (stated.new_drive or stated.drive or "", case.new_drive),
+    )
+    drives = dict.fromkeys(name if name.endswith(".toml") else model.name for name, model in named)
     used: list[tuple[ModelKind, str]] = [("drives", name) for name in drives]
-    used += [("enclosures", name) for name, _ in resolved.ports]
+    used += [("enclosures", attached.name) for attached in case.ports]
     # Of unstated use, the pool may be any of these; and drives that share a host are behind this link.
-    histories = USES if resolved.assumed("history") else (resolved.history or DEFAULT_HISTORY,)
+    histories = USES if case.assumed("history") else (stated.history or case.history.name,)
     used += [("histories", name) for name in histories]
-    if shares_host(resolved):
-        used.append(("enclosures", HOST))
-    return [*dict.fromkeys(used), ("releases", resolved.release.series)]
+    if case.host is not None and shares_host(case):
+        used.append(("enclosures", case.host.name))
+    return [*dict.fromkeys(used), ("releases", case.release.series)]
 
 
-def files_used(resolved: ResolvedScenario) -> dict[str, str]:
+def files_used(case: Case) -> dict[str, str]:
     """Return the files about the pool that the answer rests on, by field of the scenario."""
-    named = {name: getattr(resolved.scenario, name) for name in FILE_FIELDS}
+    named = {name: getattr(case.scenario, name) for name in FILE_FIELDS}
     return {name: path for name, path in named.items() if path is not None}
 
 
-def warnings(resolved: ResolvedScenario) -> tuple[str, ...]:
+def warnings(case: Case) -> tuple[str, ...]:
     """Return what a user should know before trusting the answer."""
-    old, new = drive_models(resolved)
     found = []
-    if "smr" in (old.recording, new.recording):
+    if "smr" in (case.drive.recording, case.new_drive.recording):
         found.append(
             "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
             "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
             "such resilvers"
         )
-    if resolved.write_cache and any(load.kind == "sync-write" for load in resolved.load):
+    if case.write_cache and any(load.kind == "sync-write" for load in case.load):
         found.append(
             "the drives' write caches answer synchronous writes at once here: the flush that follows "
             "each on a real pool is not simulated; for what clients wait with it, state no write cache"
         )
-    if resolved.fill > 0.95:
+    if case.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")
-    return tuple(found)
+    return (*found, *without_effect(case.release, case.scenario.tunables or ()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from zsim.prediction.answer.prediction import AnswerPart, Prediction, Quantiles
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import AnswerPart, Quantiles
 from zsim.prediction.evidence import told
 from zsim.scenario.evidence_text import observations_of
 
@@ -29,7 +30,7 @@ def given(prediction: Prediction, work: Work | None, evidence: Any) -> Predictio
     one = isinstance(evidence, str) or not isinstance(evidence, Iterable) or hasattr(evidence, "what")
     more = observations_of([evidence] if one else list(evidence))
     scenario = stated.replaced_by(evidence=(*(stated.evidence or ()), *more))
-    if work is None or work.resolved.exact or work.bench is None:
+    if work is None or work.case.exact or work.bench is None:
         from zsim.prediction.api import predict
 
         return predict(scenario)
@@ -64,9 +65,9 @@ def _anew(prediction: Prediction, work: Work) -> Prediction:
         "bottleneck": prediction.bottleneck.model_copy(
             update={"without_it_s": None if without is None else without * factor}
         ),
-        "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.resolved)))),
+        "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.case)))),
         "evidence": told.records(work.weighing),
-        "provenance": provenance_of(work.resolved),
+        "provenance": provenance_of(work.case),
     }
     return held(prediction.model_copy(update=changes), work)
 

@@ -6,44 +6,59 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.units import format_duration
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import in_world
 from zsim.engine.compiled.warm import begin_compiling
-from zsim.prediction.answer.prediction import Clients, Driver
+from zsim.engine.model import PlaneModel
+from zsim.prediction.answer.records import Clients, Driver
 from zsim.prediction.evidence.probes import Ran
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
-from zsim.prediction.inputs.ensemble import MEMBERS, Member, Unknown, draw_members, unknowns
-from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
+from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs.member import MemberResult, setup_of, world_of
+from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import Level, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
-from zsim.scenario.resolve import ResolvedScenario
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
     from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
-MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = 5_000, 24_000, 400_000
-LARGE_WORLDS = 3
+MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
+    whole_constant("work.member_blocks"),
+    whole_constant("work.large_blocks"),
+    whole_constant("work.most_blocks"),
+)
+LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
-MOST_MEMBERS = 1024
-AGAIN, MOST_AGAIN = 5, 383
+MOST_MEMBERS = whole_constant("work.most_members")
+AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
-WORTH_EXTRAPOLATING, MOST_STEP = 2.0, 0.3
-SHOWN_LARGE = 2
+WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
+SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
-SHARE_OF_MIDDLE = 8
+SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
+
+
+class World(NamedTuple):
+    """One possible world: the case as it is in it, and its data plane."""
+
+    case: Case
+    plane: PlaneModel
 
 
 class Work:
@@ -56,7 +71,7 @@ class Work:
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
     progress : callable
         Called with the share done, 0 to 1, and what is being done.
 
@@ -74,10 +89,10 @@ class Work:
         The evidence against what each member shows; None without evidence.
     """
 
-    def __init__(self, resolved: ResolvedScenario, progress: Progress) -> None:
-        self.resolved, self.progress = resolved, progress
-        self.inputs: tuple[Unknown, ...] = unknowns(resolved)
-        self.members: tuple[Member, ...] = () if resolved.exact else draw_members(self.inputs, resolved.seed)
+    def __init__(self, case: Case, progress: Progress) -> None:
+        self.case, self.progress = case, progress
+        self.inputs: tuple[Unknown, ...] = unknowns(case)
+        self.members: tuple[Member, ...] = () if case.exact else draw_members(self.inputs, case.seed)
         self.small: list[float] = []
         self.anchors: list[float] = []
         self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
@@ -92,7 +107,8 @@ class Work:
         self._benches: list[Baseline] = []
         self.ran: list[MemberResult] = []
         self._places: list[int] = []
-        self.weighing: Weighing | None = None if resolved.exact else weighing_of(resolved)
+        self.weighing: Weighing | None = None if case.exact else weighing_of(case)
+        self._worlds: dict[int, World] = {}
 
     @property
     def times(self) -> list[float]:
@@ -122,14 +138,14 @@ class Work:
     def given(self, scenario: Scenario) -> Work:
         """Return the same runs weighed against a scenario with other evidence."""
         again = copy.copy(self)
-        again.resolved = replace(self.resolved, scenario=scenario)
+        again.case = replace(self.case, scenario=scenario)
         again.level = replace(self.level)
-        weighing = again.weighing = weighing_of(again.resolved)
+        weighing = again.weighing = weighing_of(again.case)
         if weighing is None:
             return again
 
         def shown(place: int) -> tuple[float, ...]:
-            return weighing.again(self._seeded(place), self.members[place], self.ran[place], MEMBER_BLOCKS)
+            return weighing.again(self._world(place).case, self.ran[place], MEMBER_BLOCKS)
 
         weighing.shown += together(shown, range(len(self.ran)))
         weighing.level = self.level.factor
@@ -162,14 +178,14 @@ class Work:
         self._run_members()
         self._run_larger()
         self._weigh()
-        if self.resolved.exact:
+        if self.case.exact:
             self._run_exactly()
 
     def _run_exactly(self) -> None:
         """Simulate every I/O; what is said of the answer is said of this run."""
         from zsim.prediction.exact.run import ExactRun
 
-        self.exact_run = ExactRun(self.resolved, self.progress)
+        self.exact_run = ExactRun(self.case, self.progress)
         self.exact = self.exact_run.execute()
         assert self.bench is not None
         self.bench = replace(self.bench, detail=self.exact)
@@ -180,7 +196,7 @@ class Work:
         batch = 0
         while self._is_open(self.response.half_width) and 0 < len(self.members) < MOST_MEMBERS:
             known, batch = len(self.members), batch + 1
-            self.members += draw_members(self.inputs, self.resolved.seed + BATCH_STEP * batch, known)
+            self.members += draw_members(self.inputs, self.case.seed + BATCH_STEP * batch, known)
             self._run_more(range(known, len(self.members)))
 
     def _is_open(self, half_width: float) -> bool:
@@ -188,11 +204,11 @@ class Work:
 
         There are three: of the number of worlds, of a well-known world, and of what it is compared with.
         """
-        stated = self.resolved.scenario.precision
+        stated = self.case.scenario.precision
         return stated is not None and half_width > PART * float(stated)
 
     def _run_more(self, places: range) -> None:
-        for result, shown in together(self._world, places):
+        for result, shown in together(self._run_world, places):
             self.small.append(result.time_s)
             self.ran.append(replace(result, run=replace(result.run, progress=[])))
             if self.weighing is not None:
@@ -200,15 +216,16 @@ class Work:
             self._report_members()
         self._respond()
 
-    def _world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+    def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a member on a small population, and what else it is to show there."""
+        world = self._world(place)
         if self.weighing is not None:
-            return self.weighing.run(self._seeded(place), self.members[place], MEMBER_BLOCKS)
-        return run_world(self._seeded(place), self.members[place], MEMBER_BLOCKS), ()
+            return self.weighing.run(world.case, world.plane, MEMBER_BLOCKS)
+        return run_world(world.case, MEMBER_BLOCKS, world.plane), ()
 
     def _report_members(self) -> None:
         share = len(self.small) / MEMBERS
-        if self.resolved.scenario.precision is not None:
+        if self.case.scenario.precision is not None:
             share = math.log1p(len(self.small)) / math.log1p(MOST_MEMBERS)
         self.progress(share * MEMBERS / (MEMBERS + SHARE_OF_MIDDLE), "possible worlds")
 
@@ -230,7 +247,7 @@ class Work:
             self._weigh_alone()
             return
         benches = self._benches[:SHOWN_LARGE] or [self.bench]
-        large = [Ran(each.resolved, each.member, each.pool, each.result) for each in benches]
+        large = [Ran(each.case, each.pool, each.result) for each in benches]
         self.weighing.lift(large, self._places[: len(large)], self.small)
         self._respond()
 
@@ -239,12 +256,16 @@ class Work:
         assert self.weighing is not None
         assert self.bench is not None
         level, bench = self.level.factor, self.bench
-        self.weighing.alone(Ran(bench.resolved, bench.member, bench.pool, bench.result), level)
+        self.weighing.alone(Ran(bench.case, bench.pool, bench.result), level)
         self.response = self.weighing.respond(self.response, [1.0], level)
 
-    def _seeded(self, place: int) -> ResolvedScenario:
-        """Return the scenario with a seed of its own: chance is not to be the same in all worlds."""
-        return replace(self.resolved, seed=self.resolved.seed + SEED_STEP * place)
+    def _world(self, place: int) -> World:
+        """Return a world, with a seed of its own: chance is not to be the same in all of them."""
+        if place not in self._worlds:
+            seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
+            case = in_world(seeded, self.members[place]) if self.members else seeded
+            self._worlds[place] = World(case, plane_model(case))
+        return self._worlds[place]
 
     def _nearest(self) -> list[int]:
         """Return the members, those nearest to the median first."""
@@ -258,8 +279,8 @@ class Work:
         self._report_larger(0.0, 0.0)
         places = self._places = self._nearest()
         first = places[0] if places else 0
-        member = self.members[first] if places else Member()
-        self.middle = middle_world(self._seeded(first), member, self._report_larger)
+        world = self._world(first)
+        self.middle = middle_world(world.case, self._report_larger, model=world.plane)
         if self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
         elif self.middle.in_tiles and places:
@@ -275,7 +296,7 @@ class Work:
         bench = self.bench
         assert bench is not None
         self.notes = {bench.pool.note} - {""}
-        setup = setup_of(bench.resolved, bench.pool, bench.result.model, bench.resolved.release)
+        setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
         found = latencies(setup, bench.result.run)
         self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
@@ -294,12 +315,10 @@ class Work:
             self._report_larger(0.0, len(self._benches) / len(places))
 
     def _benched(self, place: int, blocks: int) -> Baseline:
-        member = self.members[place] if self.members else Member()
-        seeded = world_of(self._seeded(place), member)
+        world = self._world(place)
         held = self.middle.pool if self.middle is not None and place == self._shown else None
-        pool = held or miniature(seeded, member, blocks=blocks)
-        model = plane_model(seeded, member.factors, seeded.seed)
-        return Baseline(seeded, member, pool, run_pool(seeded, member, pool, model))
+        pool = held or miniature(world.case, blocks=blocks)
+        return Baseline(world.case, pool, run_pool(world.case, pool, world.plane))
 
     @property
     def _shown(self) -> int:
@@ -333,11 +352,9 @@ class Work:
 
     def _again(self, place: int, numbers: range) -> list[float]:
         """Return what a world takes on small populations of several seeds [s]."""
-        seeds = [self.resolved.seed + SEED_STEP * (place + 1) + 1 + number for number in numbers]
-        found = together(
-            lambda seed: run_world(replace(self.resolved, seed=seed), self.members[place], MEMBER_BLOCKS),
-            seeds,
-        )
+        world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
+        again = [replace(world.case, seed=first + number) for number in numbers]
+        found = together(lambda case: run_world(case, MEMBER_BLOCKS, under(world.plane, case)), again)
         return [result.time_s for result in found]
 
     def _run_large(self, places: Sequence[int]) -> None:
@@ -346,8 +363,8 @@ class Work:
         while True:
             self._run_benches(places or range(LARGE_WORLDS), blocks)
             self._extrapolate(blocks / MEMBER_BLOCKS)
-            precise = self.level.half_width <= self.resolved.precision
-            if self.resolved.scenario.precision is None or precise or 2 * blocks > MOST_BLOCKS:
+            precise = self.level.half_width <= self.case.precision
+            if self.case.scenario.precision is None or precise or 2 * blocks > MOST_BLOCKS:
                 return
             blocks *= 2
 

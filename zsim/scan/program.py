@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
-from zsim.vdevs.draid import draid_needs_child
-from zsim.vdevs.permutations import draid_permutations
-from zsim.vdevs.raidz import raidz_needs_child
+from zsim.vdevs.dispatch import touched_blocks
+from zsim.vdevs.kind import kind_of
 
 # Codes of zsim.engine.compiled.memory; the scan room lies left of the engine and may not import it.
 OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2
@@ -29,12 +28,13 @@ class DamagedVdev:
 
     Attributes
     ----------
-    kind : {"raidz", "mirror", "draid"}
+    kind : str
+        Of `zsim.vdevs.kinds`.
     children, parity, ashift : int
     damaged : tuple of int
         Children to be repaired; empty for a healthy vdev.
     data, spares : int
-        Data columns of a group and distributed spares; dRAID only.
+        Data columns of a group and distributed spares, where the kind has them.
     """
 
     kind: str
@@ -139,64 +139,16 @@ def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test:
             continue
         for copy in range(MAX_DVAS):
             rows = np.flatnonzero(blocks.dva_vdev[:, copy] == number)
-            if vdev.kind == "raidz" and column_test:
-                offsets, psizes = blocks.dva_offset[rows, copy], blocks.psize[rows]
-                result[rows] |= _touches(
-                    offsets, psizes, vdev.ashift, vdev.children, vdev.parity, np.array(vdev.damaged, np.int64)
-                )
-            elif vdev.kind == "draid":
-                result[rows] |= in_degraded_group(blocks.dva_offset[rows, copy], blocks.psize[rows], vdev)
+            if kind_of(vdev.kind).skips_blocks(column_test):
+                result[rows] |= touched(blocks.dva_offset[rows, copy], blocks.psize[rows], vdev)
             else:
                 result[rows] = True
     return result
 
 
-def in_degraded_group(
-    offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev
-) -> NDArray[np.bool_]:
-    """Tell which blocks lie in a group with a damaged child (vdev_draid.c:vdev_draid_need_resilver)."""
-    permutations = draid_permutations(vdev.children)
-    result = np.zeros(len(offsets), dtype=bool)
-    for child in vdev.damaged:
-        shape = (vdev.ashift, vdev.data, vdev.parity, vdev.spares)
-        result |= _group_has(offsets, psizes, *shape, permutations, child)
-    return result
-
-
-@njit
-def _group_has(
-    offsets: NDArray[np.int64],
-    psizes: NDArray[np.int64],
-    ashift: int,
-    data: int,
-    parity: int,
-    spares: int,
-    permutations: NDArray[np.int64],
-    child: int,
-) -> NDArray[np.bool_]:
-    result = np.zeros(len(offsets), dtype=np.bool_)
-    for row in range(len(offsets)):
-        result[row] = draid_needs_child(
-            offsets[row], psizes[row], ashift, data, parity, spares, permutations, child
-        )
-    return result
-
-
-@njit
-def _touches(
-    offsets: NDArray[np.int64],
-    psizes: NDArray[np.int64],
-    ashift: int,
-    width: int,
-    parity: int,
-    damaged: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    result = np.zeros(len(offsets), dtype=np.bool_)
-    for row in range(len(offsets)):
-        for child in damaged:
-            if raidz_needs_child(offsets[row], psizes[row], ashift, width, parity, child):
-                result[row] = True
-    return result
+def touched(offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: DamagedVdev) -> NDArray[np.bool_]:
+    """Tell of which blocks the damaged children may hold a part; see each kind's `Kernels.needs_child`."""
+    return touched_blocks(vdev, vdev.ashift, vdev.damaged, offsets, psizes)
 
 
 def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int) -> NDArray[np.int64]:
@@ -215,10 +167,13 @@ def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int)
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
     drawn = (generator.random(len(vdev)) * count).astype(np.int64)
-    rows = np.arange(len(vdev))
+    # Most blocks have one DVA.
+    rows = np.flatnonzero(drawn)
+    chosen = drawn[rows]
     for earlier in (1, 0):
-        same = vdev[rows, drawn] == vdev[:, earlier]
-        drawn = np.where(same & (drawn > earlier), earlier, drawn)
+        same = vdev[rows, chosen] == vdev[rows, earlier]
+        chosen = np.where(same & (chosen > earlier), earlier, chosen)
+    drawn[rows] = chosen
     return drawn
 
 
@@ -339,15 +294,17 @@ def _places(
 ) -> dict[str, NDArray[np.int64]]:
     """Return where each block is read, and where its other copies are."""
     rows, copy = np.arange(len(vdev)), preferred_copy(vdev, dvas, seed)
-    others = (np.arange(MAX_DVAS)[None, :] < dvas[:, None]) & (np.arange(MAX_DVAS)[None, :] != copy[:, None])
-    count = others.sum(axis=1).astype(np.int64)
+    count = np.maximum(dvas.astype(np.int64) - 1, 0)
+    several = np.flatnonzero(count)
+    place = np.arange(MAX_DVAS)[None, :]
+    others = (place < dvas[several, None]) & (place != copy[several, None])
     return {
         "vdev": vdev[rows, copy].astype(np.int64),
         "offset": offset[rows, copy],
         "copies": np.cumsum(count) - count,
         "copy_count": count,
-        "copy_vdev": vdev[others].astype(np.int64),
-        "copy_offset": offset[others],
+        "copy_vdev": vdev[several][others].astype(np.int64),
+        "copy_offset": offset[several][others],
     }
 
 
@@ -375,10 +332,13 @@ def with_entries(
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
     """
     count = blocks.dva_count[rows]
-    turned = (np.arange(MAX_DVAS)[None, :] + copy[:, None]) % np.maximum(count, 1)[:, None]
-    inside = np.arange(MAX_DVAS)[None, :] < count[:, None]
-    vdev = np.where(inside, blocks.dva_vdev[rows[:, None], turned], -1)
-    offset = np.where(inside, blocks.dva_offset[rows[:, None], turned], 0)
+    vdev = np.full((len(rows), MAX_DVAS), -1, blocks.dva_vdev.dtype)
+    offset = np.zeros((len(rows), MAX_DVAS), np.int64)
+    for place in range(MAX_DVAS):
+        some = np.flatnonzero(count > place)
+        turned = (place + copy[some]) % count[some]
+        vdev[some, place] = blocks.dva_vdev[rows[some], turned]
+        offset[some, place] = blocks.dva_offset[rows[some], turned]
     places = _places(vdev, offset, np.ones_like(count) if scrub else count, seed + 1)
     places["copies"] = places["copies"] + len(items.copy_vdev)
     more = len(rows)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import MAX_DVAS, BlockTable
-from zsim.scan.program import NO_ITEM, DamagedVdev, ScanItems, in_degraded_group
-from zsim.vdevs.draid import ROW_HEIGHT
+from zsim.scan.program import NO_ITEM, DamagedVdev, ScanItems, touched
+from zsim.vdevs.kind import kind_of
+from zsim.vdevs.ranges import cut
 
-LARGEST_BLOCK = 16 << 20
 Integers = NDArray[np.int64]
 
 
@@ -50,24 +50,6 @@ def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]
     return begin[first], np.maximum.reduceat(end, first)
 
 
-def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
-    """Return the ranges cut at every multiple of `step` bytes of address."""
-    pieces = (end - 1) // step - begin // step + 1
-    row = np.repeat(np.arange(len(begin)), pieces)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    edge = (begin[row] // step + number) * step
-    return np.maximum(begin[row], edge), np.minimum(end[row], edge + step)
-
-
-def pieces_of(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:
-    """Return the ranges in pieces of `most` bytes, the last of each shorter."""
-    pieces = -(-(end - begin) // most)
-    row = np.repeat(np.arange(len(begin)), pieces)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    start = begin[row] + number * most
-    return start, np.minimum(end[row], start + most)
-
-
 def rebuild_chunks(
     blocks: BlockTable, number: int, vdev: DamagedVdev, *, metaslab_bytes: int, segment_bytes: int
 ) -> Chunks:
@@ -80,27 +62,22 @@ def rebuild_chunks(
     number : int
         Of the top-level vdev.
     vdev : DamagedVdev
-        A mirror or a dRAID.
+        Of a kind that can be rebuilt.
     metaslab_bytes : int
     segment_bytes : int
         zfs_rebuild_max_segment.
 
     Notes
     -----
-    A chunk of a mirror is at most a segment; one of a dRAID at most a segment for each data column, in
-    whole rows, inside one group, and groups without a missing child are left out.
+    How large a chunk is, its kind tells (`VdevKind.rebuild_pieces`); groups without a missing child are left
+    out.
     """
+    kind = kind_of(vdev.kind)
     begin, end = cut(*allocated_ranges(blocks, number), metaslab_bytes)
-    if vdev.kind != "draid":
-        start, stop = pieces_of(begin, end, segment_bytes)
-        return Chunks(start, stop - start, start // metaslab_bytes)
-    width = vdev.data + vdev.parity
-    begin, end = cut(begin, end, width * ROW_HEIGHT)
-    row_bytes = width << vdev.ashift
-    rows = min(segment_bytes * vdev.data, LARGEST_BLOCK) // (vdev.data << vdev.ashift)
-    start, stop = pieces_of(begin, end, rows * row_bytes)
-    psize = (stop - start) // row_bytes * (vdev.data << vdev.ashift)
-    kept = (psize > 0) & in_degraded_group(start, np.ones_like(start), vdev)
+    start, _, psize = kind.rebuild_pieces(vdev, vdev.ashift, begin, end, segment_bytes)
+    kept = psize > 0
+    if kind.has_groups:
+        kept &= touched(start, np.ones_like(start), vdev)
     return Chunks(start[kept], psize[kept], start[kept] // metaslab_bytes)
 
 

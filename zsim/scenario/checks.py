@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from zsim.base.errors import InputError, is_unsafe
 from zsim.base.units import format_both, format_bytes
+from zsim.scenario.fields import Fields
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
-
-if TYPE_CHECKING:
-    from zsim.scenario.model import Scenario
+from zsim.scenario.slow import REMEDY
+from zsim.vdevs.kind import kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -21,7 +19,7 @@ MAX_DRIVE_BYTES = 10**15
 """Four times the largest drive announced so far, 245.76 TB (Kioxia LC9, July 2025)."""
 
 
-def check_scenario(scenario: Scenario) -> None:
+def check_scenario(scenario: Fields) -> None:
     """Refuse a scenario whose statements contradict each other.
 
     Raises
@@ -39,13 +37,14 @@ def check_scenario(scenario: Scenario) -> None:
     _check_operation(scenario, layout, release)
     _check_replacement(scenario, layout)
     _check_ports(scenario, layout)
+    _check_slow(scenario, layout)
     if scenario.tunables:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
         raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
 
 
-def _check_sizes(scenario: Scenario) -> None:
+def _check_sizes(scenario: Fields) -> None:
     for name in ("drive_size", "new_drive_size"):
         size = getattr(scenario, name)
         if size is not None and size > MAX_DRIVE_BYTES:
@@ -56,7 +55,7 @@ def _check_sizes(scenario: Scenario) -> None:
         raise InputError("memory", format_bytes(scenario.memory), allowed, "give it with a unit, such as 16G")
 
 
-def _check_texts(scenario: Scenario) -> None:
+def _check_texts(scenario: Fields) -> None:
     """Refuse names with controls or marks of writing direction: they would reach terminals and pages."""
     texts = {name: getattr(scenario, name) for name in type(scenario).model_fields}
     texts |= {"ports": " ".join(port.enclosure for port in scenario.ports or ())}
@@ -65,7 +64,7 @@ def _check_texts(scenario: Scenario) -> None:
             raise InputError(name, text, "it has characters that are not printed", "rename the file")
 
 
-def _check_fill(scenario: Scenario) -> None:
+def _check_fill(scenario: Fields) -> None:
     if scenario.fill is not None and scenario.block_list is not None:
         raise InputError(
             "fill", scenario.fill, "the block_list says how full the pool is", "leave one of them out"
@@ -74,7 +73,7 @@ def _check_fill(scenario: Scenario) -> None:
         raise InputError("alloc", scenario.alloc, "fill is given too", "give one of the two")
 
 
-def _check_records(scenario: Scenario, release: ReleaseProfile) -> None:
+def _check_records(scenario: Fields, release: ReleaseProfile) -> None:
     size = scenario.recordsize
     if size is None:
         return
@@ -84,7 +83,7 @@ def _check_records(scenario: Scenario, release: ReleaseProfile) -> None:
         raise InputError("recordsize", size, allowed, "write 128K")
 
 
-def _check_order(scenario: Scenario, release: ReleaseProfile) -> None:
+def _check_order(scenario: Fields, release: ReleaseProfile) -> None:
     if scenario.order == "sorted" and release.scan == "legacy":
         allowed = f"{release.name} knows only the legacy order"
         raise InputError("order", "sorted", allowed, "take openzfs-0.8 or later")
@@ -93,21 +92,25 @@ def _check_order(scenario: Scenario, release: ReleaseProfile) -> None:
         raise InputError("order", "sorted", "zfs_scan_legacy=1 contradicts it", "leave one of them out")
 
 
-def _check_operation(scenario: Scenario, layout: Layout, release: ReleaseProfile) -> None:
-    if any(vdev.kind == "draid" for vdev in layout.vdevs) and not release.draid:
-        raise InputError("layout", str(layout), f"{release.name} has no dRAID", "take openzfs-2.1 or later")
+def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) -> None:
+    present = [kind_of(name) for name in dict.fromkeys(vdev.kind for vdev in layout.vdevs)]
+    for kind in present:
+        if not kind.is_known_to(release):
+            allowed = f"{release.name} has no {kind.title}"
+            raise InputError("layout", str(layout), allowed, f"take {kind.since} or later")
     if scenario.operation != "rebuild":
         return
-    if any(vdev.kind == "raidz" for vdev in layout.vdevs):
-        allowed = "RAID-Z has no sequential rebuild, only mirrors and dRAID have"
-        raise InputError("operation", "rebuild", allowed, "take resilver")
-    kinds = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
-    if release.rebuild == "none" or any(vdev.kind not in kinds for vdev in layout.vdevs):
+    for kind in present:
+        if not kind.is_rebuildable:
+            others = " and ".join(each.plural for each in kinds().values() if each.is_rebuildable)
+            allowed = f"{kind.title} has no sequential rebuild, only {others} have"
+            raise InputError("operation", "rebuild", allowed, "take resilver")
+    if not all(kind.can_be_rebuilt_by(release) for kind in present):
         allowed = f"{release.name} has no sequential rebuild for {layout}"
         raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
 
 
-def _check_replacement(scenario: Scenario, layout: Layout) -> None:
+def _check_replacement(scenario: Fields, layout: Layout) -> None:
     if scenario.operation == "scrub":
         _check_scrub(scenario, layout)
         return
@@ -132,19 +135,19 @@ def _check_replacement(scenario: Scenario, layout: Layout) -> None:
         raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
 
 
-def _check_scrub(scenario: Scenario, layout: Layout) -> None:
+def _check_scrub(scenario: Fields, layout: Layout) -> None:
     for name in ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size"):
         value = getattr(scenario, name)
         if value is not None and value != "overwritten":
             raise InputError(name, value, "a scrub replaces nothing", "leave it out")
-    if scenario.old_drive == "overwritten" and layout.vdevs[0].kind != "raidz":
-        allowed = (
-            f"the repair of an overwritten drive of {layout.vdevs[0]} is not simulated, that of RAID-Z is"
-        )
+    if scenario.old_drive == "overwritten" and not kind_of(layout.vdevs[0].kind).repairs_overwritten:
+        others = " and ".join(each.plural for each in kinds().values() if each.repairs_overwritten)
+        subject = f"the repair of an overwritten drive of {layout.vdevs[0]}"
+        allowed = f"{subject} is not simulated, that of {others} is"
         raise InputError("old_drive", "overwritten", allowed, "take a layout such as raidz2x6")
 
 
-def _check_second(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
+def _check_second(scenario: Fields, vdev: VdevSpec, count: int) -> None:
     if scenario.operation == "rebuild" or scenario.target == "distributed-spare":
         allowed = "another drive can join a healing resilver onto new drives only"
         raise InputError(
@@ -154,8 +157,8 @@ def _check_second(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
         raise InputError("second_at", scenario.second_at, f"{vdev} has no drive left", "replace fewer")
 
 
-def _check_spare(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
-    if vdev.kind != "draid" or not vdev.spares:
+def _check_spare(scenario: Fields, vdev: VdevSpec, count: int) -> None:
+    if not vdev.spares:
         allowed = f"{vdev} has no distributed spare"
         raise InputError("target", "distributed-spare", allowed, "write the layout as draid2:8d:41c:2s")
     if count > vdev.spares:
@@ -164,7 +167,23 @@ def _check_spare(scenario: Scenario, vdev: VdevSpec, count: int) -> None:
         raise InputError("new_drive", scenario.new_drive, "a distributed spare is no drive", "leave it out")
 
 
-def _check_ports(scenario: Scenario, layout: Layout) -> None:
+def _check_slow(scenario: Fields, layout: Layout) -> None:
+    replaced = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
+    gone = range(0 if scenario.old_drive == "online" else replaced)
+    seen: set[int] = set()
+    for each in scenario.slow or ():
+        if each.drive >= layout.leaves + replaced:
+            allowed = f"drives are counted from 0 to {layout.leaves + replaced - 1}, replacements last"
+            raise InputError("slow", str(each), allowed, REMEDY)
+        if each.drive in gone:
+            allowed = "it is the one that failed: the first drives of the layout are replaced"
+            raise InputError("slow", str(each), allowed, "name one that is read, or state old_drive online")
+        if each.drive in seen:
+            raise InputError("slow", str(each), f"drive {each.drive} is named twice", "name it once")
+        seen.add(each.drive)
+
+
+def _check_ports(scenario: Fields, layout: Layout) -> None:
     seen: dict[int, str] = {}
     new = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
     for port in scenario.ports or ():

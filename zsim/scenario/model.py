@@ -1,6 +1,6 @@
 """The scenario: what is asked, as far as it is stated.
 
-A field that is None was not stated.  `zsim.scenario.resolve` supplies what is missing and lists every
+A field that is None was not stated.  `zsim.case.resolve` supplies what is missing and lists every
 assumption it makes.
 """
 
@@ -8,21 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError, model_validator
 
 from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
-from zsim.scenario.evidence import Observation
-from zsim.scenario.evidence_text import observations_of
-from zsim.scenario.layout import Layout
+from zsim.scenario.fields import Fields
 from zsim.scenario.messages import input_error
-from zsim.scenario.parts import Load, Moment, Port
-from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 
 
-class Scenario(BaseModel):
+class Scenario(Fields):
     """A pool, a failure and the circumstances, as far as they are stated.
 
     Raises
@@ -37,95 +33,6 @@ class Scenario(BaseModel):
     (6, 0.62)
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False)
-
-    layout: LayoutField = Field(
-        description="top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s"
-    )
-    vdevs: int | None = Field(
-        None, ge=1, le=10_000, description="as many vdevs of the one given in the layout"
-    )
-    fill: Fraction | None = Field(
-        None, gt=0, le=1, description="ALLOC/SIZE as zpool list prints them (parity included): 0.62 or 62%"
-    )
-    alloc: Bytes | None = Field(
-        None, gt=0, description="instead of fill: ALLOC as zpool list prints it, such as 2.84T"
-    )
-    drive: str | None = Field(
-        None, min_length=1, description="drives of the pool: a name of zsim drives list"
-    )
-    drive_size: DriveBytes | None = Field(None, gt=0, description="capacity of these drives, such as 4TB")
-    new_drive: str | None = Field(None, min_length=1, description="the drive that replaces, if it is another")
-    new_drive_size: DriveBytes | None = Field(
-        None, gt=0, description="capacity of the new drive, such as 8TB"
-    )
-    write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
-    recordsize: Bytes | None = Field(None, description="record or volume block size, such as 128K")
-    frag: Fraction | None = Field(
-        None, description="FRAG as zpool list prints it: fragmentation of free space"
-    )
-    ashift: int | None = Field(None, ge=9, le=16, description="sector size of the pool [log2(bytes)]")
-    memory: Bytes | None = Field(None, gt=0, description="main memory of the host, such as 16G")
-    cpus: int | None = Field(None, ge=1, le=4096, description="processors of the host")
-    release: str | None = Field(
-        None, min_length=1, description="ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1"
-    )
-    hz: int | None = Field(None, ge=10, le=100_000, description="ticks per second of the host's kernel")
-    tunables: dict[str, int | float | str] | None = Field(
-        None, description="ZFS tunables set otherwise than the release does, by name"
-    )
-    order: Literal["auto", "legacy", "sorted"] | None = Field(
-        None, description="order of the scan; auto: as the release does it"
-    )
-    operation: Literal["resilver", "scrub", "rebuild"] | None = Field(None, description="what runs")
-    replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
-    old_drive: Literal["missing", "online", "overwritten"] | None = Field(
-        None,
-        description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
-    )
-    second_at: Fraction | None = Field(
-        None,
-        ge=0,
-        lt=1,
-        description="share done when another drive of the vdev is replaced as well, such as 80%",
-    )
-    target: Literal["new-drive", "distributed-spare"] | None = Field(
-        None, description="where the data goes: to a new drive or, on dRAID, to a distributed spare"
-    )
-    enclosure: str | None = Field(
-        None, min_length=1, description="shared link that all drives not named in ports sit behind"
-    )
-    ports: tuple[Port, ...] | None = Field(
-        None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
-    )
-    history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
-    block_list: str | None = Field(
-        None,
-        min_length=1,
-        description="file with every block of the pool: what zsim import made of zdb -Lbbbbb",
-    )
-    blocks: str | None = Field(
-        None,
-        min_length=1,
-        description="file with the sizes of the pool's blocks: CSV of psize, blocks and lsize",
-    )
-    metaslabs: str | None = Field(
-        None, min_length=1, description="file with the free space of each metaslab: CSV from zdb -mm"
-    )
-    load: tuple[Load, ...] | None = Field(
-        None, description="foreground load, such as random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00"
-    )
-    evidence: tuple[Observation, ...] | None = Field(
-        None, description="what the pool has already shown: finished scans, progress, activity of drives"
-    )
-    begins: Moment | None = Field(None, description="when it begins, for a load with hours: fri 13:41")
-    engine: Literal["compiled", "reference"] | None = Field(None, description="engine that runs it")
-    exact: bool | None = Field(None, description="simulate every I/O instead of samples")
-    precision: Fraction | None = Field(
-        None, gt=0, lt=1, description="half-width of the sampling interval to reach, relative: 1%"
-    )
-    seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
-
     @model_validator(mode="wrap")
     @classmethod
     def _one_sentence(cls, data: Any, handler: Callable[[Any], Self]) -> Self:
@@ -136,21 +43,6 @@ class Scenario(BaseModel):
             raise input_error(error, cls.model_fields) from None
         check_scenario(scenario)
         return scenario
-
-    @field_validator("ports", "load", mode="before")
-    @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str | Mapping | BaseModel) else value
-
-    @field_validator("evidence", mode="before")
-    @classmethod
-    def _read_evidence(cls, value: Any) -> Any:
-        return observations_of(value)
-
-    @property
-    def pool_layout(self) -> Layout:
-        """The layout with `vdevs` applied."""
-        return self.layout if self.vdevs is None else self.layout.repeated(self.vdevs)
 
     def replaced_by(self, **changes: Any) -> Self:
         """Return the scenario with some fields set otherwise (None: not stated), checked anew."""

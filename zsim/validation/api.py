@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from zsim.base.errors import InputError
 from zsim.base.model_data import validation_directory
 from zsim.validation.discovery import discover, selected
-from zsim.validation.frame import Case, Claim, Options
+from zsim.validation.frame import Claim, Options, ValidationCase
+from zsim.validation.progress.discovery import of_runs
 from zsim.validation.report import document
 from zsim.validation.report.scores import summarise
 from zsim.validation.running import Report, run_cases
@@ -51,7 +52,7 @@ class Validation:
         return document.renderable(self.claims, self.summary)
 
 
-def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[Case]:
+def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = None) -> list[ValidationCase]:
     """Return the cases with these names (all if none is given) under these paths (those that come with zsim).
 
     Raises
@@ -64,11 +65,27 @@ def cases_of(names: Sequence[str] = (), paths: Iterable[str | Path] | None = Non
     return selected(discover(paths), names)
 
 
+def running_cases(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
+    """Return the runs of real OpenZFS among cases, as scans that run.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    found = of_runs(cases)
+    if not found:
+        reason = "none of the cases is a run with progress.csv"
+        raise InputError("--eta", None, reason, "name a folder of runs with --cases")
+    return found
+
+
 def validate(
     names: Sequence[str] = (),
     paths: Iterable[str | Path] | None = None,
     *,
     population: Literal["given", "recipe"] = "given",
+    eta: bool = False,
     seed: int = 1,
     jobs: int | None = 1,
     on_progress: Report | None = None,
@@ -83,6 +100,9 @@ def validate(
         Where the cases are; by default those that come with zsim.
     population : {"given", "recipe"}
         Whether a run that brings its block list is simulated on that list or on one made from its recipe.
+    eta : bool
+        Whether runs of real OpenZFS are taken as scans that run, of pools of which nobody says what is on
+        them, and asked for their end; other cases are left out.
     seed : int
         Of every random choice.
     jobs : int, optional
@@ -107,5 +127,8 @@ def validate(
     """
     if jobs is not None and jobs < 1:
         raise InputError("jobs", jobs, "at least one process is needed", "leave it out for one a core")
-    claims = run_cases(cases_of(names, paths), Options(population, seed), jobs, on_progress)
+    cases = cases_of(names, paths)
+    if eta:
+        cases = running_cases(cases)
+    claims = run_cases(cases, Options(population, seed), jobs, on_progress)
     return Validation(tuple(claims), summarise(claims))

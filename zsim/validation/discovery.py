@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.base.model_data import suggest
-from zsim.validation.frame import FORMATS, Case, Format
+from zsim.validation.frame import FORMATS, Format, ValidationCase
 
 NEVER_A_FOLDER = frozenset({"runs", ""})
 """Folder names that tell no case from another."""
@@ -19,7 +19,7 @@ PARTS = "vectors"
 """A folder whose files are cases of the folder above it."""
 
 
-def discover(paths: Iterable[str | Path]) -> list[Case]:
+def discover(paths: Iterable[str | Path]) -> list[ValidationCase]:
     """Return all cases under the paths, each with a unique name, in order of path and name.
 
     Parameters
@@ -29,7 +29,7 @@ def discover(paths: Iterable[str | Path]) -> list[Case]:
 
     Returns
     -------
-    list of Case
+    list of ValidationCase
         A source that cannot be read is a case with `problem` set.
 
     Raises
@@ -37,7 +37,7 @@ def discover(paths: Iterable[str | Path]) -> list[Case]:
     InputError
         When a path does not exist or holds no case.
     """
-    found: list[Case] = []
+    found: list[ValidationCase] = []
     for given in paths:
         path = Path(given)
         cases = [case for each, source in sources(path) for case in read_source(each, source)]
@@ -50,7 +50,7 @@ def discover(paths: Iterable[str | Path]) -> list[Case]:
     return uniquely_named(deduplicated(found))
 
 
-def deduplicated(cases: Iterable[Case]) -> list[Case]:
+def deduplicated(cases: Iterable[ValidationCase]) -> list[ValidationCase]:
     """Return the cases without those that an overlapping path gave a second time."""
     return list({(case.format, _real(case.path), case.key): case for case in cases}.values())
 
@@ -113,7 +113,7 @@ def _real(path: Path) -> str:
     return os.path.realpath(path)
 
 
-def read_source(kind: Format, path: Path) -> list[Case]:
+def read_source(kind: Format, path: Path) -> list[ValidationCase]:
     """Return the cases of one source; one failing case where it cannot be read at all."""
     try:
         cases = kind.load().discover(path)
@@ -126,9 +126,9 @@ def read_source(kind: Format, path: Path) -> list[Case]:
     return cases or [unreadable(kind, path, "it holds no case")]
 
 
-def unreadable(kind: Format, path: Path, problem: str) -> Case:
+def unreadable(kind: Format, path: Path, problem: str) -> ValidationCase:
     """Return the case that stands for a source that cannot be read."""
-    return Case(
+    return ValidationCase(
         name=path.name.split(".")[0] or path.name,
         kind=kind.name,
         format=kind.name,
@@ -145,9 +145,9 @@ def sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def uniquely_named(cases: Sequence[Case]) -> list[Case]:
+def uniquely_named(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
     """Return the cases renamed where two have one name: ``folder/name``, or else ``name#2``."""
-    groups: dict[str, list[Case]] = defaultdict(list)
+    groups: dict[str, list[ValidationCase]] = defaultdict(list)
     for case in cases:
         groups[case.name].append(case)
     names: dict[int, str] = {}
@@ -163,7 +163,7 @@ def uniquely_named(cases: Sequence[Case]) -> list[Case]:
     return renamed
 
 
-def distinct_folders(cases: Sequence[Case]) -> list[str]:
+def distinct_folders(cases: Sequence[ValidationCase]) -> list[str]:
     """Return for each case the name of the nearest folder that tells it from the others of its name."""
     above = [folders_above(case) for case in cases]
     for depth in range(max(map(len, above))):
@@ -173,18 +173,18 @@ def distinct_folders(cases: Sequence[Case]) -> list[str]:
     return [folders[0] if folders else "" for folders in above]
 
 
-def folders_above(case: Case) -> list[str]:
+def folders_above(case: ValidationCase) -> list[str]:
     """Return the names of the folders that hold a case, the nearest first, empty words left out."""
     parents = case.path.absolute().parents
     return [folder.name for folder in parents if folder.name not in NEVER_A_FOLDER]
 
 
-def selected(cases: Sequence[Case], names: Sequence[str]) -> list[Case]:
+def selected(cases: Sequence[ValidationCase], names: Sequence[str]) -> list[ValidationCase]:
     """Return the cases that were asked for by name, all of them when none was.
 
     Parameters
     ----------
-    cases : sequence of Case
+    cases : sequence of ValidationCase
     names : sequence of str
         Full or bare names, or patterns with ``*`` and ``?``.
 

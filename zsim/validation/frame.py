@@ -2,11 +2,11 @@
 
 A format is a module with two functions::
 
-    def discover(path: Path) -> list[Case]: ...          # cheap: names and observed durations, no simulation
-    def run(case: Case, options: Options) -> list[Claim]: ...
+    def discover(path: Path) -> list[ValidationCase]: ...    # cheap: names and durations, no simulation
+    def run(case: ValidationCase, options: Options) -> list[Claim]: ...
 
-`discover` may raise `InputError` (the whole source then is one failing case) or give a `Case` with `problem`
-set (that case fails, the others run).  `run` builds its claims with `judge` or `refused`.
+`discover` may raise `InputError` (the whole source then is one failing case) or give a `ValidationCase`
+with `problem` set (that case fails, the others run).  `run` builds its claims with `judge` or `refused`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ValidationCase:
     """One thing that was observed: a run, a drive's request set, a row, a directory.
 
     Attributes
@@ -164,7 +164,7 @@ def relative_error(observed: float | None, predicted: float | None) -> float | N
 
 
 def judge(
-    case: Case,
+    case: ValidationCase,
     claim: str,
     observed: SupportsFloat | None,
     predicted: SupportsFloat | None,
@@ -180,7 +180,7 @@ def judge(
 
     Parameters
     ----------
-    case : Case
+    case : ValidationCase
     claim : str
         Name of the claim, unique in its case.
     observed, predicted, p10, p90 : float or None
@@ -220,7 +220,7 @@ def judge(
     )
 
 
-def ordered(case: Case, claim: str, holds: bool | None, reason: str = "") -> Claim:
+def ordered(case: ValidationCase, claim: str, holds: bool | None, reason: str = "") -> Claim:
     """Return a claim of order ("a before b"): observed as 1, predicted 1 where it holds and 0 where not.
 
     The tolerance is 0.  `holds` is None where nothing could be predicted.
@@ -228,7 +228,7 @@ def ordered(case: Case, claim: str, holds: bool | None, reason: str = "") -> Cla
     return judge(case, claim, 1.0, None if holds is None else float(holds), 0.0, reason=reason)
 
 
-def refused(case: Case, reason: str, claim: str | None = None) -> Claim:
+def refused(case: ValidationCase, reason: str, claim: str | None = None) -> Claim:
     """Return the failing main claim of a case that was not predicted, with the reason."""
     made = judge(
         case, claim or case.claim, case.observed, None, case.tolerance, unit=case.unit, reason=reason
@@ -239,11 +239,11 @@ def refused(case: Case, reason: str, claim: str | None = None) -> Claim:
 class FormatModule(Protocol):
     """What the module of a format offers."""
 
-    def discover(self, path: Path) -> list[Case]:
+    def discover(self, path: Path) -> list[ValidationCase]:
         """Return the cases of one source."""
         ...
 
-    def run(self, case: Case, options: Options) -> list[Claim]:
+    def run(self, case: ValidationCase, options: Options) -> list[Claim]:
         """Return the claims of one case."""
         ...
 
@@ -294,6 +294,10 @@ def _drive_experiments(files: frozenset[str], _: frozenset[str]) -> list[str]:
     return ["."] if "experiments.toml" in files else []
 
 
+def _published(files: frozenset[str], _: frozenset[str]) -> list[str]:
+    return ["."] if "published.toml" in files else []
+
+
 def _zfs_run(files: frozenset[str], _: frozenset[str]) -> list[str]:
     remnants = {"bps.csv.zst", "result.json", "trace.csv.zst", "progress.csv"}
     whole = "bps.csv.zst" in files or ("config.json" in files and remnants & files)
@@ -314,6 +318,8 @@ FORMATS: tuple[Format, ...] = (
         "zfs-run", "zsim.validation.formats.zfs_runs", "a folder with config.json and bps.csv.zst", _zfs_run
     ),
     Format("observed", "zsim.validation.field_reports.rows", "*.jsonl", _rows),
+    Format("progress", "zsim.validation.progress.discovery", "progress of scans", lambda files, _: []),
+    Format("reliability", "zsim.validation.reliability.published", "published.toml", _published),
 )
 
 

@@ -11,19 +11,19 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 
 from zsim.validation.discovery import sentence
-from zsim.validation.frame import TIME, Case, Claim, Options, format_named, refused
+from zsim.validation.frame import TIME, Claim, Options, ValidationCase, format_named, refused
 
 Report = Callable[[float, str], None]
 FEW = 4
 """So many cases are run in this process: starting others would take longer."""
 
 
-def run_case(case: Case, options: Options) -> list[Claim]:
+def run_case(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one case; whatever goes wrong is a failing claim with the reason.
 
     Parameters
     ----------
-    case : Case
+    case : ValidationCase
     options : Options
 
     Returns
@@ -39,7 +39,7 @@ def run_case(case: Case, options: Options) -> list[Claim]:
         return [refused(case, sentence(error))]
 
 
-def complete(case: Case, claims: Sequence[Claim]) -> list[Claim]:
+def complete(case: ValidationCase, claims: Sequence[Claim]) -> list[Claim]:
     """Return the claims, checked, with the main one added where a format left it out."""
     timed = sum(claim.claim == TIME for claim in claims)
     if case.claim == TIME and timed != 1:
@@ -61,13 +61,13 @@ def _checked(claim: Claim) -> Claim:
 
 
 def run_cases(
-    cases: Sequence[Case], options: Options, jobs: int | None = None, report: Report | None = None
+    cases: Sequence[ValidationCase], options: Options, jobs: int | None = None, report: Report | None = None
 ) -> list[Claim]:
     """Return the claims of all cases, in the order of the cases.
 
     Parameters
     ----------
-    cases : sequence of Case
+    cases : sequence of ValidationCase
     options : Options
     jobs : int, optional
         Processes; by default one a core, and none but this where there are few cases.
@@ -92,12 +92,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _here(cases: Sequence[Case], options: Options) -> Iterator[tuple[int, list[Claim]]]:
+def _here(cases: Sequence[ValidationCase], options: Options) -> Iterator[tuple[int, list[Claim]]]:
     for index, case in enumerate(cases):
         yield index, run_case(case, options)
 
 
-def _in_processes(cases: Sequence[Case], options: Options, jobs: int) -> Iterator[tuple[int, list[Claim]]]:
+def _in_processes(
+    cases: Sequence[ValidationCase], options: Options, jobs: int
+) -> Iterator[tuple[int, list[Claim]]]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
         futures: dict[Future[list[Claim]], int] = {
@@ -112,7 +114,7 @@ def _in_processes(cases: Sequence[Case], options: Options, jobs: int) -> Iterato
             raise
 
 
-def _outcome(future: Future[list[Claim]], case: Case) -> list[Claim]:
+def _outcome(future: Future[list[Claim]], case: ValidationCase) -> list[Claim]:
     try:
         return future.result()
     except BrokenProcessPool:

@@ -1,1 +1,1 @@
-"""vdevs: block to child I/Os, for RAID-Z, mirror and dRAID."""
+"""vdevs: block to child I/Os; one object a kind, see `zsim.vdevs.kind`."""

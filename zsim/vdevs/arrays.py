@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.scenario.layout import VdevSpec
+from zsim.vdevs.kind import VdevSpec, kind_of
 
 Integers = NDArray[np.int64]
 
@@ -34,11 +34,7 @@ def mirror_asizes(psize: Integers, ashift: int) -> Integers:
 
 def asizes_on(spec: VdevSpec, psize: Integers, ashift: int) -> Integers:
     """Return the allocated sizes [bytes] of blocks of `psize` bytes on a top-level vdev of any kind."""
-    if spec.kind == "mirror":
-        return mirror_asizes(psize, ashift)
-    if spec.kind == "draid":
-        return draid_asizes(psize, ashift, spec.data, spec.parity)
-    return raidz_asizes(psize, ashift, spec.children, spec.parity)
+    return kind_of(spec.kind).asizes(spec, psize, ashift)
 
 
 def raidz_child_pieces(

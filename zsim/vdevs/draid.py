@@ -11,15 +11,18 @@ Source throughout: OpenZFS 2.2.9 module/zfs/vdev_draid.c.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from zsim.base.jit import njit
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Permutations = NDArray[np.int64]
+
 ROW_HEIGHT = 16 << 20
 RESERVE = 32 << 20
-
-Permutations = NDArray[np.int64]
 
 
 @njit

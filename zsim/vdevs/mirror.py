@@ -9,16 +9,19 @@ Sources: OpenZFS module/zfs/vdev_mirror.c of 0.6.1, 0.6.5.11, 0.7.13, 0.8.6, 2.2
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from zsim.base.jit import njit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
 
 BY_OFFSET, BY_PENDING, BY_LOAD = range(3)
 """Rules: v28 (0.6.0 to 0.6.2, FreeBSD 9), 0.6.3 to 0.6.5, and 0.7 or later."""
 UNREADABLE, READABLE, HOLDS = range(3)
-
-Integers = NDArray[np.int64]
 
 
 @njit

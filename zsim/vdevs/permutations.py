@@ -6,9 +6,11 @@ import functools
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.base.model_data import load_toml, models_directory
-from zsim.vdevs.draid import Permutations
+
+Permutations = NDArray[np.int64]
 
 FIRST_SEED = 0xD7A1D5EED
 MASK = (1 << 64) - 1

@@ -21,7 +21,7 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.procedures import procedure, procedure_names
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.wording import bar, clock
-from zsim.prediction.answer.prediction import Quantiles
+from zsim.prediction.answer.records import Quantiles
 
 POOL = {"layout": "raidz2x6", "fill": 0.6, "drive_size": "8TB", "recordsize": "128K"}
 TOML = """

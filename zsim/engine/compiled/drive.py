@@ -6,9 +6,7 @@ reacted yet (seen in every emulated-drive trace, and DiskSim's rule too).
 
 from __future__ import annotations
 
-from typing import Any
-
-from zsim.base.jit import njit, word_of
+from zsim.base.jit import Record, Table, njit, word_of
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
@@ -26,17 +24,21 @@ from zsim.drives.physics.mechanics import (
 )
 from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
 from zsim.drives.physics.smr import HEAD, smr_idle, smr_parts
-from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     CACHE_ANSWERED,
     CACHE_DESTAGED,
     CACHE_NONE,
     CACHE_PENDING,
     FOREVER,
+    SHORT_FORWARD,
+)
+from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
+from zsim.engine.compiled.memory import (
     N_LEAVES,
     N_LINKS,
     N_SERVERS,
     acknowledge_of,
+    cache_slot,
     commands_of,
     drives_of,
     event_bits_of,
@@ -45,35 +47,21 @@ from zsim.engine.compiled.memory import (
     general_of,
     held_of,
     leaves_of,
+    link_slot,
     links_of,
     rates_of,
     segments_of,
     shingles_of,
     zones_of,
 )
-from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
+from zsim.engine.leaf_rules import answer_time, crossing_time, fits_cache, waits_since
 
-SHORT_FORWARD = 512 * 1024
-# Writes a drive's cache can keep track of.
-MAX_CACHED = 4096
 # So few event slots are looked at one by one.
 FEW_SLOTS = 24
 
 
 @njit
-def link_slot(table: Any, link: int) -> int:
-    """Return the event slot of a link."""
-    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
-
-
-@njit
-def cache_slot(table: Any, leaf: int) -> int:
-    """Return the event slot of a drive's write cache."""
-    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
-
-
-@njit
-def _overhead(drive: Any, command: Any, at: float) -> float:
+def _overhead(drive: Record, command: Record, at: float) -> float:
     overhead = drive.write_overhead if command.write else drive.read_overhead
     if drive.overhead_overlaps != 0:
         overhead = max(0.0, overhead - (at - command.arrived))
@@ -81,7 +69,7 @@ def _overhead(drive: Any, command: Any, at: float) -> float:
 
 
 @njit
-def _count_gap(state: Any, offset: int) -> None:
+def _count_gap(state: Record, offset: int) -> None:
     gap = offset - state.head
     if gap == 0:
         state.sequential += 1
@@ -90,7 +78,7 @@ def _count_gap(state: Any, offset: int) -> None:
 
 
 @njit
-def _known_edges(table: Any, leaf: int, command: Any, head: int) -> tuple[bool, bool]:
+def _known_edges(table: Table, leaf: int, command: Record, head: int) -> tuple[bool, bool]:
     """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
 
     They need not if the write goes on in them, or if they came by in the turn that another has paid for.
@@ -107,7 +95,7 @@ def _known_edges(table: Any, leaf: int, command: Any, head: int) -> tuple[bool, 
 
 @njit
 def _in_place(
-    table: Any, leaf: int, command: Any, head: int, at: float, overhead: float
+    table: Table, leaf: int, command: Record, head: int, at: float, overhead: float
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
     follows, followed = _known_edges(table, leaf, command, head)
@@ -128,7 +116,7 @@ def _in_place(
 
 @njit
 def _serve_specially(
-    table: Any, leaf: int, command: Any, at: float
+    table: Table, leaf: int, command: Record, at: float
 ) -> tuple[tuple[float, float, float, float], float, int]:
     """Return the parts of a service, the cleaning it waits for [s], and the head after it.
 
@@ -174,7 +162,7 @@ def _serve_specially(
 
 
 @njit
-def _stop_reading_ahead(table: Any, leaf: int, at: float) -> int:
+def _stop_reading_ahead(table: Table, leaf: int, at: float) -> int:
     """Store what has been read ahead, before the arm moves; return where the head stands."""
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     if state.ahead_since < 0.0:
@@ -189,7 +177,7 @@ def _stop_reading_ahead(table: Any, leaf: int, at: float) -> int:
 
 @njit
 def _read_with_buffer(
-    table: Any, leaf: int, command: Any, at: float, overhead: float
+    table: Table, leaf: int, command: Record, at: float, overhead: float
 ) -> tuple[tuple[float, float, float, float], int]:
     """Return the parts of a read's service [s] and the head after it; a stream comes from the buffer."""
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
@@ -223,7 +211,7 @@ def _read_with_buffer(
 
 
 @njit
-def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
+def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     number = take_up(table, leaf, place)
     state.in_service += 1
@@ -258,7 +246,7 @@ def _serve(table: Any, leaf: int, server: int, place: int, at: float) -> None:
 
 
 @njit
-def start_services(table: Any, leaf: int, at: float) -> None:
+def start_services(table: Table, leaf: int, at: float) -> None:
     """Let every idle server of a drive take a command it holds."""
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     while state.held > 0 and state.in_service < drive.parallel:
@@ -276,7 +264,7 @@ def start_services(table: Any, leaf: int, at: float) -> None:
 
 
 @njit
-def release_command_based(table: Any, link_number: int, at: float) -> None:
+def release_command_based(table: Table, link_number: int, at: float) -> None:
     """Hand a command-based link to the drive behind it that has waited longest."""
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
@@ -292,7 +280,7 @@ def release_command_based(table: Any, link_number: int, at: float) -> None:
 
 
 @njit
-def arrive(table: Any, number: int, at: float) -> None:
+def arrive(table: Table, number: int, at: float) -> None:
     """Put a command into its drive; a write that fits the write-back cache is answered from there."""
     command = commands_of(table)[number]
     leaf = command.leaf
@@ -304,8 +292,8 @@ def arrive(table: Any, number: int, at: float) -> None:
         zone = zones[zone_at(drive, zones, command.offset)]
         command.rate = zone.rate
         command.angle = (command.offset - zone.start) / zone.turn_bytes
-    room = state.cached + command.length <= drive.cache_bytes and state.held + 1 < MAX_CACHED
-    if command.write != 0 and drive.cache_bytes > 0 and room and state.flushing == 0:
+    held, flushing = state.held + 1, state.flushing != 0
+    if command.write != 0 and fits_cache(command.length, state.cached, held, drive.cache_bytes, flushing):
         state.cached += command.length
         command.cache = CACHE_PENDING
         command.due = answer_time(at, drive.write_overhead, command.length, drive.interface_rate)
@@ -318,7 +306,7 @@ def arrive(table: Any, number: int, at: float) -> None:
 
 
 @njit
-def answer_cached(table: Any, leaf: int) -> int:
+def answer_cached(table: Table, leaf: int) -> int:
     """Return the cached write whose answer is due, and set the time of the next one."""
     state, waiting, commands = leaves_of(table)[leaf], acknowledge_of(table, leaf), commands_of(table)
     first = 0
@@ -337,7 +325,7 @@ def answer_cached(table: Any, leaf: int) -> int:
 
 
 @njit
-def flush_cache(table: Any, leaf: int) -> bool:
+def flush_cache(table: Table, leaf: int) -> bool:
     """Begin to flush a drive's write cache if there is something in it; tell whether there is."""
     state = leaves_of(table)[leaf]
     if drives_of(table)[leaf].flush_each_txg == 0 or state.cached == 0:
@@ -347,7 +335,7 @@ def flush_cache(table: Any, leaf: int) -> bool:
 
 
 @njit
-def join_link(table: Any, link_number: int, number: int, at: float) -> None:
+def join_link(table: Table, link_number: int, number: int, at: float) -> None:
     """Queue a command's data for transfer over a shared link (first come, first served)."""
     link, command = links_of(table)[link_number], commands_of(table)[number]
     duration = crossing_time(link.per_command, command.length, link.rate)
@@ -364,7 +352,7 @@ def join_link(table: Any, link_number: int, number: int, at: float) -> None:
 
 
 @njit
-def leave_link(table: Any, link_number: int) -> int:
+def leave_link(table: Table, link_number: int) -> int:
     """Return the command whose transfer over a link ends now, and set the time of the next one."""
     link, commands = links_of(table)[link_number], commands_of(table)
     number = link.first
@@ -375,7 +363,7 @@ def leave_link(table: Any, link_number: int) -> int:
 
 
 @njit
-def submit(table: Any, number: int, at: float) -> None:
+def submit(table: Table, number: int, at: float) -> None:
     """Send a command towards its drive: writes cross a shared link first."""
     command = commands_of(table)[number]
     state = leaves_of(table)[command.leaf]
@@ -389,7 +377,7 @@ def submit(table: Any, number: int, at: float) -> None:
 
 
 @njit
-def end_service(table: Any, slot: int) -> int:
+def end_service(table: Table, slot: int) -> int:
     """End the service in an event slot; return what is to be done with its command.
 
     Returns the number of the command if the host sees it done now, -1 if nothing is to be done, and
@@ -427,7 +415,7 @@ def end_service(table: Any, slot: int) -> int:
 
 
 @njit
-def end_link(table: Any, link_number: int) -> int:
+def end_link(table: Table, link_number: int) -> int:
     """End a transfer over a link; return the command if the host sees it done, else -1.
 
     The data of a write have reached their drive, unless another link lies in between.
@@ -445,17 +433,7 @@ def end_link(table: Any, link_number: int) -> int:
 
 
 @njit
-def device_slots(table: Any) -> int:
-    """Return how many event slots belong to drives, links and write caches."""
-    return int(
-        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
-        + word_of(table, N_LINKS)
-        + word_of(table, N_LEAVES)
-    )
-
-
-@njit
-def next_slot(table: Any, slots: int) -> int:
+def next_slot(table: Table, slots: int) -> int:
     """Return the event slot whose time comes first (the lowest of equals).
 
     Times are compared as integers, which the compiler does several at once.
@@ -484,7 +462,7 @@ def next_slot(table: Any, slots: int) -> int:
 
 
 @njit
-def device_event(table: Any, slot: int) -> tuple[int, int]:
+def device_event(table: Table, slot: int) -> tuple[int, int]:
     """Handle the event of a drive, a link or a write cache.
 
     Returns

@@ -6,11 +6,9 @@ looks at these alone but for the last few.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from zsim.base.jit import njit, word_of
+from zsim.base.jit import Record, Table, View, njit, word_of
 from zsim.drives.physics.mechanics import (
     KIND_FLASH,
     LANES,
@@ -22,9 +20,8 @@ from zsim.drives.physics.mechanics import (
     track_around,
 )
 from zsim.drives.physics.smr import reach_of_shingled
+from zsim.engine.codes import CACHE_NONE, FOREVER
 from zsim.engine.compiled.memory import (
-    CACHE_NONE,
-    FOREVER,
     HELD_CAPACITY,
     bearings_of,
     begin_of_held,
@@ -47,7 +44,7 @@ ROUNDING = 1e-6
 
 
 @njit
-def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: float) -> float:
+def positioning_cost(drive: Record, command: Record, head: int, at: float, bound: float) -> float:
     """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
     if drive.band > 0 and command.write != 0:
         return reach_of_shingled(drive, head, command.offset)
@@ -61,7 +58,7 @@ def positioning_cost(drive: Any, command: Any, head: int, at: float, bound: floa
 
 
 @njit
-def pick_held(table: Any, leaf: int, at: float) -> int:
+def pick_held(table: Table, leaf: int, at: float) -> int:
     """Return the place of the held command a drive serves next (FCFS, C-LOOK or SPTF with an age limit)."""
     drive, state, held, commands = (
         drives_of(table)[leaf],
@@ -89,7 +86,7 @@ def pick_held(table: Any, leaf: int, at: float) -> int:
 
 
 @njit
-def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
+def _nearest(table: Table, leaf: int, count: int, kind: int, at: float) -> int:
     """Return the place of the held command that is reached first (the oldest of equals).
 
     Lower bounds rule out most, usually all but one.
@@ -114,7 +111,7 @@ def _nearest(table: Any, leaf: int, count: int, kind: int, at: float) -> int:
 
 
 @njit
-def _least_bound(table: Any, count: int) -> int:
+def _least_bound(table: Table, count: int) -> int:
     """Return the place of the least of the bounds, nearly: the last bits of each give way to its place."""
     bits, least = reach_bits_of(table), MOST_BITS
     for place in range(count):
@@ -123,7 +120,9 @@ def _least_bound(table: Any, count: int) -> int:
 
 
 @njit
-def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limit: Any) -> int:
+def _reached_first(
+    table: Table, leaf: int, count: int, kind: int, at: float, limit: np.float32 | float
+) -> int:
     """Return the place of the held command reached first, of those whose bounds are within `limit`."""
     drive, state, held, commands = (
         drives_of(table)[leaf],
@@ -145,13 +144,13 @@ def _reached_first(table: Any, leaf: int, count: int, kind: int, at: float, limi
 
 
 @njit
-def _is_of(command: Any, kind: int) -> bool:
+def _is_of(command: Record, kind: int) -> bool:
     """Tell whether a held command is one of those that the drive chooses from."""
     return kind == ANY or (command.cache == CACHE_NONE) == (kind == AWAITED)
 
 
 @njit
-def _first_of(table: Any, leaf: int, kind: int) -> int:
+def _first_of(table: Table, leaf: int, kind: int) -> int:
     """Return the place of the oldest held command of a kind; there is one."""
     held, commands, place = held_of(table, leaf), commands_of(table), 0
     while not _is_of(commands[held[place]], kind):
@@ -160,7 +159,7 @@ def _first_of(table: Any, leaf: int, kind: int) -> int:
 
 
 @njit
-def _kind_to_serve(table: Any, leaf: int, count: int) -> int:
+def _kind_to_serve(table: Table, leaf: int, count: int) -> int:
     """Return which of the held commands a drive chooses from.
 
     While it flushes, the cached writes: FLUSH CACHE EXT is not queued, so nothing else is taken up beside it
@@ -180,7 +179,7 @@ def _kind_to_serve(table: Any, leaf: int, count: int) -> int:
 
 
 @njit
-def _clook(table: Any, leaf: int, count: int, kind: int) -> int:
+def _clook(table: Table, leaf: int, count: int, kind: int) -> int:
     held, commands, head = held_of(table, leaf), commands_of(table), leaves_of(table)[leaf].head
     above, lowest = -1, -1
     for place in range(count):
@@ -195,7 +194,7 @@ def _clook(table: Any, leaf: int, count: int, kind: int) -> int:
 
 
 @njit
-def hold(table: Any, leaf: int, number: int) -> None:
+def hold(table: Table, leaf: int, number: int) -> None:
     """Put a command behind those that a drive holds."""
     drive, state, begin = drives_of(table)[leaf], leaves_of(table)[leaf], begin_of_held(table, leaf)
     if begin[0] + state.held == word_of(table, HELD_CAPACITY):
@@ -210,7 +209,7 @@ def hold(table: Any, leaf: int, number: int) -> None:
 
 
 @njit
-def _move_to_front(table: Any, leaf: int) -> None:
+def _move_to_front(table: Table, leaf: int) -> None:
     """Move the commands that a drive holds to the front of their room."""
     begin, state = begin_of_held(table, leaf), leaves_of(table)[leaf]
     first, begin[0] = begin[0], 0
@@ -222,7 +221,7 @@ def _move_to_front(table: Any, leaf: int) -> None:
 
 
 @njit
-def take_up(table: Any, leaf: int, place: int) -> int:
+def take_up(table: Table, leaf: int, place: int) -> int:
     """Take a command out of those that a drive holds; return its number."""
     state, held = leaves_of(table)[leaf], held_of(table, leaf)
     places, bearings = places_of(table, leaf), bearings_of(table, leaf)
@@ -239,7 +238,7 @@ def take_up(table: Any, leaf: int, place: int) -> int:
 
 
 @njit
-def is_continued(table: Any, leaf: int, command: Any) -> bool:
+def is_continued(table: Table, leaf: int, command: Record) -> bool:
     """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
     drive, end = drives_of(table)[leaf], command.offset + command.length
     if end % drive.physical_sector == 0:
@@ -259,7 +258,7 @@ def is_continued(table: Any, leaf: int, command: Any) -> bool:
 
 
 @njit
-def _some_between(places: Any, first: int, low: int, high: int) -> bool:
+def _some_between(places: View, first: int, low: int, high: int) -> bool:
     """Tell whether some of the next `LANES` places lie within [low, high]; all are looked at, at once."""
     near = 0
     for place in range(first, first + LANES):
@@ -268,7 +267,7 @@ def _some_between(places: Any, first: int, low: int, high: int) -> bool:
 
 
 @njit
-def fetch_track(table: Any, leaf: int, command: Any) -> None:
+def fetch_track(table: Table, leaf: int, command: Record) -> None:
     """Note that the sectors which held writes cover in part are read: those on the track of `command`.
 
     A drive without a write cache executes one write after the other.

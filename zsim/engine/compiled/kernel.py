@@ -6,17 +6,11 @@ same to the bit for every way of slicing the time axis.
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
-from zsim.base.jit import bare, njit, word_of
-from zsim.engine.compiled.drive import (
-    device_event,
-    device_slots,
-    flush_cache,
-    next_slot,
-)
-from zsim.engine.compiled.issue import enqueue
-from zsim.engine.compiled.memory import (
+from zsim.base.jit import Table, bare, njit, word_of
+from zsim.engine.codes import (
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -27,169 +21,34 @@ from zsim.engine.compiled.memory import (
     EXIT_STALLED,
     FLAG_NORMAL,
     FOREVER,
-    ITEM_MASK,
-    META_ABSENT,
-    META_PRESENT,
-    META_WANTED,
+    STREAM_FINISHED,
+    STREAM_PAUSED,
+    STREAM_READY,
+)
+from zsim.engine.compiled.clients import client_reads, client_thinks
+from zsim.engine.compiled.drive import device_event, flush_cache, next_slot
+from zsim.engine.compiled.memory import (
     N_CLIENTS,
     N_LEAVES,
     N_RECORDS,
     N_STREAMS,
-    OP_ISSUE,
-    OP_PREFETCH,
-    OP_VISIT,
     OWNER_GROUP,
-    PROGRAM_MASK,
-    STREAM_DELAY,
-    STREAM_FINISHED,
-    STREAM_METADATA,
-    STREAM_PAUSED,
-    STREAM_READY,
-    STREAM_WINDOW,
+    device_slots,
     event_times_of,
     general_of,
-    items_of,
-    program_of,
-    scan_rules_of,
+    stream_slot,
     streams_of,
 )
+from zsim.engine.compiled.queue import enqueue
 from zsim.engine.compiled.scan import (
-    client_reads,
-    client_thinks,
-    delay_end,
-    fetch_metadata,
     finish_command,
     forget_command,
-    run_prefetch,
-    start_block,
-    stream_slot,
-    want_metadata,
+    run_streams,
 )
 
 
 @njit
-def issue_in_turn(table: Any, stream_number: int, item_number: int) -> int:
-    """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
-    general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    rules = scan_rules_of(table)[0]
-    if stream.inflight >= stream.limit or general.free_slots == 0:
-        return STREAM_WINDOW
-    if (
-        rules.delay_ticks > 0
-        and stream.delayed == 0
-        and general.now - general.last_client <= rules.idle_window_s
-    ):
-        stream.delayed = 1
-        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(table)
-        return STREAM_DELAY
-    stream.delayed = 0
-    start_block(table, stream_number, item_number)
-    return STREAM_READY
-
-
-@njit
-def step_issue(table: Any, stream_number: int, item_number: int) -> int:
-    """Try to issue one scan block; return the stream's state.
-
-    Ready: it was issued, or the scan pauses here and the blocks above it come next.
-    """
-    general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
-    if (
-        general.now >= general.pause_at
-        and stream.delayed == 0
-        and (scan_rules_of(table)[0].pause_level0_only == 0 or item.level0 != 0)
-    ):
-        stream.unwind = item.unwind
-        return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
-    return issue_in_turn(table, stream_number, item_number)
-
-
-@njit
-def step_unwind(table: Any, stream_number: int) -> int:
-    """Try to issue the next of the blocks above the one at which the scan paused; the last ends it.
-
-    The traversal returns through the callbacks of all its levels, and does so again when these subtrees are
-    done in a later txg (OpenZFS dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after
-    dsl_scan_recurse).
-    """
-    stream = streams_of(table)[stream_number]
-    item_number = stream.unwind
-    state = issue_in_turn(table, stream_number, item_number)
-    if state != STREAM_READY:
-        return state
-    stream.unwind = items_of(table)[item_number & word_of(table, ITEM_MASK)].unwind
-    return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
-
-
-@njit
-def step_visit(table: Any, stream_number: int, item_number: int) -> int:
-    """Visit a metadata block: it must be in memory first; return the stream's state."""
-    general, stream = general_of(table)[0], streams_of(table)[stream_number]
-    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
-    if item.metadata_state == META_PRESENT:
-        if stream.first_visit < 0.0:
-            stream.first_visit = general.now
-        stream.last_visit = general.now
-        if scan_rules_of(table)[0].prefetch_recursive != 0:
-            want_metadata(table, item_number)
-            run_prefetch(table)
-        return STREAM_READY
-    if general.now >= general.pause_at and scan_rules_of(table)[0].pause_level0_only == 0:
-        return STREAM_PAUSED
-    if item.metadata_state in (META_ABSENT, META_WANTED):
-        fetch_metadata(table, item_number)
-        return STREAM_METADATA if item.metadata_state != META_PRESENT else STREAM_READY
-    return STREAM_METADATA
-
-
-@njit
-def run_stream(table: Any, stream_number: int) -> None:
-    """Let one scan stream go on until it has to wait for something."""
-    stream, program = streams_of(table)[stream_number], program_of(table)
-    while stream.state == STREAM_READY:
-        if stream.unwind >= 0:
-            stream.state = step_unwind(table, stream_number)
-            continue
-        if stream.position >= stream.end:
-            stream.state = STREAM_FINISHED
-            return
-        operation = program[stream.position & word_of(table, PROGRAM_MASK)]
-        if operation.code == OP_ISSUE:
-            stream.state = step_issue(table, stream_number, operation.item)
-            if stream.state != STREAM_READY or stream.unwind >= 0:
-                continue
-        elif operation.code == OP_VISIT:
-            stream.state = step_visit(table, stream_number, operation.item)
-            if stream.state != STREAM_READY:
-                return
-        elif operation.code == OP_PREFETCH:
-            item = items_of(table)[operation.item & word_of(table, ITEM_MASK)]
-            if item.metadata_state == META_ABSENT:
-                fetch_metadata(table, operation.item)
-        stream.position += 1
-
-
-@njit
-def run_streams(table: Any) -> None:
-    """Let every scan stream go on as far as it can."""
-    general, streams, program = general_of(table)[0], streams_of(table), program_of(table)
-    if general.running == 0:
-        return
-    for number in range(word_of(table, N_STREAMS)):
-        stream = streams[number]
-        if stream.state == STREAM_METADATA:
-            operation = program[stream.position & word_of(table, PROGRAM_MASK)]
-            if items_of(table)[operation.item & word_of(table, ITEM_MASK)].metadata_state == META_PRESENT:
-                stream.state = STREAM_READY
-        elif stream.state == STREAM_WINDOW and stream.inflight < stream.limit and general.free_slots > 0:
-            stream.state = STREAM_READY
-        if stream.state == STREAM_READY:
-            run_stream(table, number)
-
-
-@njit
-def is_drained(table: Any) -> bool:
+def is_drained(table: Table) -> bool:
     """Tell whether every stream is paused or finished and nothing of the scan is in flight."""
     general, streams = general_of(table)[0], streams_of(table)
     if general.running == 0 or general.inflight_blocks > 0 or general.metadata_inflight > 0:
@@ -202,7 +61,7 @@ def is_drained(table: Any) -> bool:
 
 
 @njit
-def handle(table: Any, slot: int) -> None:
+def handle(table: Table, slot: int) -> None:
     """Handle the event of one slot."""
     devices = device_slots(table)
     if slot < devices:
@@ -222,7 +81,7 @@ def handle(table: Any, slot: int) -> None:
 
 
 @njit
-def exit_reason(table: Any) -> int:
+def exit_reason(table: Table) -> int:
     """Return the reason for which control is due now, or -1."""
     general, streams = general_of(table)[0], streams_of(table)
     if general.group_waiting != 0 and general.group_left == 0:
@@ -241,7 +100,7 @@ def exit_reason(table: Any) -> int:
 
 
 @njit
-def advance(state: Any, until: float, budget: int) -> int:
+def advance(state: Table, until: float, budget: int) -> int:
     """Advance to `until`, or to the first moment at which control has to decide.
 
     Parameters
@@ -283,7 +142,7 @@ def advance(state: Any, until: float, budget: int) -> int:
 
 
 @njit
-def submit_group(state: Any, rows: Any) -> None:
+def submit_group(state: Table, rows: NDArray[np.int64]) -> None:
     """Queue a group of plain I/Os now; `advance` returns EXIT_GROUP when all are done.
 
     Parameters
@@ -301,7 +160,7 @@ def submit_group(state: Any, rows: Any) -> None:
 
 
 @njit
-def flush_caches(state: Any) -> None:
+def flush_caches(state: Table) -> None:
     """Flush the write caches; `advance` returns EXIT_GROUP when they are empty."""
     table = bare(state)
     general = general_of(table)[0]
@@ -311,7 +170,7 @@ def flush_caches(state: Any) -> None:
 
 
 @njit
-def start_clients(state: Any) -> None:
+def start_clients(state: Table) -> None:
     """Let every foreground client begin (each after a first think time)."""
     table = bare(state)
     for number in range(word_of(table, N_CLIENTS)):

@@ -7,43 +7,28 @@ the thirty arrays pays for two.  `PlaneMemory` owns the arrays and keeps them al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import array_at, array_in, matrix_at, njit, word_of
+from zsim.base.jit import Record, Table, View, address_of, array_at, array_in, matrix_at, njit, word_of
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
-from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE
-from zsim.drives.physics.smr import COUNTERS
-from zsim.engine.model import QueueRules, ScanRules
+from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE, drive_table, zone_table
+from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
+from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE
+from zsim.engine.model import LeafModel, LinkModel, QueueRules, ScanRules
 
-CLASSES = 6
 # Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
 COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
-SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
 BUCKETS = 256
 
-(
-    EXIT_HORIZON,
-    EXIT_GROUP,
-    EXIT_DRAINED,
-    EXIT_BUDGET,
-    EXIT_STALLED,
-    EXIT_RECORD,
-    EXIT_REFILL,
-    EXIT_EPOCH,
-) = range(8)
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
-OP_ISSUE, OP_VISIT, OP_PREFETCH = range(3)
-STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
-KIND_RAIDZ, KIND_MIRROR, KIND_DRAID = range(3)
-META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
-FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 
 
 def rules_dtype(rules: type) -> np.dtype[Any]:
@@ -68,7 +53,6 @@ GENERAL_DTYPE = np.dtype(
         ("running", "i8"),
         ("pause_at", "f8"),
         ("last_client", "f8"),
-        ("loaded", "i8"),
         ("refill", "i8"),
         # Metadata.
         ("metadata_inflight", "i8"),
@@ -89,51 +73,6 @@ GENERAL_DTYPE = np.dtype(
         ("client_reads", "i8"),
         ("client_latency", "f8"),
         ("label_bytes", "i8"),
-    ]
-)
-LEAF_DTYPE = np.dtype(
-    [
-        ("head", "i8"),
-        ("last_offset", "i8"),
-        ("last_class", "i8"),
-        ("credit", "i8"),
-        ("interactive", "i8"),
-        ("pending", "i8"),
-        ("queued", "i8"),
-        ("in_service", "i8"),
-        ("held", "i8"),
-        ("awaited", "i8"),
-        ("cached", "i8"),
-        ("acknowledging", "i8"),
-        ("link", "i8"),
-        ("replaced_by", "i8"),
-        ("wrote_last", "i8"),
-        # Read-ahead, fast region and channel of flash, shingling, FLUSH CACHE.
-        ("ahead_since", "f8"),
-        ("ahead_clock", "i8"),
-        ("slc_used", "f8"),
-        ("drawn", "i8"),
-        ("free_at", "f8"),
-        ("cleaning", "f8"),
-        ("flushing", "i8"),
-        ("ended", "f8"),
-        ("busy", "f8"),
-        ("overhead", "f8"),
-        ("seek", "f8"),
-        ("wait", "f8"),
-        ("transfer", "f8"),
-        ("response", "f8"),
-        ("reads", "i8"),
-        ("writes", "i8"),
-        ("read_bytes", "i8"),
-        ("write_bytes", "i8"),
-        ("scan_reads", "i8"),
-        ("scan_writes", "i8"),
-        ("scan_read_bytes", "i8"),
-        ("scan_write_bytes", "i8"),
-        ("sequential", "i8"),
-        ("forward", "i8"),
-        ("children", "i8"),
     ]
 )
 CHILD_DTYPE = np.dtype(
@@ -174,8 +113,6 @@ COMMAND_DTYPE = np.dtype(
         ("fetched", "i8"),
     ]
 )
-FOREVER = np.inf
-CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)
 # `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
 # block was issued; `general.epoch_left` blocks of closed epochs are in flight.
 SLOT_DTYPE = np.dtype(
@@ -196,7 +133,6 @@ VDEV_DTYPE = np.dtype(
         ("parity", "i8"),
         ("ashift", "i8"),
         ("first_child", "i8"),
-        ("missing", "i8"),
         ("data", "i8"),
         ("spares", "i8"),
         ("permutation", "i8"),
@@ -211,7 +147,6 @@ STREAM_DTYPE = np.dtype(
         ("inflight", "i8"),
         ("limit", "i8"),
         ("counts_blocks", "i8"),
-        ("wake", "f8"),
         ("delayed", "i8"),
         ("unwind", "i8"),
         ("issued_blocks", "i8"),
@@ -267,22 +202,6 @@ CLIENT_DTYPE = np.dtype(
         ("answered", "i8"),
     ]
 )
-RECORD_DTYPE = np.dtype(
-    [
-        ("submitted", "f8"),
-        ("started", "f8"),
-        ("done", "f8"),
-        ("offset", "i8"),
-        ("length", "i8"),
-        ("leaf", "i4"),
-        ("klass", "i2"),
-        ("write", "i2"),
-        ("scan", "i2"),
-        ("aggregated", "i2"),
-        ("pad", "i4"),
-    ]
-)
-
 # Entries of the table: addresses first, sizes behind them.
 (
     GENERAL,
@@ -372,7 +291,7 @@ _permutation_matrix = matrix_at("i8")
 
 
 @njit
-def permutations_of(table: Any, vdev: Any) -> Any:
+def permutations_of(table: Table, vdev: Record) -> View:
     """Return the base permutations of a dRAID, row after row."""
     return _permutation_matrix(
         word_of(table, PERMUTATIONS) + WORD * vdev.permutation, vdev.permutations, vdev.children
@@ -380,26 +299,26 @@ def permutations_of(table: Any, vdev: Any) -> Any:
 
 
 @njit
-def rates_of(table: Any, leaf: int) -> Any:
+def rates_of(table: Table, leaf: int) -> View:
     """Return the zone rates of one leaf [bytes/s]."""
     return _float64_at(word_of(table, RATES) + WORD * MAX_ZONES * leaf)
 
 
 @njit
-def zones_of(table: Any, leaf: int) -> Any:
+def zones_of(table: Table, leaf: int) -> View:
     """Return the zones of one leaf, records of ZONE_DTYPE."""
     return _zones_at(word_of(table, ZONES) + ZONE_BYTES * MAX_ZONES * leaf)
 
 
 @njit
-def segments_of(table: Any, leaf: int) -> Any:
+def segments_of(table: Table, leaf: int) -> View:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
     first = word_of(table, SEGMENTS) + SEGMENT_WORDS * WORD * MAX_SEGMENTS * leaf
     return _permutation_matrix(first, drives_of(table)[leaf].read_segments, SEGMENT_WORDS)
 
 
 @njit
-def shingles_of(table: Any, leaf: int) -> Any:
+def shingles_of(table: Table, leaf: int) -> View:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
     bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 2 * WORD * leaf)
     first, bands = word_of(table, SHINGLES) + WORD * bounds[0], bounds[1]
@@ -412,60 +331,99 @@ def shingles_of(table: Any, leaf: int) -> Any:
 
 
 @njit
-def counts_of(table: Any, leaf: int) -> Any:
+def counts_of(table: Table, leaf: int) -> View:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
     return table_at(word_of(table, CLASS_COUNTS) + COUNTS * WORD * CLASSES * leaf)
 
 
 @njit
-def buckets_of(table: Any, leaf: int, klass: int) -> Any:
+def buckets_of(table: Table, leaf: int, klass: int) -> View:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
     return _int32_at(word_of(table, BUCKET_COUNTS) + HALF * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
-def queue_of(table: Any, row: int) -> Any:
+def queue_of(table: Table, row: int) -> View:
     """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
     return _queue_at(word_of(table, QUEUE) + QUEUE_BYTES * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
-def begin_of_held(table: Any, leaf: int) -> Any:
+def begin_of_held(table: Table, leaf: int) -> View:
     """Return where a drive's list of commands begins, an array of one."""
     return table_at(word_of(table, BOUNDS) + 2 * WORD * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
-def held_of(table: Any, leaf: int) -> Any:
+def held_of(table: Table, leaf: int) -> View:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, HELD) + HALF * (word_of(table, HELD_CAPACITY) * leaf + begin))
 
 
 @njit
-def places_of(table: Any, leaf: int) -> Any:
+def places_of(table: Table, leaf: int) -> View:
     """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, PLACES) + HALF * first)
 
 
 @njit
-def bearings_of(table: Any, leaf: int) -> Any:
+def bearings_of(table: Table, leaf: int) -> View:
     """Return the bearings of the commands that a drive holds, in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _float32_at(word_of(table, BEARINGS) + HALF * first)
 
 
 @njit
-def acknowledge_of(table: Any, leaf: int) -> Any:
+def acknowledge_of(table: Table, leaf: int) -> View:
     """Return the cached writes of a drive that are not yet answered."""
     return _int32_at(word_of(table, ACKNOWLEDGE) + HALF * word_of(table, HELD_CAPACITY) * leaf)
 
 
 @njit
-def mirror_sides_of(table: Any, children: int) -> Any:
+def mirror_sides_of(table: Table, children: int) -> View:
     """Return room for what is known of a mirror's children: their loads, and their standings."""
     return _permutation_matrix(word_of(table, MIRROR_SIDES), 2, children)
+
+
+@njit
+def link_slot(table: Table, link: int) -> int:
+    """Return the event slot of a link."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + link)
+
+
+@njit
+def cache_slot(table: Table, leaf: int) -> int:
+    """Return the event slot of a drive's write cache."""
+    return int(word_of(table, N_LEAVES) * word_of(table, N_SERVERS) + word_of(table, N_LINKS) + leaf)
+
+
+@njit
+def device_slots(table: Table) -> int:
+    """Return how many event slots belong to drives, links and write caches."""
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+    )
+
+
+@njit
+def client_slot(table: Table, client: int) -> int:
+    """Return the event slot of a foreground client."""
+    return int(
+        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
+        + word_of(table, N_LINKS)
+        + word_of(table, N_LEAVES)
+        + client
+    )
+
+
+@njit
+def stream_slot(table: Table, stream: int) -> int:
+    """Return the event slot of a scan stream's delay."""
+    return client_slot(table, word_of(table, N_CLIENTS)) + stream
 
 
 def power_of_two(count: int) -> int:
@@ -534,7 +492,7 @@ class PlaneMemory:
         """Return the table: each array's address under its own name in capitals, then the sizes."""
         table, entries = np.zeros(TABLE_LENGTH, np.int64), globals()
         for name, value in vars(self).items():
-            table[entries[name.upper()]] = value.ctypes.data
+            table[entries[name.upper()]] = address_of(value)
         for name in ("leaves", "servers", "links", "clients", "streams", "records"):
             table[entries[f"N_{name.upper()}"]] = sizes[name]
         table[QUEUE_CAPACITY], table[HELD_CAPACITY] = sizes["queue"], sizes["held"]
@@ -557,14 +515,14 @@ class PlaneMemory:
             start = capacity // 4
             self.queue[row, start : start + high - low] = old[low:high]
             self.bounds[row] = start, start + high - low
-        self.table[QUEUE], self.table[QUEUE_CAPACITY] = self.queue.ctypes.data, capacity
+        self.table[QUEUE], self.table[QUEUE_CAPACITY] = address_of(self.queue), capacity
 
     def make_room(self, operations: int) -> None:
         """Make room for programs of so many operations, in place of those loaded."""
         if operations > len(self.program):
             self.program = np.zeros(operations, OPERATION_DTYPE)
             self.table[PROGRAM], self.table[PROGRAM_MASK] = (
-                self.program.ctypes.data,
+                address_of(self.program),
                 power_of_two(operations) - 1,
             )
 
@@ -575,3 +533,39 @@ class PlaneMemory:
         self.general["idle_since"] = -1.0
         self.general["first_scan"] = -1.0
         self.general["last_client"] = -1e18
+
+
+def shingle_words(leaves: Sequence[LeafModel]) -> int:
+    """Return how many numbers the state of all shingled drives takes."""
+    return sum(COUNTERS + 4 * smr_bands(leaf.drive) for leaf in leaves)
+
+
+def load_devices(memory: PlaneMemory, leaves: Sequence[LeafModel], links: Sequence[LinkModel]) -> None:
+    """Lay out drives, links and the state in which they begin."""
+    memory.drives[:], memory.rates[:] = drive_table([leaf.drive for leaf in leaves])
+    memory.zones[:] = zone_table(memory.drives, memory.rates)
+    memory.leaves["link"] = [leaf.link for leaf in leaves]
+    memory.leaves["last_class"] = CLASSES - 1
+    memory.leaves["ahead_since"] = -1.0
+    _load_shingles(memory, leaves)
+    for number, link in enumerate(links):
+        memory.links[number]["rate"] = link.rate
+        memory.links[number]["per_command"] = link.per_command_s
+        memory.links[number]["command_based"] = link.command_based
+        memory.links[number]["parent"] = link.parent
+    memory.links["first"] = -1
+
+
+def _load_shingles(memory: PlaneMemory, leaves: Sequence[LeafModel]) -> None:
+    """Lay out the state of every shingled drive (`smr.shingles_at_first`): bands and queue are zeros.
+
+    Those are left as they are: memory that is never touched is never taken.
+    """
+    first = 0
+    for number, leaf in enumerate(leaves):
+        bands = smr_bands(leaf.drive)
+        if bands == 0:
+            continue
+        memory.shingle_bounds[number] = first, bands
+        memory.shingles[first : first + COUNTERS] = counters_at_first(leaf.drive)
+        first += COUNTERS + 4 * bands

@@ -8,31 +8,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.engine.codes import (
+    BUDGET,
+    CLIENT_SEED_STEP,
+    MAX_CACHED,
+    MAX_SLOTS,
+    META_PRESENT,
+    STREAM_PAUSED,
+    STREAM_READY,
+)
 from zsim.engine.compiled import kernel
-from zsim.engine.compiled.drive import MAX_CACHED
-from zsim.engine.compiled.drive_memory import load_devices, shingle_words
 from zsim.engine.compiled.memory import (
     ITEM_DTYPE,
-    KIND_DRAID,
-    KIND_MIRROR,
-    KIND_RAIDZ,
-    META_PRESENT,
     RANDOM_READ,
     SEQUENTIAL_READ,
     SYNC_WRITES,
     PlaneMemory,
+    load_devices,
+    shingle_words,
 )
 from zsim.engine.compiled.warm import finish_compiling
-from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
-from zsim.vdevs.permutations import draid_permutations
+from zsim.vdevs.kind import code_of, kind_of
 
-KINDS = {"raidz": KIND_RAIDZ, "mirror": KIND_MIRROR, "draid": KIND_DRAID}
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
-CLIENT_SEED_STEP = 7919
-BUDGET = 2_000_000
-MAX_SLOTS = 1 << 16
 GROUP_ENTRIES = 256
 """Room in a leaf queue for what comes from a group, and as much for the clients."""
 COMMANDS_HELD = 4096
@@ -104,7 +105,6 @@ class CompiledPlane:
         self._load_items(items)
         self.memory.client_items[:asked] = np.concatenate((readable, log))
         self._load_clients(len(readable), len(log))
-        self.events = 0
 
     def _load_hardware(self) -> None:
         memory, model = self.memory, self.model
@@ -112,14 +112,13 @@ class CompiledPlane:
         first = laid_out = 0
         for number, vdev in enumerate(model.vdevs):
             row = memory.vdevs[number]
-            row["kind"], row["children"], row["parity"] = KINDS[vdev.kind], len(vdev.read_leaf), vdev.parity
+            row["kind"], row["children"], row["parity"] = code_of(vdev.kind), vdev.children, vdev.parity
             row["ashift"], row["first_child"] = vdev.ashift, first
             row["data"], row["spares"] = vdev.data, vdev.spares
-            if vdev.kind == "draid":
-                permutations = draid_permutations(len(vdev.read_leaf))
-                row["permutation"], row["permutations"] = laid_out, len(permutations)
-                memory.permutations[laid_out : laid_out + permutations.size] = permutations.ravel()
-                laid_out += permutations.size
+            table = kind_of(vdev.kind).table(vdev)
+            row["permutation"], row["permutations"] = laid_out, len(table)
+            memory.permutations[laid_out : laid_out + table.size] = table.ravel()
+            laid_out += table.size
             memory.child_leaf[first : first + len(vdev.read_leaf), 0] = vdev.read_leaf
             memory.child_leaf[first : first + len(vdev.read_leaf), 1] = vdev.write_leaf
             for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
@@ -194,20 +193,28 @@ class CompiledPlane:
         """Set the active limits of one I/O class."""
         self.memory.limits[0, klass], self.memory.limits[1, klass] = minimum, maximum
 
+    def set_rules(self, queue: QueueRules, scan: ScanRules) -> None:
+        """Set the rules of leaf queues and scan from now on."""
+        self.memory.hold_rules(queue, scan)
+
+    def set_window(self, number: int, window: Window) -> None:
+        """Set the window of a loaded stream from now on; it counts as the one before."""
+        self.memory.streams[number]["limit"] = window.limit
+
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream; streams without one are finished."""
         self.memory.make_room(sum(map(len, programs)))
         start = 0
         streams = self.memory.streams
         streams["position"] = streams["end"] = 0
-        streams["state"] = 0
+        streams["state"] = STREAM_READY
         streams["unwind"] = -1
         for number, (program, window) in enumerate(zip(programs, windows, strict=True)):
             end = start + len(program)
             self.memory.program["item"][start:end] = program.item
             self.memory.program["code"][start:end] = program.code
             row = streams[number]
-            row["position"], row["end"], row["state"], row["inflight"] = start, end, 0, 0
+            row["position"], row["end"], row["state"], row["inflight"] = start, end, STREAM_READY, 0
             row["limit"], row["counts_blocks"] = window.limit, window.counts_blocks
             row["first_visit"] = row["last_visit"] = -1.0
             start = end
@@ -223,9 +230,14 @@ class CompiledPlane:
     def resume(self, pause_at: float) -> None:
         """Let the scan run until `pause_at` [s]."""
         states = self.memory.streams["state"]
-        states[states == 4] = 0
+        states[states == STREAM_PAUSED] = STREAM_READY
         self.set_general("pause_at", pause_at)
         self.set_general("running", 1)
+
+    def cut_short(self) -> None:
+        """Let a running scan pause now."""
+        if self.general("running"):
+            self.set_general("pause_at", min(self.now, self.general("pause_at")))
 
     def pause(self) -> None:
         """Stop the scan (nothing of it may be in flight)."""
@@ -239,6 +251,20 @@ class CompiledPlane:
         for old, new in zip(read_leaf, write_leaf, strict=True):
             if old >= 0 and new >= 0:
                 self.memory.leaves[old]["replaced_by"] = new
+
+    def course(self) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the moment [s], and position and what is in flight of every stream."""
+        streams = self.memory.streams
+        return self.now, streams["position"].copy(), streams["inflight"].copy()
+
+    def set_metadata(self, items: NDArray[np.int64], state: int) -> None:
+        """Set where metadata blocks are (META codes)."""
+        self.memory.items["metadata_state"][items] = state
+
+    def set_wanted(self, items: NDArray[np.int64]) -> None:
+        """Set which metadata the prefetch thread is to fetch, rising."""
+        self.memory.heap[: len(items)] = items
+        self.set_general("heap_size", len(items))
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
@@ -270,7 +296,7 @@ class CompiledPlane:
         kernel.start_clients(self.memory.table)
 
     def advance(self, until: float, budget: int = BUDGET) -> int:
-        """Advance to `until` or the next decision; return the reason, an EXIT constant of `memory`."""
+        """Advance to `until` or the next decision; return the reason, an EXIT code."""
         return int(kernel.advance(self.memory.table, until, budget))
 
 
@@ -282,10 +308,6 @@ def item_records(items: ScanItems) -> NDArray[Any]:
     records["unwind"] = -1 if items.unwind is None else items.unwind
     records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
     return records
-
-
-def _permutation_cells(vdev: VdevModel) -> int:
-    return int(draid_permutations(len(vdev.read_leaf)).size) if vdev.kind == "draid" else 0
 
 
 def _read_ahead(items: ScanItems, room: Room) -> int:
@@ -342,7 +364,7 @@ def _sizes(
         "copies": room.copies,
         "vdevs": len(model.vdevs),
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
-        "permutations": sum(_permutation_cells(vdev) for vdev in model.vdevs),
+        "permutations": sum(kind_of(vdev.kind).table(vdev).size for vdev in model.vdevs),
         "slots": slots,
         "children": (2 * slots + further + metadata + model.client_blocks) * widest + 64 * 1024,
         "commands": leaves * (COMMANDS_HELD + cached) + 1024,

@@ -7,37 +7,47 @@ ordered by offset.
 
 from __future__ import annotations
 
-from typing import Any
-
-from zsim.base.jit import njit, word_of
-from zsim.engine.compiled.memory import (
+from zsim.base.jit import Table, View, njit, word_of
+from zsim.engine.codes import (
     ASYNC_WRITE,
-    BUCKETS,
     CLASSES,
-    QUEUE_CAPACITY,
+    FLAG_REPAIR,
+    FLAG_SCAN,
     REBUILD,
     SCRUB,
     SYNC_READ,
     SYNC_WRITE,
+)
+from zsim.engine.compiled.drive import submit
+from zsim.engine.compiled.memory import (
+    BUCKETS,
+    QUEUE_CAPACITY,
     bounds_of,
     buckets_of,
     children_of,
+    commands_of,
     counts_of,
     drives_of,
+    general_of,
     leaves_of,
     limits_of,
     queue_of,
     queue_rules_of,
+    scan_rules_of,
 )
-from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
+from zsim.engine.leaf_rules import (
+    class_maximum,
+    class_minimum,
+    credit_at_end,
+    credit_at_issue,
+    single_priority,
+)
 
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
-# Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
-SINGLE_SYNC, SINGLE_ASYNC_READ, SINGLE_ASYNC_WRITE, SINGLE_RESILVER, SINGLE_SCRUB = 0, 6, 4, 10, 20
 
 
 @njit
-def upper_bound(entries: Any, low: int, high: int, offset: int) -> int:
+def upper_bound(entries: View, low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is above `offset`."""
     while low < high:
         middle = (low + high) >> 1
@@ -49,7 +59,7 @@ def upper_bound(entries: Any, low: int, high: int, offset: int) -> int:
 
 
 @njit
-def lower_bound(entries: Any, low: int, high: int, offset: int) -> int:
+def lower_bound(entries: View, low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is not below `offset`."""
     while low < high:
         middle = (low + high) >> 1
@@ -61,7 +71,7 @@ def lower_bound(entries: Any, low: int, high: int, offset: int) -> int:
 
 
 @njit
-def _recentre(table: Any, row: int) -> None:
+def _recentre(table: Table, row: int) -> None:
     entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     start = (word_of(table, QUEUE_CAPACITY) - (high - low)) // 2
@@ -75,7 +85,7 @@ def _recentre(table: Any, row: int) -> None:
 
 
 @njit
-def insert(table: Any, row: int, child: int, offset: int) -> None:
+def insert(table: Table, row: int, child: int, offset: int) -> None:
     """Put a child I/O into its place in an offset-ordered queue (behind equals)."""
     bounds = bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
@@ -102,7 +112,7 @@ def insert(table: Any, row: int, child: int, offset: int) -> None:
 
 
 @njit
-def remove_range(table: Any, row: int, first: int, last: int) -> None:
+def remove_range(table: Table, row: int, first: int, last: int) -> None:
     """Take the entries at positions [first, last] out of a queue."""
     entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
@@ -118,21 +128,21 @@ def remove_range(table: Any, row: int, first: int, last: int) -> None:
 
 
 @njit
-def _minimum_of(table: Any, leaf: int, klass: int) -> int:
+def _minimum_of(table: Table, leaf: int, klass: int) -> int:
     rules, state = queue_rules_of(table)[0], leaves_of(table)[leaf]
     throttles = rules.non_interactive != 0
     return int(class_minimum(klass, limits_of(table)[klass], throttles, state.interactive, state.credit))
 
 
 @njit
-def _maximum_of(table: Any, leaf: int, klass: int) -> int:
+def _maximum_of(table: Table, leaf: int, klass: int) -> int:
     rules, state, limits = queue_rules_of(table)[0], leaves_of(table)[leaf], limits_of(table)
     least, most, throttles = limits[klass], limits[CLASSES + klass], rules.non_interactive != 0
     return int(class_maximum(klass, least, most, throttles, state.interactive, state.credit, rules.nia_delay))
 
 
 @njit
-def class_to_issue(table: Any, leaf: int) -> int:
+def class_to_issue(table: Table, leaf: int) -> int:
     """Return the class that may issue an I/O now, or -1.
 
     Source: OpenZFS vdev_queue.c:vdev_queue_class_to_issue (priority order; from 2.0.1 the classes below their
@@ -152,7 +162,7 @@ def class_to_issue(table: Any, leaf: int) -> int:
 
 
 @njit
-def _first_in(table: Any, row: int, klass: int) -> int:
+def _first_in(table: Table, row: int, klass: int) -> int:
     """Return the position of the earliest entry of a class (FIFO classes)."""
     bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
     best, best_stamp = -1, 0
@@ -164,7 +174,7 @@ def _first_in(table: Any, row: int, klass: int) -> int:
 
 
 @njit
-def _next_above(table: Any, row: int, klass: int, offset: int, bucket: int) -> int:
+def _next_above(table: Table, row: int, klass: int, offset: int, bucket: int) -> int:
     """Return the position of the first entry of a class (and bucket, if >= 0) at or above `offset`, or -1."""
     bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
@@ -176,7 +186,7 @@ def _next_above(table: Any, row: int, klass: int, offset: int, bucket: int) -> i
 
 
 @njit
-def _oldest_bucket(table: Any, leaf: int, klass: int) -> int:
+def _oldest_bucket(table: Table, leaf: int, klass: int) -> int:
     """Return the oldest arrival bucket that still holds an I/O of the class."""
     counts, buckets = counts_of(table, leaf), buckets_of(table, leaf, klass)
     bucket = counts[OLDEST + klass]
@@ -187,14 +197,14 @@ def _oldest_bucket(table: Any, leaf: int, klass: int) -> int:
 
 
 @njit
-def elevator(table: Any, row: int, klass: int, last_offset: int, bucket: int) -> int:
+def elevator(table: Table, row: int, klass: int, last_offset: int, bucket: int) -> int:
     """Return the position of the C-LOOK choice of a class in one queue, or -1 where it has none."""
     place = _next_above(table, row, klass, last_offset, bucket)
     return place if place >= 0 else _next_above(table, row, klass, 0, bucket)
 
 
 @njit
-def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
+def choose(table: Table, leaf: int, klass: int) -> tuple[int, int]:
     """Return queue row and position of the I/O of `klass` to issue next.
 
     FIFO for synchronous I/O, else C-LOOK from the end of the last I/O issued to the leaf; from 2.2 only
@@ -218,7 +228,7 @@ def choose(table: Any, leaf: int, klass: int) -> tuple[int, int]:
 
 
 @njit
-def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[int, int]:
+def _choose_in_bucket(table: Table, leaf: int, klass: int, bucket: int) -> tuple[int, int]:
     reads, writes = 2 * leaf, 2 * leaf + 1
     last = leaves_of(table)[leaf].last_offset
     if klass != REBUILD:
@@ -234,17 +244,7 @@ def _choose_in_bucket(table: Any, leaf: int, klass: int, bucket: int) -> tuple[i
 
 
 @njit
-def single_priority(klass: int, is_scrub: int, repair: int) -> int:
-    """Return the deadline offset of an I/O in the queue of ZFS v28 (0.6.1 zio.c:zio_priority_table)."""
-    if klass == SCRUB or repair != 0:
-        return SINGLE_SCRUB if is_scrub != 0 else SINGLE_RESILVER
-    if klass == ASYNC_WRITE:
-        return SINGLE_ASYNC_WRITE
-    return SINGLE_SYNC if klass in (SYNC_READ, SYNC_WRITE) else SINGLE_ASYNC_READ
-
-
-@njit
-def choose_single(table: Any, leaf: int) -> tuple[int, int]:
+def choose_single(table: Table, leaf: int) -> tuple[int, int]:
     """Return row and position of the queued I/O with the earliest (deadline, offset): the queue of v28.
 
     Source: OpenZFS 0.6.1 vdev_queue.c:vdev_queue_deadline_compare.
@@ -265,7 +265,7 @@ def choose_single(table: Any, leaf: int) -> tuple[int, int]:
 
 
 @njit
-def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, int]:
+def aggregate(table: Table, leaf: int, row: int, place: int) -> tuple[int, int, int]:
     """Return first and last position, and the end offset, of the I/Os merged with the one at `place`.
 
     Neighbours of the same type and the same inherited flags are taken, backwards first, while the span
@@ -300,7 +300,7 @@ def aggregate(table: Any, leaf: int, row: int, place: int) -> tuple[int, int, in
 
 
 @njit
-def account_issue(table: Any, leaf: int, klass: int) -> None:
+def account_issue(table: Table, leaf: int, klass: int) -> None:
     """Count an I/O as active; the throttle of 2.0.1+ (vdev_queue.c:vdev_queue_pending_add)."""
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] += 1
@@ -311,7 +311,7 @@ def account_issue(table: Any, leaf: int, klass: int) -> None:
 
 
 @njit
-def account_done(table: Any, leaf: int, klass: int) -> None:
+def account_done(table: Table, leaf: int, klass: int) -> None:
     """Count an I/O as finished (vdev_queue.c:vdev_queue_pending_remove)."""
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] -= 1
@@ -319,3 +319,100 @@ def account_done(table: Any, leaf: int, klass: int) -> None:
     earned = queue_rules_of(table)[0].nia_credit
     state.credit = credit_at_end(klass, state.interactive, state.credit, earned)
     state.interactive -= 1 if klass < SCRUB else 0
+
+
+@njit
+def issue_one(table: Table, leaf: int, pending_limit: int) -> bool:
+    """Send the leaf queue's next I/O, with all that merges with it, to the drive; tell whether there was one.
+
+    Source: OpenZFS vdev_queue.c:vdev_queue_io_to_issue.
+    """
+    general, state = general_of(table)[0], leaves_of(table)[leaf]
+    if state.queued == 0:
+        return False
+    if queue_rules_of(table)[0].single != 0:
+        if state.pending >= pending_limit:
+            return False
+        row, place = choose_single(table, leaf)
+        klass = int(children_of(table)[queue_of(table, row)[place].child].klass)
+    else:
+        klass = class_to_issue(table, leaf)
+        if klass < 0:
+            return False
+        row, place = choose(table, leaf, klass)
+    first, last, end = aggregate(table, leaf, row, place)
+    commands = commands_of(table)
+    number = general.free_command
+    command = commands[number]
+    general.free_command = number + 1 + command.next
+    _fill_command(table, leaf, row, first, last, number)
+    command.length = end - command.offset
+    command.klass = klass
+    remove_range(table, row, first, last)
+    account_issue(table, leaf, klass)
+    state.last_offset = end
+    submit(table, number, general.now)
+    return True
+
+
+@njit
+def _fill_command(table: Table, leaf: int, row: int, first: int, last: int, number: int) -> None:
+    command, children, entries = commands_of(table)[number], children_of(table), queue_of(table, row)
+    counts, state = counts_of(table, leaf), leaves_of(table)[leaf]
+    # The chain runs from the highest offset down: zio_add_child puts each new parent at the head of the
+    # list that zio_done walks, so the I/Os of an aggregate hear of its end in that order.
+    chain = -1
+    for place in range(first, last + 1):
+        child = children[entries[place].child]
+        counts[QUEUED + child.klass] -= 1
+        buckets_of(table, leaf, child.klass)[child.bucket % BUCKETS] -= 1
+        child.next = chain
+        chain = entries[place].child
+    state.queued -= last - first + 1
+    command.first_child = chain
+    command.aggregated = last - first + 1
+    command.leaf = leaf
+    command.write = row & 1
+    command.offset = children[entries[first].child].offset
+    flags = children[chain].flags
+    command.scan = 1 if flags in (FLAG_SCAN, FLAG_REPAIR) else 0
+
+
+@njit
+def enqueue(
+    table: Table,
+    leaf: int,
+    klass: int,
+    write: int,
+    offset: int,
+    length: int,
+    kind: int,
+    owner: int,
+    flags: int,
+) -> None:
+    """Put one child I/O into a leaf's queue, and let the queue issue what it may.
+
+    `offset` is in the child's address space; the 4 MiB label area in front of it is added here.
+    """
+    general, state = general_of(table)[0], leaves_of(table)[leaf]
+    number = general.free_child
+    child = children_of(table)[number]
+    general.free_child = number + 1 + child.next
+    general.sequence += 1
+    general.children_queued += 1
+    child.offset, child.length = offset + general.label_bytes, length
+    child.stamp, child.owner, child.kind = general.sequence, owner, kind
+    child.klass, child.flags, child.write = klass, flags, write
+    bucket = int(general.now / queue_rules_of(table)[0].bucket_seconds)
+    if queue_rules_of(table)[0].single != 0:
+        bucket += single_priority(klass, scan_rules_of(table)[0].scrub != 0, flags == FLAG_REPAIR)
+    child.bucket = bucket
+    counts = counts_of(table, leaf)
+    if counts[QUEUED + klass] == 0:
+        counts[OLDEST + klass] = bucket
+    counts[QUEUED + klass] += 1
+    buckets_of(table, leaf, klass)[bucket % BUCKETS] += 1
+    state.queued += 1
+    state.children += 1
+    insert(table, 2 * leaf + write, number, child.offset)
+    issue_one(table, leaf, queue_rules_of(table)[0].min_pending)

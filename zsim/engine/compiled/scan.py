@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from math import floor, log
-from typing import Any
+from math import floor
 
-from zsim.base.jit import njit, word_of
-from zsim.drives.physics.draws import mixed
-from zsim.engine.compiled.issue import enqueue, issue_one
-from zsim.engine.compiled.memory import (
-    COPY_MASK,
+from zsim.base.jit import Table, njit, word_of
+from zsim.engine.codes import (
     FLAG_METADATA,
-    FLAG_NORMAL,
     FLAG_REPAIR,
-    FOREVER,
-    ITEM_MASK,
     META_ABSENT,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
-    N_CLIENTS,
-    N_LEAVES,
-    N_LINKS,
+    STREAM_DELAY,
+    STREAM_FINISHED,
+    STREAM_METADATA,
+    STREAM_PAUSED,
+    STREAM_READY,
+    STREAM_WINDOW,
+)
+from zsim.engine.compiled.clients import client_done
+from zsim.engine.compiled.memory import (
+    COPY_MASK,
+    ITEM_MASK,
     N_RECORDS,
-    N_SERVERS,
-    OWNER_CLIENT,
+    N_STREAMS,
     OWNER_GROUP,
     OWNER_METADATA,
     OWNER_SCAN_COPY,
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
-    RANDOM_READ,
-    SYNC_READ,
-    SYNC_WRITE,
-    SYNC_WRITES,
+    PROGRAM_MASK,
     children_of,
-    client_items_of,
     clients_of,
     commands_of,
     copies_of,
@@ -44,20 +40,25 @@ from zsim.engine.compiled.memory import (
     heap_of,
     items_of,
     leaves_of,
+    program_of,
     queue_rules_of,
     records_of,
     scan_rules_of,
     slots_of,
+    stream_slot,
     streams_of,
 )
 from zsim.engine.compiled.queue import (
     account_done,
+    enqueue,
+    issue_one,
 )
-from zsim.engine.compiled.vdev import read_plainly, read_scan_block, repair_copy, write_plainly
+from zsim.engine.compiled.vdev import read_plainly, read_scan_block, repair_copy
+from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT
 
 
 @njit
-def reads_done(table: Any, slot_number: int) -> None:
+def reads_done(table: Table, slot_number: int) -> None:
     """Start the repair of a block whose reads have all arrived: first of the DVA that was read."""
     slot = slots_of(table)[slot_number]
     item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
@@ -67,7 +68,7 @@ def reads_done(table: Any, slot_number: int) -> None:
 
 
 @njit
-def repair_others(table: Any, slot_number: int) -> None:
+def repair_others(table: Table, slot_number: int) -> None:
     """Queue the repair of the other DVAs of a block.
 
     They wait for the repair of the one that was read: its read ends with it (OpenZFS zio.c:zio_vdev_io_assess
@@ -81,7 +82,7 @@ def repair_others(table: Any, slot_number: int) -> None:
 
 
 @njit
-def writes_done(table: Any, slot_number: int) -> None:
+def writes_done(table: Table, slot_number: int) -> None:
     """Count a finished repair write; the last one of a block frees its place (`run_streams` goes on)."""
     slot = slots_of(table)[slot_number]
     slot.writes -= 1
@@ -106,7 +107,7 @@ def writes_done(table: Any, slot_number: int) -> None:
 
 
 @njit
-def start_block(table: Any, stream_number: int, item_number: int) -> None:
+def start_block(table: Table, stream_number: int, item_number: int) -> None:
     """Issue one scan block: take a slot of the window and queue its reads."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
@@ -134,7 +135,7 @@ def start_block(table: Any, stream_number: int, item_number: int) -> None:
 
 
 @njit
-def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -> None:
+def pass_on(table: Table, slot_number: int, leaf: int, offset: int, length: int) -> None:
     """Write what was read from a live old disk to its replacement (vdev_mirror.c:vdev_mirror_io_done).
 
     The read counts as done when the write is (zio.c:zio_vdev_io_assess).
@@ -145,7 +146,7 @@ def pass_on(table: Any, slot_number: int, leaf: int, offset: int, length: int) -
 
 
 @njit
-def heap_push(table: Any, item_number: int) -> None:
+def heap_push(table: Table, item_number: int) -> None:
     """Put a metadata block on the prefetch heap (traversal order)."""
     heap, general = heap_of(table), general_of(table)[0]
     place = general.heap_size
@@ -157,7 +158,7 @@ def heap_push(table: Any, item_number: int) -> None:
 
 
 @njit
-def heap_pop(table: Any) -> int:
+def heap_pop(table: Table) -> int:
     """Take the metadata block that the traversal needs first from the prefetch heap."""
     heap, general = heap_of(table), general_of(table)[0]
     top = heap[0]
@@ -176,7 +177,7 @@ def heap_pop(table: Any) -> int:
 
 
 @njit
-def fetch_metadata(table: Any, item_number: int) -> None:
+def fetch_metadata(table: Table, item_number: int) -> None:
     """Start the read of a metadata block."""
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     klass = scan_rules_of(table)[0].metadata_class
@@ -189,7 +190,7 @@ def fetch_metadata(table: Any, item_number: int) -> None:
 
 
 @njit
-def want_metadata(table: Any, item_number: int) -> None:
+def want_metadata(table: Table, item_number: int) -> None:
     """Queue the prefetchable metadata below a block now in memory (dsl_scan.c:dsl_scan_prefetch_cb)."""
     items = items_of(table)
     child = items[item_number & word_of(table, ITEM_MASK)].prefetch_first
@@ -202,7 +203,7 @@ def want_metadata(table: Any, item_number: int) -> None:
 
 
 @njit
-def run_prefetch(table: Any) -> None:
+def run_prefetch(table: Table) -> None:
     """Let the prefetch thread start what fits its limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
     general, limit = general_of(table)[0], scan_rules_of(table)[0].prefetch_limit
     while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < limit:
@@ -212,7 +213,7 @@ def run_prefetch(table: Any) -> None:
 
 
 @njit
-def metadata_arrived(table: Any, item_number: int) -> None:
+def metadata_arrived(table: Table, item_number: int) -> None:
     """Take a finished metadata read into memory; in the sorted scan it lets the prefetch go deeper."""
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     item.metadata_state = META_PRESENT
@@ -224,66 +225,7 @@ def metadata_arrived(table: Any, item_number: int) -> None:
 
 
 @njit
-def client_slot(table: Any, client: int) -> int:
-    """Return the event slot of a foreground client."""
-    return int(
-        word_of(table, N_LEAVES) * word_of(table, N_SERVERS)
-        + word_of(table, N_LINKS)
-        + word_of(table, N_LEAVES)
-        + client
-    )
-
-
-@njit
-def stream_slot(table: Any, stream: int) -> int:
-    """Return the event slot of a scan stream's delay."""
-    return client_slot(table, word_of(table, N_CLIENTS)) + stream
-
-
-@njit
-def client_reads(table: Any, client_number: int) -> None:
-    """Let a foreground client read random blocks or the next ones, or write the next blocks of the log."""
-    general, client = general_of(table)[0], clients_of(table)[client_number]
-    event_times_of(table)[client_slot(table, client_number)] = FOREVER
-    if client.mode == RANDOM_READ:
-        pick = int(mixed(client.seed, 2 * client.count) * client.items)
-    else:
-        pick, client.place = client.place, (client.place + client.blocks) % client.items
-    client.started = general.now
-    general.last_client = general.now
-    client.left = 1 << 20
-    asked = 0
-    for block in range(client.blocks):
-        item_number = client_items_of(table)[client.first + (pick + block) % client.items]
-        if client.mode == SYNC_WRITES:
-            asked += write_plainly(table, item_number, SYNC_WRITE, OWNER_CLIENT, client_number, FLAG_NORMAL)
-        else:
-            asked += read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
-    client.left -= (1 << 20) - asked
-
-
-@njit
-def client_thinks(table: Any, client_number: int) -> None:
-    """Let a client think for an exponential time before it reads again."""
-    general, client = general_of(table)[0], clients_of(table)[client_number]
-    think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
-    client.count += 1
-    event_times_of(table)[client_slot(table, client_number)] = general.now + think
-
-
-@njit
-def client_done(table: Any, client_number: int) -> None:
-    """Finish a client's request."""
-    general, client = general_of(table)[0], clients_of(table)[client_number]
-    client.answered += 1
-    client.latency += general.now - client.started
-    general.client_reads += 1
-    general.client_latency += general.now - client.started
-    client_thinks(table, client_number)
-
-
-@njit
-def child_done(table: Any, kind: int, owner: int) -> None:
+def child_done(table: Table, kind: int, owner: int) -> None:
     """Tell the owner of a child I/O that it is done."""
     if kind == OWNER_SCAN_READ:
         slot = slots_of(table)[owner]
@@ -307,7 +249,7 @@ def child_done(table: Any, kind: int, owner: int) -> None:
 
 
 @njit
-def count_command(table: Any, number: int) -> None:
+def count_command(table: Table, number: int) -> None:
     """Add a finished command to its leaf's counters and, where wanted, to the record."""
     general, command = general_of(table)[0], commands_of(table)[number]
     state = leaves_of(table)[command.leaf]
@@ -332,7 +274,7 @@ def count_command(table: Any, number: int) -> None:
 
 
 @njit
-def forget_command(table: Any, number: int) -> None:
+def forget_command(table: Table, number: int) -> None:
     """Return a command to the pool."""
     general = general_of(table)[0]
     commands_of(table)[number].next = general.free_command - number - 1
@@ -340,7 +282,7 @@ def forget_command(table: Any, number: int) -> None:
 
 
 @njit
-def finish_command(table: Any, number: int) -> None:
+def finish_command(table: Table, number: int) -> None:
     """Complete a command towards ZFS: the queue issues more, then the parents of its child I/Os hear of it.
 
     Source of the order: OpenZFS vdev_queue.c:vdev_queue_io_done comes before the parents' zio_done.
@@ -370,7 +312,128 @@ def finish_command(table: Any, number: int) -> None:
 
 
 @njit
-def delay_end(table: Any) -> float:
+def delay_end(table: Table) -> float:
     """Return when a scan thread that sleeps `delay_ticks` from now wakes: at a tick of the clock [s]."""
     rules = scan_rules_of(table)[0]
     return float((floor(general_of(table)[0].now / rules.tick_s) + rules.delay_ticks) * rules.tick_s)
+
+
+@njit
+def issue_in_turn(table: Table, stream_number: int, item_number: int) -> int:
+    """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    rules = scan_rules_of(table)[0]
+    if stream.inflight >= stream.limit or general.free_slots == 0:
+        return STREAM_WINDOW
+    if (
+        rules.delay_ticks > 0
+        and stream.delayed == 0
+        and general.now - general.last_client <= rules.idle_window_s
+    ):
+        stream.delayed = 1
+        event_times_of(table)[stream_slot(table, stream_number)] = delay_end(table)
+        return STREAM_DELAY
+    stream.delayed = 0
+    start_block(table, stream_number, item_number)
+    return STREAM_READY
+
+
+@njit
+def step_issue(table: Table, stream_number: int, item_number: int) -> int:
+    """Try to issue one scan block; return the stream's state.
+
+    Ready: it was issued, or the scan pauses here and the blocks above it come next.
+    """
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    if (
+        general.now >= general.pause_at
+        and stream.delayed == 0
+        and (scan_rules_of(table)[0].pause_level0_only == 0 or item.level0 != 0)
+    ):
+        stream.unwind = item.unwind
+        return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
+    return issue_in_turn(table, stream_number, item_number)
+
+
+@njit
+def step_unwind(table: Table, stream_number: int) -> int:
+    """Try to issue the next of the blocks above the one at which the scan paused; the last ends it.
+
+    The traversal returns through the callbacks of all its levels, and does so again when these subtrees are
+    done in a later txg (OpenZFS dsl_scan.c:dsl_scan_visitbp does not look at scn_suspending after
+    dsl_scan_recurse).
+    """
+    stream = streams_of(table)[stream_number]
+    item_number = stream.unwind
+    state = issue_in_turn(table, stream_number, item_number)
+    if state != STREAM_READY:
+        return state
+    stream.unwind = items_of(table)[item_number & word_of(table, ITEM_MASK)].unwind
+    return STREAM_PAUSED if stream.unwind < 0 else STREAM_READY
+
+
+@njit
+def step_visit(table: Table, stream_number: int, item_number: int) -> int:
+    """Visit a metadata block: it must be in memory first; return the stream's state."""
+    general, stream = general_of(table)[0], streams_of(table)[stream_number]
+    item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
+    if item.metadata_state == META_PRESENT:
+        if stream.first_visit < 0.0:
+            stream.first_visit = general.now
+        stream.last_visit = general.now
+        if scan_rules_of(table)[0].prefetch_recursive != 0:
+            want_metadata(table, item_number)
+            run_prefetch(table)
+        return STREAM_READY
+    if general.now >= general.pause_at and scan_rules_of(table)[0].pause_level0_only == 0:
+        return STREAM_PAUSED
+    if item.metadata_state in (META_ABSENT, META_WANTED):
+        fetch_metadata(table, item_number)
+        return STREAM_METADATA if item.metadata_state != META_PRESENT else STREAM_READY
+    return STREAM_METADATA
+
+
+@njit
+def run_stream(table: Table, stream_number: int) -> None:
+    """Let one scan stream go on until it has to wait for something."""
+    stream, program = streams_of(table)[stream_number], program_of(table)
+    while stream.state == STREAM_READY:
+        if stream.unwind >= 0:
+            stream.state = step_unwind(table, stream_number)
+            continue
+        if stream.position >= stream.end:
+            stream.state = STREAM_FINISHED
+            return
+        operation = program[stream.position & word_of(table, PROGRAM_MASK)]
+        if operation.code == OP_ISSUE:
+            stream.state = step_issue(table, stream_number, operation.item)
+            if stream.state != STREAM_READY or stream.unwind >= 0:
+                continue
+        elif operation.code == OP_VISIT:
+            stream.state = step_visit(table, stream_number, operation.item)
+            if stream.state != STREAM_READY:
+                return
+        elif operation.code == OP_PREFETCH:
+            item = items_of(table)[operation.item & word_of(table, ITEM_MASK)]
+            if item.metadata_state == META_ABSENT:
+                fetch_metadata(table, operation.item)
+        stream.position += 1
+
+
+@njit
+def run_streams(table: Table) -> None:
+    """Let every scan stream go on as far as it can."""
+    general, streams, program = general_of(table)[0], streams_of(table), program_of(table)
+    if general.running == 0:
+        return
+    for number in range(word_of(table, N_STREAMS)):
+        stream = streams[number]
+        if stream.state == STREAM_METADATA:
+            operation = program[stream.position & word_of(table, PROGRAM_MASK)]
+            if items_of(table)[operation.item & word_of(table, ITEM_MASK)].metadata_state == META_PRESENT:
+                stream.state = STREAM_READY
+        elif stream.state == STREAM_WINDOW and stream.inflight < stream.limit and general.free_slots > 0:
+            stream.state = STREAM_READY
+        if stream.state == STREAM_READY:
+            run_stream(table, number)

@@ -1,6 +1,7 @@
 """What a block is on its top-level vdev: the child I/Os of reads, repairs and plain reads.
 
-A map is the tuple that `map_part` makes; a block of a dRAID that crosses the end of a group has two parts.
+How blocks lie on a vdev, its kind says (`zsim.vdevs.kind.Kernels`); a block may have several parts, each with
+a map of its own.  What is done with them follows from two traits: replicated kinds, and kinds with fill.
 """
 
 from __future__ import annotations
@@ -8,13 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from zsim.base.jit import njit, word_of
-from zsim.engine.compiled.issue import enqueue
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.memory import (
-    FLAG_REPAIR,
-    FLAG_SCAN,
     ITEM_MASK,
-    KIND_MIRROR,
-    KIND_RAIDZ,
     OWNER_SCAN_COPY,
     OWNER_SCAN_READ,
     OWNER_SCAN_WRITE,
@@ -31,13 +28,21 @@ from zsim.engine.compiled.memory import (
     slots_of,
     vdevs_of,
 )
-from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
-from zsim.vdevs.mirror import mirror_asize, mirror_child, mirror_load, mirror_standing
-from zsim.vdevs.raidz import raidz_map, raidz_piece
+from zsim.engine.compiled.queue import enqueue
+from zsim.vdevs.dispatch import (
+    HAS_FILL,
+    IS_REPLICATED,
+    vdev_asize,
+    vdev_part,
+    vdev_piece,
+    vdev_plan,
+    vdev_spare,
+)
+from zsim.vdevs.kind import Piece, Plan
+from zsim.vdevs.mirror import mirror_child, mirror_load, mirror_standing
 
-# What is done with a block of RAID-Z or dRAID: repairs of a copy that was read, or was not.
+# What is done with a block that lies in columns: repairs of a copy that was read, or was not.
 SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
-Plan = tuple[int, int, int, int, int, int, int]
 
 
 @njit
@@ -83,37 +88,18 @@ def _load_of(table: Any, source: int, target: int, offset: int) -> int:
 
 
 @njit
-def part_size(vdev: Any, offset: int, psize: int) -> int:
-    """Return how much of a block at `offset` one map covers [bytes] (dRAID: as far as its group reaches)."""
-    if vdev.kind == KIND_RAIDZ:
-        return psize
-    return int(draid_first_part(offset, psize, vdev.ashift, vdev.data, vdev.parity))
-
-
-@njit
-def map_part(vdev: Any, offset: int, psize: int) -> Plan:
-    """Return the map of a part of a block on RAID-Z or dRAID: columns first, the rest is for `piece_of`."""
-    if vdev.kind == KIND_RAIDZ:
-        columns, first, base, big, small, sector = raidz_map(
-            offset, psize, vdev.ashift, vdev.children, vdev.parity
-        )
-        return columns, first, 0, base, big, small, sector
-    start, number, base, big, small, whole = draid_map(
-        offset, psize, vdev.ashift, vdev.data, vdev.parity, vdev.children, vdev.spares
-    )
-    return vdev.data + vdev.parity, start, number, base, big, small, whole
-
-
-@njit
-def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> tuple[int, int, int]:
+def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> Piece:
     """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it."""
-    if vdev.kind == KIND_RAIDZ:
-        return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], vdev.children)
-    permutations = permutations_of(table, vdev)
-    child, place = draid_piece(column, plan[1], plan[2], plan[3], vdev.spares, permutations)
-    if whole:
-        return child, place, plan[6]
-    return child, place, plan[5] + (1 << vdev.ashift) if column < plan[4] else plan[5]
+    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
+    child, place, size = vdev_piece(vdev.kind, plan, column, whole, *shape, permutations_of(table, vdev))
+    return child, place, size
+
+
+@njit
+def spare_child(table: Any, vdev: Any, place: int) -> int:
+    """Return the child that holds the first distributed spare at a child offset."""
+    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
+    return int(vdev_spare(vdev.kind, place, *shape, permutations_of(table, vdev)))
 
 
 @njit
@@ -126,8 +112,7 @@ def source_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
     leaf = child_leaf[2 * (vdev.first_child + child)]
     if leaf != SPARE_LEAF:
         return int(leaf)
-    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations_of(table, vdev))
-    return int(child_leaf[2 * (vdev.first_child + spare)])
+    return int(child_leaf[2 * (vdev.first_child + spare_child(table, vdev, place))])
 
 
 @njit
@@ -140,22 +125,22 @@ def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
     leaf = child_leaf[2 * (vdev.first_child + child) + 1]
     if leaf != SPARE_LEAF:
         return int(leaf)
-    spare = draid_spare(0, place, vdev.data, vdev.parity, vdev.spares, permutations_of(table, vdev))
-    return int(child_leaf[2 * (vdev.first_child + spare)])
+    return int(child_leaf[2 * (vdev.first_child + spare_child(table, vdev, place))])
 
 
 @njit
 def queue_parts(
     table: Any, vdev: Any, offset: int, psize: int, what: int, klass: int, kind: int, owner: int, flags: int
 ) -> int:
-    """Queue the child I/Os of a block on RAID-Z or dRAID, part by part; return how many.
+    """Queue the child I/Os of a block that lies in columns, part by part; return how many.
 
     What is done is one of the codes above; what the children count for is `kind`, `owner` and `flags`.
     """
     queued, at, left = 0, offset, psize
+    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
     while left > 0:
-        part = part_size(vdev, at, left)
-        plan = map_part(vdev, at, part)
+        part = vdev_part(vdev.kind, at, left, *shape)
+        plan = vdev_plan(vdev.kind, at, part, *shape)
         if what == SCAN_READ:
             queued += _read_columns(table, vdev, plan, klass, owner)
         elif what == PLAIN_READ:
@@ -166,7 +151,7 @@ def queue_parts(
             queued += _repair_columns(table, vdev, plan, klass, owner, what == REPAIR_READ)
         left -= part
         if left > 0:
-            at += draid_asize(part, vdev.ashift, vdev.data, vdev.parity)
+            at += vdev_asize(vdev.kind, part, *shape)
     return queued
 
 
@@ -188,7 +173,7 @@ def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: in
 @njit
 def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int, was_read: bool) -> int:
     child_leaf, queued = child_leaf_of(table), 0
-    everywhere = vdev.kind != KIND_RAIDZ and not was_read
+    everywhere = HAS_FILL[vdev.kind] and not was_read
     for column in range(plan[0]):
         child, place, size = piece_of(table, vdev, plan, column, True)
         leaf = repair_leaf(table, vdev, child, place)
@@ -206,7 +191,7 @@ def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: 
 def _read_data(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue the reads of the data columns, of all if one of them is missing."""
     queued, missing = 0, 0
-    whole = vdev.kind != KIND_RAIDZ and any_missing(table, vdev, plan)
+    whole = HAS_FILL[vdev.kind] and any_missing(table, vdev, plan)
     for column in range(plan[0] - 1, -1, -1):
         if column < vdev.parity and missing == 0:
             break
@@ -235,6 +220,12 @@ def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, own
 
 
 @njit
+def _whole_size(vdev: Any, psize: int) -> int:
+    """Return what every child of a replicated vdev holds of a block [bytes]."""
+    return int(vdev_asize(vdev.kind, psize, vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares))
+
+
+@njit
 def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
     """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
 
@@ -243,7 +234,7 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
     vdev_mirror.c:vdev_mirror_io_start.
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
-    if vdev.kind == KIND_MIRROR:
+    if IS_REPLICATED[vdev.kind]:
         queued = read_mirror(table, slot_number, vdev_number, offset, psize)
     else:
         klass = scan_rules_of(table)[0].scan_class
@@ -259,7 +250,7 @@ def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psi
     """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
     rules = scan_rules_of(table)[0]
     vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
-    klass, queued, size = rules.scan_class, 0, mirror_asize(psize, vdev.ashift)
+    klass, queued, size = rules.scan_class, 0, _whole_size(vdev, psize)
     if rules.scrub == 0:
         leaf = mirror_choice(table, vdev, offset)
         enqueue(table, leaf, klass, 0, offset, size, OWNER_SCAN_READ, slot_number, FLAG_SCAN)
@@ -285,8 +276,8 @@ def repair_copy(
     """
     slot, vdev = slots_of(table)[slot_number], vdevs_of(table)[vdev_number]
     child_leaf, klass = child_leaf_of(table), scan_rules_of(table)[0].repair_class
-    if vdev.kind == KIND_MIRROR:
-        size = mirror_asize(psize, vdev.ashift)
+    if IS_REPLICATED[vdev.kind]:
+        size = _whole_size(vdev, psize)
         for child in range(vdev.first_child, vdev.first_child + vdev.children):
             if child_leaf[2 * child + 1] >= 0:
                 slot.writes += 1
@@ -319,9 +310,9 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
     """
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev = vdevs_of(table)[item.vdev]
-    if vdev.kind == KIND_MIRROR:
+    if IS_REPLICATED[vdev.kind]:
         leaf = mirror_choice(table, vdev, item.offset)
-        size = mirror_asize(item.psize, vdev.ashift)
+        size = _whole_size(vdev, item.psize)
         enqueue(table, leaf, klass, 0, item.offset, size, kind, owner, flags)
         return 1
     return queue_parts(table, vdev, item.offset, item.psize, PLAIN_READ, klass, kind, owner, flags)
@@ -332,9 +323,9 @@ def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: in
     """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
-    if vdev.kind != KIND_MIRROR:
+    if not IS_REPLICATED[vdev.kind]:
         return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)
-    size = mirror_asize(item.psize, vdev.ashift)
+    size = _whole_size(vdev, item.psize)
     for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
         if child_leaf[place] >= 0:
             writes += 1

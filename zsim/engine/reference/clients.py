@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import log
 
 from zsim.drives.physics.draws import mixed
-from zsim.engine.compiled.memory import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import ClientModel
-from zsim.engine.reference.clock import Alarm, Steps
+from zsim.engine.reference.clock import Signal, Steps
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
 
@@ -46,27 +46,28 @@ class Client:
         self.answered, self.latency = 0, 0.0
         self.count = 0
         self.left = 0
-        self.alarm, self.answer = Alarm(shared.clock, slot), Alarm(shared.clock, -1)
+        self.slot = slot
+        self.begun, self.answer = Signal(shared.clock), Signal(shared.clock)
         shared.clock.process(self.session())
 
     def session(self) -> Steps:
-        """Process: ask, count the answer, think."""
+        """Process: think, ask, wait for the answer and count it."""
+        yield self.begun.wait()
         while True:
-            yield self.alarm.ring
+            yield self.shared.clock.at(self.shared.now + self._think_s(), self.slot)
             started = self.shared.now
             self._ask()
-            yield self.answer.ring
+            yield self.answer.wait()
             self.shared.client_reads += 1
             self.shared.client_latency += self.shared.now - started
             self.answered += 1
             self.latency += self.shared.now - started
-            self.think()
 
-    def think(self) -> None:
-        """Think for an exponential time."""
+    def _think_s(self) -> float:
+        """Return how long it thinks next: an exponential time [s]."""
         think = -log(mixed(self.seed, 2 * self.count + 1)) * self.model.think_s
         self.count += 1
-        self.alarm.set(self.shared.now + think)
+        return think
 
     def _ask(self) -> None:
         if self.model.kind == "random-read":
@@ -86,4 +87,4 @@ class Client:
     def _done(self, child: Child) -> None:
         self.left -= 1
         if self.left == 0:
-            self.answer.sound()
+            self.answer.give()

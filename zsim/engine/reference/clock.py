@@ -1,87 +1,93 @@
 """Time of the reference engine: SimPy events at exact moments, equal ones in the order of their slots.
 
-SimPy orders its events by (time, priority, number).  Here the time is absolute, so that no completion is off
-by the rounding of ``now + delay``, and the priority is the number of the event slot that the compiled engine
-uses for the same component.
+SimPy orders its events by (time, priority, number).  A `Moment` has the number of the event slot that the
+compiled engine uses for the same component as its priority.  All else happens at once: what a process wakes
+goes on before the next moment, in the order in which it was woken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from heapq import heapify, heappush
+from collections.abc import Generator
+from math import inf, nextafter
 from typing import Any
 
 import simpy
-from simpy.events import EventPriority
+from simpy.core import SimTime
+from simpy.events import NORMAL, URGENT, EventPriority
 
-Steps = Generator[simpy.Event, Any, Any]
+Steps = Generator[simpy.Event, Any, None]
+
+
+class Moment(simpy.Event):
+    """An event at an absolute time [s], among those of that time in the order of the slots."""
+
+    def __init__(self, clock: Clock, time: float, slot: int) -> None:
+        super().__init__(clock)
+        self.time, self.slot = time, slot
+        self.succeed()
 
 
 class Clock(simpy.Environment):
-    """SimPy environment whose events are scheduled at absolute times."""
+    """SimPy environment of moments, and of what is woken at them."""
 
-    def schedule_at(self, event: simpy.Event, time: float, slot: int) -> None:
-        """Let `event` happen at `time` [s], among events of that moment in the order of the slots."""
-        event._ok, event._value = True, None
-        # SimPy starts processes with priority 0: before anything of the same moment.
-        heappush(self._queue, (time, EventPriority(slot + 1), next(self._eid), event))
+    def __init__(self) -> None:
+        super().__init__()
+        self._woken = 0
 
-    def withdraw(self, event: simpy.Event) -> None:
-        """Take a scheduled event back."""
-        self._queue = [entry for entry in self._queue if entry[3] is not event]
-        heapify(self._queue)
+    def at(self, time: float, slot: int) -> Moment:
+        """Return the moment `time` [s] in the order of events of a slot."""
+        return Moment(self, time, slot)
 
-    def happen_now(self, event: simpy.Event) -> None:
-        """Let `event` happen at once: what waits for it goes on inside this call."""
-        event._ok, event._value = True, None
-        callbacks, event.callbacks = event.callbacks or [], None  # type: ignore[assignment]
-        for callback in callbacks:
-            callback(event)
+    def schedule(self, event: simpy.Event, priority: EventPriority = NORMAL, delay: SimTime = 0) -> None:
+        """Schedule a moment at its time; anything else at once."""
+        if isinstance(event, Moment):
+            # Before anything of the same time there is what was woken.
+            super().schedule(event, EventPriority(event.slot + 1), self._delay_to(event.time))
+        else:
+            self._woken += 1
+            super().schedule(event, URGENT, delay)
+
+    def _delay_to(self, time: float) -> float:
+        """Return the delay that ends at `time` to the bit: SimPy adds it to the time it is."""
+        delay = time - self.now
+        while self.now + delay < time:
+            delay = nextafter(delay, inf)
+        while self.now + delay > time:
+            delay = nextafter(delay, -inf)
+        return float(delay)
+
+    def settle(self) -> None:
+        """Let all that was woken go on until it waits for a moment."""
+        while self._woken > 0:
+            self._woken -= 1
+            self.step()
 
     def pass_to(self, time: float) -> None:
         """Let time pass to `time` [s]; nothing happens before it."""
-        self._now = max(self._now, time)
+        if time > self.now:
+            Moment(self, time, -1)
+            self.step()
 
 
-class Alarm:
-    """What a process waits for: the next moment at which something of its component is due.
+class Signal:
+    """What a process waits for until another lets it go on.
 
     Parameters
     ----------
     clock : Clock
-    slot : int
-        Place in the order of events at one moment.
     """
 
-    def __init__(self, clock: Clock, slot: int) -> None:
-        self._clock, self._slot = clock, slot
-        self._event = clock.event()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._event: simpy.Event | None = None
 
-    @property
-    def ring(self) -> simpy.Event:
-        """The next ringing."""
-        if self._event.processed:
-            self._event = self._clock.event()
+    def wait(self) -> simpy.Event:
+        """Return the event to wait for."""
+        self._event = self._clock.event()
         return self._event
 
-    @property
-    def is_set(self) -> bool:
-        """Whether a moment is set."""
-        return self.ring.triggered
-
-    def set(self, time: float) -> None:
-        """Ring at `time` [s]; an alarm that is set already is moved."""
-        if self.is_set:
-            self._clock.withdraw(self.ring)
-        self._clock.schedule_at(self.ring, time, self._slot)
-
-    def sound(self) -> None:
-        """Ring at once."""
-        self._clock.happen_now(self.ring)
-
-
-def on_ring(alarm: Alarm, act: Callable[[], None]) -> Steps:
-    """Process of a component: sleep until the alarm rings, do all that follows at once, sleep again."""
-    while True:
-        yield alarm.ring
-        act()
+    def give(self) -> None:
+        """Let the process that waits go on, if one does."""
+        if self._event is not None:
+            self._event.succeed()
+            self._event = None

@@ -1,7 +1,7 @@
 """Drives and links of the reference engine: what happens to a command between leaf queue and completion.
 
-Every server of a drive, every write cache and every link is a SimPy process that sleeps until what it is at
-work on is done.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
+Every server of a drive, every answer of a write cache and every link is a SimPy process that waits for what
+it is at work on.  The physics are the scalar functions of `zsim.drives.physics.mechanics`, as in the
 compiled one.
 """
 
@@ -29,14 +29,18 @@ from zsim.drives.physics.mechanics import (
 )
 from zsim.drives.physics.readahead import NOT_AHEAD, buffered_read, keep_segment, read_so_far, reads_on
 from zsim.drives.physics.smr import HEAD, reach_of_shingled, shingles_at_first, smr_idle, smr_parts
-from zsim.engine.compiled.drive import MAX_CACHED
-from zsim.engine.compiled.memory import CACHE_ANSWERED, CACHE_DESTAGED, CACHE_NONE, CACHE_PENDING
-from zsim.engine.leaf_rules import answer_time, crossing_time, waits_since
+from zsim.engine.codes import (
+    CACHE_ANSWERED,
+    CACHE_DESTAGED,
+    CACHE_NONE,
+    CACHE_PENDING,
+    SHORT_FORWARD,
+)
+from zsim.engine.leaf_rules import answer_time, crossing_time, fits_cache, waits_since
 from zsim.engine.model import LinkModel
-from zsim.engine.reference.clock import Alarm, Clock, on_ring
+from zsim.engine.reference.clock import Clock, Signal, Steps
 from zsim.engine.reference.state import Command, LeafState
 
-SHORT_FORWARD = 512 * 1024
 Handle = Callable[[Command], None]
 Parts = tuple[float, float, float, float]
 
@@ -54,15 +58,24 @@ class Link:
     """
 
     def __init__(self, clock: Clock, slot: int, model: LinkModel, deliver: Handle, finish: Handle) -> None:
-        self.clock, self.model, self.deliver, self.finish = clock, model, deliver, finish
+        self.clock, self.slot, self.model = clock, slot, model
+        self.deliver, self.finish = deliver, finish
         self.parent: Link | None = None
         self.drives: list[Drive] = []
         self.crossing: deque[Command] = deque()
         self.free_at = 0.0
         self.busy = 0.0
         self.occupied = False
-        self.alarm = Alarm(clock, slot)
-        clock.process(on_ring(self.alarm, self._crossed))
+        self.joined = Signal(clock)
+        clock.process(self.cross())
+
+    def cross(self) -> Steps:
+        """Process: let the data of one command after the other cross."""
+        while True:
+            if not self.crossing:
+                yield self.joined.wait()
+            yield self.clock.at(self.crossing[0].due, self.slot)
+            self._crossed(self.crossing.popleft())
 
     def join(self, command: Command) -> None:
         """Queue a command's data for transfer, first come, first served."""
@@ -71,14 +84,10 @@ class Link:
         self.free_at = command.due
         self.busy += duration
         self.crossing.append(command)
-        if len(self.crossing) == 1:
-            self.alarm.set(command.due)
+        self.joined.give()
 
-    def _crossed(self) -> None:
+    def _crossed(self, command: Command) -> None:
         """End a transfer: a read is at the host, a write at its drive, unless another link follows."""
-        command = self.crossing.popleft()
-        if self.crossing:
-            self.alarm.set(self.crossing[0].due)
         if self.parent is not None:
             self.parent.join(command)
         elif command.write:
@@ -99,20 +108,27 @@ class Server:
     """What serves one command of a drive at a time: the arm of a disk, a channel of flash."""
 
     def __init__(self, drive: Drive, slot: int) -> None:
-        self.drive = drive
+        self.drive, self.slot = drive, slot
         self.command: Command | None = None
-        self.alarm = Alarm(drive.clock, slot)
-        drive.clock.process(on_ring(self.alarm, self._served))
+        self.ends = 0.0
+        self.begun = Signal(drive.clock)
+        drive.clock.process(self.work())
 
-    def serve(self, command: Command) -> None:
-        """Begin a service."""
+    def work(self) -> Steps:
+        """Process: serve one command after the other."""
+        while True:
+            if self.command is None:
+                yield self.begun.wait()
+            yield self.drive.clock.at(self.ends, self.slot)
+            command, self.command = self.command, None
+            assert command is not None
+            self.drive.served(command)
+
+    def begin(self, command: Command) -> None:
+        """Begin a service: the arm moves, for a time that is known at once."""
         self.command = command
-        self.alarm.set(self.drive.clock.now + self.drive.service_time(command))
-
-    def _served(self) -> None:
-        command, self.command = self.command, None
-        assert command is not None
-        self.drive.served(command)
+        self.ends = self.drive.clock.now + self.drive.service_time(command)
+        self.begun.give()
 
 
 class Drive:
@@ -159,8 +175,7 @@ class Drive:
     def start(self, first_slot: int, cache_slot: int) -> None:
         """Start the processes of the drive."""
         self.servers = [Server(self, first_slot + n) for n in range(self.parameters.parallel_commands)]
-        self.answer_alarm = Alarm(self.clock, cache_slot)
-        self.clock.process(on_ring(self.answer_alarm, self._answer))
+        self.cache_slot = cache_slot
 
     @property
     def in_service(self) -> int:
@@ -196,7 +211,7 @@ class Drive:
             if self.link is not None and self.link.model.command_based:
                 self.link.occupied = True
             server = next(server for server in self.servers if server.command is None)
-            server.serve(self.held.pop(self._pick()))
+            server.begin(self.held.pop(self._pick()))
 
     def _pick(self) -> int:
         """Return which of the held commands is served next."""
@@ -439,9 +454,8 @@ class Drive:
         return True
 
     def _fits_cache(self, command: Command) -> bool:
-        size = self.parameters.write_cache_bytes
-        room = self.state.cached + command.length <= size and len(self.held) < MAX_CACHED
-        return size > 0 and room and not self.state.flushing
+        state, size = self.state, self.parameters.write_cache_bytes
+        return fits_cache(command.length, state.cached, len(self.held), size, bool(state.flushing))
 
     def _cache(self, command: Command) -> None:
         self.state.cached += command.length
@@ -450,17 +464,12 @@ class Drive:
         now, overhead = self.clock.now, drive.write_overhead_s
         command.due = answer_time(now, overhead, command.length, drive.interface_rate)
         self.unanswered.append(command)
-        self._set_answer_alarm()
+        self.clock.process(self._answer(command))
 
-    def _set_answer_alarm(self) -> None:
-        if self.unanswered:
-            self.answer_alarm.set(min(command.due for command in self.unanswered))
-
-    def _answer(self) -> None:
-        """Answer the cached write that is due: the host sees it done."""
-        command = min(self.unanswered, key=lambda each: each.due)
+    def _answer(self, command: Command) -> Steps:
+        """Process: answer a cached write as soon as its data are here; the host sees it done."""
+        yield self.clock.at(command.due, self.cache_slot)
         self.unanswered.remove(command)
-        self._set_answer_alarm()
         command.cache = CACHE_ANSWERED
         self.finish(command)
 

@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.jit import checked
 from zsim.drives.physics.mechanics import drive_table
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
+    BUDGET,
     CACHE_NONE,
+    CLIENT_SEED_STEP,
     EXIT_BUDGET,
     EXIT_DRAINED,
     EXIT_EPOCH,
@@ -30,6 +33,7 @@ from zsim.engine.compiled.memory import (
     EXIT_STALLED,
     FLAG_NORMAL,
     LEAF_DTYPE,
+    MAX_SLOTS,
     META_ABSENT,
     META_PRESENT,
     RECORD_DTYPE,
@@ -37,20 +41,16 @@ from zsim.engine.compiled.memory import (
     STREAM_PAUSED,
     STREAM_READY,
 )
-from zsim.engine.model import PlaneModel, VdevModel
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference.clients import Client
 from zsim.engine.reference.clock import Clock
 from zsim.engine.reference.drive import Drive, Link
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.scan import Metadata, Operation, Stream
 from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, Shared
-from zsim.engine.reference.vdev import VDEVS
+from zsim.engine.reference.vdev import vdev_process
 from zsim.engine.window import Window
 from zsim.scan.program import NO_ITEM, Program, ScanItems
-
-BUDGET = 2_000_000
-MAX_SLOTS = 1 << 16
-CLIENT_SEED_STEP = 7919
 
 
 class ReferencePlane:
@@ -95,18 +95,18 @@ class ReferencePlane:
         self.shared.free_slots = min(slots, MAX_SLOTS)
         self.items = _item_list(items)
         self._build_hardware()
-        self.vdevs = [VDEVS[vdev.kind](self.shared, vdev, self.queues) for vdev in model.vdevs]
+        self.vdevs = [vdev_process(self.shared, vdev, self.queues) for vdev in model.vdevs]
         self.metadata = Metadata(self.shared, self.items, self.vdevs)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
         log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
         self._build_users(readable, log, streams)
         self.program: list[Operation] = []
-        while self.clock.peek() <= self.now:
-            self.clock.step()
+        self.clock.settle()
 
     def _build_hardware(self) -> None:
         model, clock = self.model, self.clock
-        records, rates = drive_table([leaf.drive for leaf in model.leaves])
+        table, rates = drive_table([leaf.drive for leaf in model.leaves])
+        records = checked(table)
         servers = max(leaf.drive.parallel_commands for leaf in model.leaves)
         links_at = servers * len(model.leaves)
         caches_at = links_at + len(model.links)
@@ -204,11 +204,23 @@ class ReferencePlane:
 
     def set_general(self, name: str, value: float) -> None:
         """Set one of the general values (control decisions)."""
-        setattr(self.shared, name, value)
+        if name == "now":
+            self.clock.pass_to(value)
+        else:
+            setattr(self.shared, name, value)
 
     def set_limit(self, klass: int, minimum: int, maximum: int) -> None:
         """Set the active limits of one I/O class."""
         self.shared.minimum[klass], self.shared.maximum[klass] = minimum, maximum
+
+    def set_rules(self, queue: QueueRules, scan: ScanRules) -> None:
+        """Set the rules of leaf queues and scan from now on."""
+        self.shared.queue, self.shared.scan = queue, scan
+        self.shared.minimum, self.shared.maximum = list(queue.minimum), list(queue.maximum)
+
+    def set_window(self, number: int, window: Window) -> None:
+        """Set the window of a loaded stream from now on; it counts as the one before."""
+        self.streams[number].window = window
 
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream; streams without one are finished."""
@@ -237,6 +249,11 @@ class ReferencePlane:
         self.shared.pause_at = pause_at
         self.shared.running = 1
 
+    def cut_short(self) -> None:
+        """Let a running scan pause now."""
+        if self.shared.running:
+            self.shared.pause_at = min(self.now, self.shared.pause_at)
+
     def pause(self) -> None:
         """Stop the scan (nothing of it may be in flight)."""
         self.shared.running = 0
@@ -246,6 +263,21 @@ class ReferencePlane:
         vdev = self.vdevs[number]
         vdev.model = replace(vdev.model, read_leaf=tuple(read_leaf), write_leaf=tuple(write_leaf))
         self._note_replacements(vdev.model)
+
+    def course(self) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the moment [s], and position and what is in flight of every stream."""
+        flight = np.array([stream.inflight for stream in self.streams], np.int64)
+        return self.now, np.array(self.positions(), np.int64), flight
+
+    def set_metadata(self, items: NDArray[np.int64], state: int) -> None:
+        """Set where metadata blocks are (META codes)."""
+        for number in items.tolist():
+            self.items[number].metadata_state = state
+
+    def set_wanted(self, items: NDArray[np.int64]) -> None:
+        """Set which metadata the prefetch thread is to fetch, rising."""
+        self.metadata.wanted = items.tolist()
+        self.shared.heap_size = len(items)
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""
@@ -261,6 +293,7 @@ class ReferencePlane:
             place = offset + self.shared.label_bytes
             child = Child(leaf, klass, bool(write), place, length, FLAG_NORMAL, self._group_done)
             self.queues[leaf].enqueue(child)
+        self.clock.settle()
 
     def flush(self) -> None:
         """Ask for a GROUP exit as soon as the write caches that are flushed each txg are empty."""
@@ -276,7 +309,8 @@ class ReferencePlane:
     def start_clients(self) -> None:
         """Start the foreground clients, each with a first think."""
         for client in self.clients:
-            client.think()
+            client.begun.give()
+        self.clock.settle()
 
     # Time.
 
@@ -297,6 +331,7 @@ class ReferencePlane:
             if due == NEVER:
                 return EXIT_STALLED
             self.clock.step()
+            self.clock.settle()
             self.shared.events += 1
             handled += 1
             self._run_streams()

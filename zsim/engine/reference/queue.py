@@ -5,19 +5,15 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 
-from zsim.engine.compiled.memory import (
-    ASYNC_WRITE,
-    CLASSES,
-    FLAG_REPAIR,
-    SCRUB,
-    SYNC_READ,
-    SYNC_WRITE,
+from zsim.engine.codes import CLASSES, FLAG_REPAIR, SCRUB, SYNC_READ, SYNC_WRITE
+from zsim.engine.leaf_rules import (
+    class_maximum,
+    class_minimum,
+    credit_at_end,
+    credit_at_issue,
+    single_priority,
 )
-from zsim.engine.leaf_rules import class_maximum, class_minimum, credit_at_end, credit_at_issue
 from zsim.engine.reference.state import Child, Command, LeafState, Shared
-
-# Added to the deadline in the single queue (OpenZFS 0.6.1 zio.c:zio_priority_table).
-SYNC_PRIORITY, ASYNC_READ_PRIORITY, ASYNC_WRITE_PRIORITY, RESILVER_PRIORITY, SCRUB_PRIORITY = 0, 6, 4, 10, 20
 
 
 class LeafQueue:
@@ -54,7 +50,7 @@ class LeafQueue:
         child.stamp = shared.sequence
         child.bucket = int(shared.now / shared.queue.bucket_seconds)
         if shared.queue.single:
-            child.bucket += self._priority(child)
+            child.bucket += single_priority(child.klass, shared.scan.scrub, child.flags == FLAG_REPAIR)
         insort(self.writes if child.write else self.reads, child, key=_offset)
         self.issue(shared.queue.min_pending)
 
@@ -86,13 +82,6 @@ class LeafQueue:
         return True
 
     # One queue with deadlines (ZFS v28).
-
-    def _priority(self, child: Child) -> int:
-        if child.klass == SCRUB or child.flags == FLAG_REPAIR:
-            return SCRUB_PRIORITY if self.shared.scan.scrub else RESILVER_PRIORITY
-        if child.klass == ASYNC_WRITE:
-            return ASYNC_WRITE_PRIORITY
-        return SYNC_PRIORITY if child.klass in {SYNC_READ, SYNC_WRITE} else ASYNC_READ_PRIORITY
 
     def _next_single(self, pending_limit: int) -> Child | None:
         """Return the I/O of the earliest (deadline, offset) (0.6.1 vdev_queue_deadline_compare)."""

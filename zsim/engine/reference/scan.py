@@ -6,14 +6,12 @@ from bisect import insort
 from math import floor
 from typing import TYPE_CHECKING
 
-from zsim.engine.compiled.memory import (
+from zsim.engine.codes import (
     FLAG_METADATA,
     META_ABSENT,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
-    OP_ISSUE,
-    OP_VISIT,
     STREAM_DELAY,
     STREAM_FINISHED,
     STREAM_METADATA,
@@ -21,10 +19,11 @@ from zsim.engine.compiled.memory import (
     STREAM_READY,
     STREAM_WINDOW,
 )
-from zsim.engine.reference.clock import Alarm, Steps
+from zsim.engine.reference.clock import Signal, Steps
 from zsim.engine.reference.state import Child, Item, Shared
 from zsim.engine.reference.vdev import VdevProcess
 from zsim.engine.window import Window
+from zsim.scan.program import OP_ISSUE, OP_VISIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,19 +110,15 @@ class Metadata:
     def __init__(self, shared: Shared, items: list[Item], vdevs: Sequence[VdevProcess]) -> None:
         self.shared, self.items, self.vdevs = shared, items, vdevs
         self.wanted: list[int] = []
-        self.work = Alarm(shared.clock, -1)
-        shared.clock.process(self.prefetch_thread())
 
-    def prefetch_thread(self) -> Steps:
-        """Process: fetch what is wanted, within the limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
+    def _prefetch(self) -> None:
+        """Fetch what is wanted, within the limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
         shared = self.shared
-        while True:
-            yield self.work.ring
-            while self.wanted and shared.running and shared.prefetch_bytes < shared.scan.prefetch_limit:
-                item = self.items[self.wanted.pop(0)]
-                shared.heap_size = len(self.wanted)
-                if item.metadata_state == META_WANTED:
-                    self.fetch(item)
+        while self.wanted and shared.running and shared.prefetch_bytes < shared.scan.prefetch_limit:
+            item = self.items[self.wanted.pop(0)]
+            shared.heap_size = len(self.wanted)
+            if item.metadata_state == META_WANTED:
+                self.fetch(item)
 
     def fetch(self, item: Item) -> None:
         """Start the read of a metadata block."""
@@ -159,7 +154,7 @@ class Metadata:
                 insort(self.wanted, below)
             below = child.prefetch_next
         self.shared.heap_size = len(self.wanted)
-        self.work.sound()
+        self._prefetch()
 
 
 class Stream:
@@ -184,7 +179,7 @@ class Stream:
         self.unwind: Item | None = None
         self.issued_blocks = self.issued_bytes = 0
         self.first_visit = self.last_visit = 0.0
-        self.turn = Alarm(shared.clock, slot)
+        self.slot, self.turn = slot, Signal(shared.clock)
         shared.clock.process(self.thread())
 
     def unload(self) -> None:
@@ -201,11 +196,13 @@ class Stream:
     def thread(self) -> Steps:
         """Process: go on as far as possible, wait (dsl_scan.c:dsl_scan_visitbp, scan_io_queue_issue)."""
         while True:
-            yield self.turn.ring
-            if self.state == STREAM_DELAY:
-                self.state = STREAM_READY
             while self.shared.running and self.state == STREAM_READY:
                 self._step()
+            if self.state == STREAM_DELAY:
+                yield self.shared.clock.at(self._wake_time(), self.slot)
+                self.state = STREAM_READY
+            else:
+                yield self.turn.wait()
 
     def go_on(self) -> None:
         """Let the thread go on if what it waits for has come."""
@@ -214,7 +211,8 @@ class Stream:
         if self.state == STREAM_WINDOW and self._has_room():
             self.state = STREAM_READY
         if self.state == STREAM_READY:
-            self.turn.sound()
+            self.turn.give()
+            self.shared.clock.settle()
 
     def _step(self) -> None:
         if self.unwind is not None:
@@ -264,7 +262,6 @@ class Stream:
             return STREAM_WINDOW
         if shared.scan.delay_ticks > 0 and not self.delayed and self._pool_is_busy():
             self.delayed = True
-            self.turn.set(self._wake_time())
             return STREAM_DELAY
         self.delayed = False
         self._start(item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from zsim.engine.compiled.memory import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
+from zsim.engine.codes import CACHE_NONE, FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.reference.clock import Clock
 
@@ -152,7 +152,6 @@ class Shared:
     running: int = 0
     pause_at: float = NEVER
     last_client: float = -1e18
-    loaded: int = 0
     refill: int = -1
     # Metadata.
     metadata_inflight: int = 0

@@ -7,19 +7,13 @@ from typing import Protocol
 
 import numpy as np
 
-from zsim.engine.compiled.memory import (
-    FLAG_REPAIR,
-    FLAG_SCAN,
-)
+from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.state import Child, Shared
-from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
-from zsim.vdevs.mirror import mirror_asize, mirror_child, mirror_load, mirror_standing
-from zsim.vdevs.permutations import draid_permutations
-from zsim.vdevs.raidz import raidz_map, raidz_piece
+from zsim.vdevs.kind import Piece, asize_of, kind_of, parts_of, pieces_of_part, shape_of
+from zsim.vdevs.mirror import mirror_child, mirror_load, mirror_standing
 
-Piece = tuple[int, int, int]
 Done = Callable[[Child], None]
 
 
@@ -55,7 +49,7 @@ class VdevProcess:
 
     def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> None:
         self.shared, self.model, self.queues = shared, model, queues
-        self.width = len(model.read_leaf)
+        self.width, self.kind = len(model.read_leaf), kind_of(model.kind)
 
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
         """Queue the reads of a block under scan; return how many."""
@@ -107,10 +101,10 @@ class VdevProcess:
         return len(pieces)
 
 
-class Parity(VdevProcess):
-    """A vdev with columns: RAID-Z or dRAID.
+class Columns(VdevProcess):
+    """A vdev whose blocks lie in columns, some of them parity, as its kind maps them.
 
-    A map gives the parts of a block, each a list of columns, parity first: (child, child offset, size).
+    A block has one or several parts, each a list of columns, parity first: (child, child offset, size).
     """
 
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
@@ -118,7 +112,7 @@ class Parity(VdevProcess):
 
         Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
-        parts = self._parts(offset, psize, whole=True)
+        parts = self._parts(offset, psize)
         readable = [piece for part in parts for piece in part[::-1] if self._is_readable(piece)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
@@ -131,7 +125,7 @@ class Parity(VdevProcess):
 
         A column that was read from a live old disk has been passed on already.
         """
-        for part in self._parts(offset, psize, whole=True):
+        for part in self._parts(offset, psize):
             for piece in part:
                 for leaf in self._leaves_to_repair(piece, was_read):
                     self.write(block, leaf, piece[1], piece[2])
@@ -139,7 +133,8 @@ class Parity(VdevProcess):
     def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
         """Queue the reads of a block outside the scan: data columns, and all if one of those cannot be read.
 
-        Source: vdev_raidz.c:vdev_raidz_io_start.
+        Where a column is missing, fill of the others is read too (seen in runs of 2.3.9).
+        Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
         pieces = [piece for part in self._plain_parts(offset, psize) for piece in self._needed(part)]
         for piece in pieces:
@@ -147,19 +142,15 @@ class Parity(VdevProcess):
         return len(pieces)
 
     def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
-        """Queue the writes of a block outside the scan; a dRAID's zero fill is written too."""
+        """Queue the writes of a block outside the scan; fill is written too."""
         pieces = [
             (leaf, piece[1], piece[2])
-            for part in self._parts(offset, psize, whole=True)
+            for part in self._parts(offset, psize)
             for piece in part
             for leaf in dict.fromkeys((self._source(piece), self._missing_leaf(piece)))
             if leaf >= 0 and piece[2] > 0
         ]
         return self._writes(pieces, klass, flags, done)
-
-    def _missing_leaf(self, piece: Piece) -> int:
-        """Return the leaf that misses a piece, -1 if none does."""
-        return self.model.write_leaf[piece[0]]
 
     def _needed(self, part: list[Piece]) -> list[Piece]:
         data = part[self.model.parity :]
@@ -168,96 +159,50 @@ class Parity(VdevProcess):
         return [piece for piece in wanted[::-1] if self._is_readable(piece) and piece[2] > 0]
 
     def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
-        leaf = self.model.write_leaf[piece[0]]
-        is_passed_on = was_read and self._is_readable(piece) and leaf != self._source(piece)
-        return [leaf] if leaf >= 0 and not is_passed_on else []
-
-    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
-        return self._parts(offset, psize, whole=False)
-
-    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
-        """Return the map of a block; `whole`: with what a scan reads and repairs besides the data."""
-        raise NotImplementedError
-
-
-class Raidz(Parity):
-    """A RAID-Z: one part, and nothing besides the data and its parity."""
-
-    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
-        plan = raidz_map(offset, psize, self.model.ashift, self.width, self.model.parity)
-        return [[raidz_piece(column, *plan[1:], self.width) for column in range(plan[0])]]
-
-
-class Draid(Parity):
-    """A dRAID: blocks may cross from one group into the next, and scans read and repair the zero fill too."""
-
-    def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> None:
-        super().__init__(shared, model, queues)
-        self.permutations = draid_permutations(self.width)
-
-    def _parts(self, offset: int, psize: int, *, whole: bool) -> list[list[Piece]]:
-        return [self._columns(at, size, whole) for at, size in self._split(offset, psize)]
-
-    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
-        """Return the map of a plain read: where a column is missing, the zero fill of the others is read too.
-
-        Source: vdev_draid.c:vdev_draid_io_start_read; seen in runs of 2.3.9.
-        """
-        parts = []
-        for at, size in self._split(offset, psize):
-            is_degraded = not all(map(self._is_readable, self._columns(at, size, whole=True)))
-            parts.append(self._columns(at, size, whole=is_degraded))
-        return parts
-
-    def _split(self, offset: int, psize: int) -> list[tuple[int, int]]:
-        """Return offset and size of the parts of a block (vdev_draid.c:vdev_draid_map_alloc)."""
-        model, parts = self.model, []
-        while psize > 0:
-            part = draid_first_part(offset, psize, model.ashift, model.data, model.parity)
-            parts.append((offset, part))
-            offset += draid_asize(part, model.ashift, model.data, model.parity)
-            psize -= part
-        return parts
-
-    def _columns(self, offset: int, psize: int, whole: bool) -> list[Piece]:
-        model = self.model
-        start, number, base, big_columns, small, full = draid_map(
-            offset, psize, model.ashift, model.data, model.parity, self.width, model.spares
-        )
-        columns = []
-        for column in range(model.data + model.parity):
-            child, place = draid_piece(column, start, number, base, model.spares, self.permutations)
-            size = small + (1 << model.ashift) if column < big_columns else small
-            columns.append((child, place, full if whole else size))
-        return columns
-
-    def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
         """Return the leaf that misses a column, and for a copy that was not read the healthy one as well.
 
-        The leaves of a dRAID do not look at what they miss (zio.c:zio_vdev_io_start).
+        The latter only where there is fill: leaves then do not look at what they miss (zio.c:
+        zio_vdev_io_start).
         """
         missing, healthy = self._missing_leaf(piece), self.model.read_leaf[piece[0]]
-        leaves = [missing] if was_read else [missing, healthy]
-        is_passed_on = was_read and healthy >= 0
+        leaves = [missing, healthy] if self.kind.has_fill and not was_read else [missing]
+        is_passed_on = was_read and healthy >= 0 and missing != healthy
         return [] if is_passed_on else [leaf for leaf in leaves if leaf >= 0]
+
+    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
+        """Return the map of a plain read."""
+        parts = []
+        for at, size in parts_of(self.model, offset, psize, self.model.ashift):
+            everything = self._columns(at, size, whole=True)
+            is_degraded = not all(map(self._is_readable, everything))
+            parts.append(everything if is_degraded else self._columns(at, size, whole=False))
+        return parts
+
+    def _parts(self, offset: int, psize: int) -> list[list[Piece]]:
+        """Return the map of a block with what a scan reads and repairs besides the data."""
+        parts = parts_of(self.model, offset, psize, self.model.ashift)
+        return [self._columns(at, size, whole=True) for at, size in parts]
+
+    def _columns(self, offset: int, psize: int, *, whole: bool) -> list[Piece]:
+        return pieces_of_part(self.model, offset, psize, self.model.ashift, whole=whole)
 
     def _source(self, piece: Piece) -> int:
         leaf = self.model.read_leaf[piece[0]]
         return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
 
     def _missing_leaf(self, piece: Piece) -> int:
+        """Return the leaf that misses a piece, -1 if none does."""
         leaf = self.model.write_leaf[piece[0]]
         return self._spare_leaf(piece[1]) if leaf == TO_SPARE else leaf
 
     def _spare_leaf(self, place: int) -> int:
         """Return the leaf of the first distributed spare there (vdev_draid.c:vdev_draid_spare_get_child)."""
-        model = self.model
-        child = draid_spare(0, place, model.data, model.parity, model.spares, self.permutations)
-        return model.read_leaf[child]
+        shape = shape_of(self.model, self.model.ashift)
+        return self.model.read_leaf[self.kind.kernels.spare(place, *shape, self.kind.table(self.model))]
 
 
-class Mirror(VdevProcess):
-    """A mirror: every child holds the block at its DVA offset, in whole sectors."""
+class Replicated(VdevProcess):
+    """A mirror, or what is like one: every child holds the block at its DVA offset, in whole sectors."""
 
     def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
         """Queue the reads of a block under scan: one side in a resilver, all in a scrub.
@@ -290,7 +235,7 @@ class Mirror(VdevProcess):
         return self._writes(pieces, klass, flags, done)
 
     def _size(self, psize: int) -> int:
-        return mirror_asize(psize, self.model.ashift)
+        return asize_of(self.model, psize, self.model.ashift)
 
     def _choice(self, offset: int) -> int:
         """Return the child that is read, see `zsim.vdevs.mirror.mirror_child`."""
@@ -313,4 +258,7 @@ class Mirror(VdevProcess):
         return mirror_load(rules.mirror_rule, active, last_end, offset, rotating, *costs)
 
 
-VDEVS: dict[str, type[VdevProcess]] = {"raidz": Raidz, "draid": Draid, "mirror": Mirror}
+def vdev_process(shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> VdevProcess:
+    """Return the process of a top-level vdev."""
+    process = Replicated if kind_of(model.kind).is_replicated else Columns
+    return process(shared, model, queues)

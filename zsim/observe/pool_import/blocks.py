@@ -14,6 +14,7 @@ from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
 from zsim.observe.zpool.properties import record_of
 from zsim.scenario.checks import MAX_RECORD, OLD_MAX_RECORD
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
+from zsim.vdevs.kind import kind_of
 
 SMALL_FILES = 48 << 10
 SMALL_FILE_METADATA = 0.01
@@ -110,8 +111,7 @@ def _find_ashift(evidence: Evidence, tops: Tops) -> None:
     if pointers is None or not tops.uniform or not pointers.unit:
         return
     spec = tops.specs[0]
-    per_unit = {"mirror": 1, "raidz": 1 + spec.parity, "draid": spec.data + spec.parity}[spec.kind]
-    sector, rest = divmod(pointers.unit, per_unit)
+    sector, rest = divmod(pointers.unit, kind_of(spec.kind).unit_sectors(spec))
     if not rest and sector in {1 << shift for shift in SECTOR_SHIFTS}:
         evidence.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
 

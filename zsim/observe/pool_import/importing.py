@@ -12,6 +12,8 @@ from typing import Any
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
 from zsim.base.units import format_bytes, format_duration, format_fraction
+from zsim.case.case import Assumption
+from zsim.case.resolve import resolve
 from zsim.observe.devices.find_drives import find_drives
 from zsim.observe.evidence.gather import find_observations, in_order
 from zsim.observe.pool_import.blocks import find_blocks
@@ -25,7 +27,6 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
 from zsim.observe.zpool.status import PoolStatus, Scan
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import Assumption, resolve
 
 SUFFIX = ".toml"
 
@@ -296,7 +297,7 @@ def _note_unused(evidence: Evidence) -> None:
 def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> ImportedPool:
     stated = {name: found.value for name, found in evidence.findings.items()}
     scenario = Scenario.from_dict(stated).with_overrides(overrides)
-    resolved = resolve(scenario, _capacity)
+    resolved = resolve(scenario)
     kept = scenario.stated()
     status, files = evidence.status, evidence.files
     named = [each.name for each in (evidence.listed, status, evidence.config) if each is not None]
@@ -311,12 +312,6 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
         contents=files.contents,
         tables={name: content for name, content in tables.items() if content},
     )
-
-
-def _capacity(name: str) -> int:
-    from zsim.drives.catalogue import load_drive  # noqa: PLC0415 - reads model files only where one is named
-
-    return load_drive(name).capacity_bytes
 
 
 def found_text(found: Finding) -> str:

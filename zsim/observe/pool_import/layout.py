@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
+from zsim.case.resolve import DEFAULT_DRIVE_BYTES
 from zsim.observe.devices.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.evidence.resilvered import resilvered_alloc
 from zsim.observe.pool_import.finding import Evidence
@@ -22,7 +23,6 @@ from zsim.scenario.releases.capacity import (
     vdev_asize,
 )
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
-from zsim.scenario.resolve import DEFAULT_DRIVE_BYTES
 
 NOMINAL_WITHIN = 0.015
 MIXED_SIZES = 0.03

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
+from zsim.base import model_data
 from zsim.observe.pool_import.finding import Evidence
-from zsim.scenario.releases.profile import DEFAULT_RELEASE
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, release_names
 
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
-_POOL_VERSIONS = {34: "solaris-11.1", 35: "solaris-11.2"}
 
-_BY_FORM = {
-    "solaris": ("solaris-11.2", "Solaris 11.2 prints its progress so"),
-    "json": ("openzfs-2.3", "zpool status -j came with 2.3; it may be a later one"),
-    "2.2": ("openzfs-2.3", "releases from 2.2 on print their progress so"),
-    "2.0": ("openzfs-2.1", "2.0 and 2.1 print their progress so"),
-    "0.8": ("openzfs-0.8", "0.8 prints durations as '0 days'"),
-    "0.8+": ("openzfs-2.1", "0.8 to 2.1 print their progress so"),
-}
-"""Release taken for a form of the scan line (see `zsim.observe.zpool.status`), and what the form says."""
+
+@functools.cache
+def _by_form() -> dict[str, tuple[str, str]]:
+    """Return the release taken for each form of the scan line, and what the form says."""
+    return {
+        form["form"]: (name, form["says"])
+        for name in release_names()
+        for form in model_data.load("releases", name).get("status_forms", [])
+    }
+
+
+@functools.cache
+def _by_pool_version() -> dict[int, str]:
+    """Return the release that alone has a pool version."""
+    files = {name: model_data.load("releases", name) for name in release_names()}
+    return {
+        int(data["pool_version"]["value"]): name for name, data in files.items() if "pool_version" in data
+    }
 
 
 def find_release(evidence: Evidence) -> None:
@@ -32,14 +42,16 @@ def find_release(evidence: Evidence) -> None:
         evidence.notes.append(
             f"{host.version} is no release that zsim models: state the nearest with --set release="
         )
-    if config is not None and config.version in _POOL_VERSIONS:
-        evidence.find("release", _POOL_VERSIONS[config.version], f"pool version {config.version} of zdb -C")
+    if config is not None and config.version in _by_pool_version():
+        evidence.find(
+            "release", _by_pool_version()[config.version], f"pool version {config.version} of zdb -C"
+        )
         return
     form = status.scan.form if status is not None and status.scan is not None else ""
     if form == "legacy":
         _find_legacy(evidence)
-    elif form in _BY_FORM:
-        name, why = _BY_FORM[form]
+    elif form in _by_form():
+        name, why = _by_form()[form]
         evidence.find("release", name, f"zpool status: {why}", inferred=True)
     elif evidence.listed is not None and "ckpoint" not in evidence.listed.columns:
         _find_legacy(evidence)

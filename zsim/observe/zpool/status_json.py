@@ -11,7 +11,8 @@ from typing import Any
 from zsim.base.errors import InputError
 from zsim.observe.texts import moment, nice_bytes, plain, whole
 from zsim.observe.zpool.status import Function, PoolStatus, Scan, ScanState
-from zsim.observe.zpool.vdev_tree import MAX_DEPTH, Vdev, named_vdev
+from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
+from zsim.vdevs.kind import kinds
 
 _STATES: dict[str, ScanState] = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canceled"}
 _FUNCTIONS: dict[str, Function] = {"RESILVER": "resilver", "SCRUB": "scrub"}
@@ -84,8 +85,9 @@ def _vdev(key: str, data: Mapping[str, Any], depth: int) -> Vdev:
         vdev = replace(vdev, kind="root")
     elif kind in ("disk", "file") and vdev.kind != "distributed-spare":
         vdev = Vdev(vdev.name, "disk", vdev.state)
-    elif kind in ("raidz", "mirror", "draid", "replacing", "spare") and vdev.kind != kind:
-        vdev = replace(vdev, kind=kind, parity=vdev.parity or int(kind in ("raidz", "draid")))
+    elif kind in (*kinds(), *PAIRS) and vdev.kind != kind:
+        least = kinds()[kind].least_parity if kind in kinds() else 0
+        vdev = replace(vdev, kind=kind, parity=vdev.parity or least)
     children = _children(data.get("vdevs"), depth + 1)
     processed = _size(data.get("scan_processed"))
     note = _text(data.get("class")) if depth == 1 else "(resilvering)" if processed and not children else ""

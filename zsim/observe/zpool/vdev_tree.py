@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, VdevSpec
+from zsim.vdevs.kind import Printed, kinds
 
-GROUPS = ("raidz", "mirror", "draid")
+GROUPS = tuple(kinds())
 PAIRS = ("replacing", "spare")
 SECTIONS = ("logs", "cache", "spares", "special", "dedup", "spare", "log")
 MAX_ROWS = (MAX_CHILDREN + 1) * 400
 MAX_DEPTH = 8
 
-_GROUP = re.compile(r"(raidz|mirror|replacing|spare)([123]?)(?:-\d{1,6})?", re.ASCII)
-_DRAID = re.compile(r"draid([123]?)((?::\d{1,4}[dcs])*)(?:-\d{1,6})?", re.ASCII)
+_PAIR = re.compile(r"(replacing|spare)[123]?(?:-\d{1,6})?", re.ASCII)
 _DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)
 
 
@@ -28,7 +28,7 @@ class Vdev:
     name : str
         As printed: raidz2-0, replacing-1, ada5p1.
     kind : str
-        raidz, mirror, draid, replacing, spare, distributed-spare, disk, or root.
+        One of `zsim.vdevs.kinds`, replacing, spare, distributed-spare, disk, or root.
     state : str
         ONLINE, UNAVAIL, ...; empty where the format tells none.
     note : str
@@ -76,15 +76,13 @@ class Vdev:
 
 def named_vdev(name: str, state: str = "", note: str = "") -> Vdev:
     """Return a vdev without children whose kind follows from its name."""
-    if match := _GROUP.fullmatch(name):
-        parity = int(match[2] or 1) if match[1] == "raidz" else 0
-        return Vdev(name, match[1], state, note, parity)
+    if match := _PAIR.fullmatch(name):
+        return Vdev(name, match[1], state, note)
     if _DISTRIBUTED_SPARE.fullmatch(name):
         return Vdev(name, "distributed-spare", state, note)
-    if match := _DRAID.fullmatch(name):
-        parts = {part[-1]: int(part[:-1]) for part in match[2].split(":")[1:]}
-        parity = int(match[1] or 1)
-        return Vdev(name, "draid", state, note, parity, parts.get("d", 0), parts.get("s", 0))
+    for kind in kinds().values():
+        if (told := kind.printed(name)) is not None:
+            return Vdev(name, kind.name, state, note, *told)
     return Vdev(name, "disk", state, note)
 
 
@@ -102,13 +100,8 @@ def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
     InputError
         When no such vdev can be made: drives are missing from the output.
     """
-    if vdev.kind == "raidz":
-        return VdevSpec.raidz(vdev.parity, vdev.drives)
-    if vdev.kind == "mirror":
-        return VdevSpec.mirror(vdev.drives)
-    if vdev.kind == "draid":
-        data = vdev.data or max(1, min(8, vdev.drives - vdev.spares - vdev.parity))
-        return VdevSpec.draid(vdev.parity, data, vdev.drives, vdev.spares)
+    if vdev.kind in kinds():
+        return kinds()[vdev.kind].spec(vdev.drives, Printed(vdev.parity, vdev.data, vdev.spares))
     if vdev.kind in PAIRS and vdev.drives > 1:
         return VdevSpec.mirror(vdev.drives)
     return VdevSpec.disk() if with_disks and vdev.kind == "disk" else None

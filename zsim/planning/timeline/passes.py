@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from zsim.case.case import Case
 from zsim.planning.timeline.rules import rates
-from zsim.prediction.answer.prediction import VERIFYING_SCRUB, Prediction, Quantiles
-from zsim.prediction.api import predict, resolved_of
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
+from zsim.prediction.api import case_of, predict
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 
 F64 = NDArray[np.float64]
 WORLDS = 99
@@ -37,9 +38,9 @@ FOR_REPLACEMENT = ("replace", "second_at", "old_drive", "target", "new_drive", "
 Progress = Callable[[float, str], None]
 
 
-def facts(scenario: Scenario) -> ResolvedScenario:
-    """Return the scenario with its assumptions, whatever it says of a replacement left out."""
-    return resolved_of(scenario.replaced_by(operation="scrub", **dict.fromkeys(FOR_REPLACEMENT)))
+def facts(scenario: Scenario) -> Case:
+    """Return the case of a pool with its assumptions, whatever it says of a replacement left out."""
+    return case_of(scenario.replaced_by(operation="scrub", **dict.fromkeys(FOR_REPLACEMENT)))
 
 
 def in_worlds(answer: Quantiles) -> F64:

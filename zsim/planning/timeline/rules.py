@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zsim.base import model_data
+from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
 
 FILE = "rules.toml"
@@ -162,7 +163,8 @@ def table_for(name: str) -> tuple[Rule, ...]:
         "defer-unless-early": "another drive starts the running resilver again if less than "
         f"{rules.early:.0%} is issued, else it waits for a second pass",
     }[rules.second_target]
-    source = model_data.load("releases", release.series)["behaviour"]["resilver_restart"]["source"]
+    data = load_complete(model_data.find("releases", release.series))
+    source = data["behaviour"]["resilver_restart"]["source"]
     return (Rule("second_replacement", rules.second_target, text, source), *rules.table.values())
 
 

@@ -35,7 +35,9 @@ from zsim.pool.recipes.recipe import (
     pool_of,
 )
 from zsim.pool.recipes.styles import version_of
+from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 SECTOR = 512
 FILE_CONTENTS, VOLUME_CONTENTS = 19, 23  # dmu.h: DMU_OT_PLAIN_FILE_CONTENTS, DMU_OT_ZVOL
@@ -239,7 +241,7 @@ def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecip
 
 def _bench_issue(version: tuple[int, ...], layout: str) -> IssueOrder:
     """Return the order in which one processor placed the records of a txg, as seen in the lists."""
-    mirror = layout.startswith("mirror")
+    mirror = kind_of(Layout.parse(layout).vdevs[0].kind).is_replicated
     if version < (0, 8):
         return IssueOrder(window=200 if mirror else 102, group=4)
     if mirror:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
 from zsim.pool.simulator.population import HistoryRun, expansion, mean_record_bytes, typical_file_bytes
-from zsim.scenario.releases.capacity import DRAID_ROW_BYTES
+from zsim.vdevs.kind import kind_of
 
 MAX_SLABS = 192
 MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 2 << 20, 40
@@ -199,7 +199,7 @@ def _reduce_vdev(level: TopLevel, share: float, most: int, smallest: int, *, hea
     while halvings > 0 and level.slab_bytes >> halvings < 16 * level.unit:
         halvings -= 1
     size = level.slab_bytes >> halvings
-    if level.spec.kind == "draid":
+    if kind_of(level.spec.kind).is_row_aligned:
         size = max(size // level.unit, 16) * level.unit
     number = int(max(2, min(level.slab_count, round(wanted / size))))
     starts = tuple(int(place) for place in _places(level, number, size, heaps=heaps))
@@ -213,11 +213,11 @@ def _places(level: TopLevel, count: int, size: int, *, heaps: int) -> NDArray[np
     group to group, and so many of them are busy together as in the real pool.  In the order of addresses a
     sweep makes a long seek to each heap, which the real pool makes once in many times the data.
     """
-    if level.spec.kind == "draid":
-        group = (level.spec.data + level.spec.parity) * DRAID_ROW_BYTES
-        heaps, number = DRAID_HEAPS, count * size // (HEAP_GROUPS * group)
+    kind = kind_of(level.spec.kind)
+    if kind.has_groups:
+        heaps, number = DRAID_HEAPS, count * size // (HEAP_GROUPS * kind.group_bytes(level.spec))
     elif heaps:
-        number = count * size // (HEAP_BYTES * (1 if level.spec.kind == "mirror" else level.spec.children))
+        number = count * size // (HEAP_BYTES * kind.spanned_children(level.spec))
     else:
         return np.arange(count, dtype=np.int64) * level.slab_count // count * level.slab_bytes
     return _in_heaps(level, count, size, int(min(count, max(heaps, number))))

@@ -13,6 +13,7 @@ from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 EMBEDDED_SLOG_ABOVE = 64  # metaslabs: zfs_embedded_slog_min_ms
 
@@ -49,7 +50,7 @@ class TopLevel:
     @property
     def row_bytes(self) -> int:
         """By multiples of this blocks may move: same children on RAID-Z, whole groups on dRAID [bytes]."""
-        return self.unit if self.spec.kind == "draid" else self.spec.children << self.ashift
+        return kind_of(self.spec.kind).row_sectors(self.spec) << self.ashift
 
     def behind(self, number: int, count: float) -> int:
         """Return how far the copy `number` of `count` lies behind a reduced population [bytes].
@@ -71,7 +72,7 @@ class TopLevel:
             starts = np.array(self.starts, dtype=np.int64)
         else:
             starts = np.arange(self.slab_count, dtype=np.int64) * self.slab_bytes
-        return -(-starts // self.unit) * self.unit if self.spec.kind == "draid" else starts
+        return -(-starts // self.unit) * self.unit if kind_of(self.spec.kind).is_row_aligned else starts
 
     def slab_of(self, offset: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the metaslab of each address."""
@@ -85,8 +86,7 @@ class TopLevel:
     @property
     def unit(self) -> int:
         """Smallest allocation [bytes]: of all asizes and, inside a metaslab, of all offsets a multiple."""
-        sectors = {"mirror": 1, "raidz": 1 + self.spec.parity, "draid": self.spec.data + self.spec.parity}
-        return sectors[self.spec.kind] << self.ashift
+        return kind_of(self.spec.kind).unit_sectors(self.spec) << self.ashift
 
 
 def top_level(spec: VdevSpec, ashift: int, leaf_bytes: int, release: ReleaseProfile) -> TopLevel:

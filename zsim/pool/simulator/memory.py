@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, from_dtype, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from zsim.base.jit import njit
+from zsim.base.jit import View, address_of, array_at, array_in, njit
 
 I64 = NDArray[np.int64]
 
@@ -48,8 +46,10 @@ VDEV = np.dtype(
     [
         ("kind", "i8"),
         ("ashift", "i8"),
+        ("children", "i8"),
         ("data", "i8"),
         ("parity", "i8"),
+        ("spares", "i8"),
         ("unit", "i8"),
         ("first", "i8"),
         ("count", "i8"),
@@ -280,7 +280,7 @@ class HistoryMemory:
             len(self.vdevs), len(self.slabs), len(self.log), len(self.files), len(self.datasets),
             len(self.kept), self.starts.shape[1], self.ratio_values.shape[1],
         ]  # fmt: skip
-        self.table = np.array([array.ctypes.data for array in arrays] + sizes, dtype=np.int64)
+        self.table = np.array([address_of(array) for array in arrays] + sizes, dtype=np.int64)
 
 
 ARRAYS = (
@@ -293,144 +293,56 @@ ARRAYS = (
     _NOW, _SLOTS, _FILES, _DATASETS, _LISTS, _KEPT, _RATIO_VALUES, _RATIO_CHANCES, _SNAPSHOTS,
     VDEVS, SLABS, LOG_SIZE, FILES, DATASETS, KEPT_ROOM, _ROOM, _RATIOS,
 ) = range(28)  # fmt: skip
-_HUGE = 1 << 40
-
-
-def _caster(dtype: Any) -> Any:
-    """Return a compiled function from an address to a pointer to `dtype`."""
-    pointer = types.CPointer(from_dtype(np.dtype(dtype)))
-
-    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def cast(typing_context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], context.get_value_type(pointer))
-
-        return pointer(types.int64), generate
-
-    return cast
-
-
-_as_rules, _as_vdev, _as_slab, _as_log = _caster(RULES), _caster(VDEV), _caster(SLAB), _caster(LOG)
-_as_allocator, _as_now, _as_slot, _as_file = _caster(ALLOCATOR), _caster(NOW), _caster(SLOT), _caster(FILE)
-_as_dataset, _as_list, _as_kept = _caster(DATASET), _caster(LIST), _caster(KEPT)
-_as_int64, _as_float64 = _caster("i8"), _caster("f8")
+# Arrays by name: each takes the table.  `rules_of` and `now_of` are arrays of one.
+rules_of = array_in(RULES, _RULES)
+vdevs_of = array_in(VDEV, _VDEVS)
+slabs_of = array_in(SLAB, _SLABS)
+allocators_of = array_in(ALLOCATOR, _ALLOCATORS)
+# The active metaslabs: entry (allocator * vdevs + vdev) * 3 + role.
+owners_of = array_in("i8", _OWNERS)
+log_of = array_in(LOG, _LOG)
+marks_of = array_in("i8", _MARKS)
+now_of = array_in(NOW, _NOW)
+slots_of = array_in(SLOT, _SLOTS)
+files_of = array_in(FILE, _FILES)
+datasets_of = array_in(DATASET, _DATASETS)
+lists_of = array_in(LIST, _LISTS)
+kept_of = array_in(KEPT, _KEPT)
+snapshots_of = array_in("i8", _SNAPSHOTS)
+_int64_at, _float64_at = array_at("i8"), array_at("f8")
 
 
 @njit
-def rules_of(pool: I64) -> Any:
-    """Return the switches, an array of one."""
-    return carray(_as_rules(pool[_RULES]), (_HUGE,))
-
-
-@njit
-def vdevs_of(pool: I64) -> Any:
-    """Return the top-level vdevs."""
-    return carray(_as_vdev(pool[_VDEVS]), (_HUGE,))
-
-
-@njit
-def slabs_of(pool: I64) -> Any:
-    """Return the metaslabs."""
-    return carray(_as_slab(pool[_SLABS]), (_HUGE,))
-
-
-@njit
-def allocators_of(pool: I64) -> Any:
-    """Return the allocators."""
-    return carray(_as_allocator(pool[_ALLOCATORS]), (_HUGE,))
-
-
-@njit
-def owners_of(pool: I64) -> Any:
-    """Return the active metaslabs: entry (allocator * vdevs + vdev) * 3 + role."""
-    return carray(_as_int64(pool[_OWNERS]), (_HUGE,))
-
-
-@njit
-def log_of(pool: I64) -> Any:
-    """Return the ring of deferred frees."""
-    return carray(_as_log(pool[_LOG]), (_HUGE,))
-
-
-@njit
-def marks_of(pool: I64) -> Any:
-    """Return where the last txgs end in the ring."""
-    return carray(_as_int64(pool[_MARKS]), (_HUGE,))
-
-
-@njit
-def now_of(pool: I64) -> Any:
-    """Return the counters and settings, an array of one."""
-    return carray(_as_now(pool[_NOW]), (_HUGE,))
-
-
-@njit
-def slots_of(pool: I64) -> Any:
-    """Return the slots."""
-    return carray(_as_slot(pool[_SLOTS]), (_HUGE,))
-
-
-@njit
-def files_of(pool: I64) -> Any:
-    """Return the files."""
-    return carray(_as_file(pool[_FILES]), (_HUGE,))
-
-
-@njit
-def datasets_of(pool: I64) -> Any:
-    """Return the datasets."""
-    return carray(_as_dataset(pool[_DATASETS]), (_HUGE,))
-
-
-@njit
-def lists_of(pool: I64) -> Any:
-    """Return the lists."""
-    return carray(_as_list(pool[_LISTS]), (_HUGE,))
-
-
-@njit
-def kept_of(pool: I64) -> Any:
-    """Return the versions kept for snapshots."""
-    return carray(_as_kept(pool[_KEPT]), (_HUGE,))
-
-
-@njit
-def snapshots_of(pool: I64) -> Any:
-    """Return the txgs of the snapshots."""
-    return carray(_as_int64(pool[_SNAPSHOTS]), (_HUGE,))
-
-
-@njit
-def cursors_of(pool: I64, slab: int) -> Any:
+def cursors_of(pool: I64, slab: int) -> View:
     """Return the cursors of one metaslab by alignment."""
-    return carray(_as_int64(pool[_CURSORS] + 8 * BUCKETS * slab), (_HUGE,))
+    return _int64_at(pool[_CURSORS] + 8 * BUCKETS * slab)
 
 
 @njit
-def histogram_of(pool: I64, slab: int) -> Any:
+def histogram_of(pool: I64, slab: int) -> View:
     """Return the numbers of free segments of one metaslab by size."""
-    return carray(_as_int64(pool[_HISTOGRAM] + 8 * BUCKETS * slab), (_HUGE,))
+    return _int64_at(pool[_HISTOGRAM] + 8 * BUCKETS * slab)
 
 
 @njit
-def starts_of(pool: I64, slab: int) -> Any:
+def starts_of(pool: I64, slab: int) -> View:
     """Return the starts of the free segments of one metaslab."""
-    return carray(_as_int64(pool[_STARTS] + 8 * pool[_ROOM] * slab), (_HUGE,))
+    return _int64_at(pool[_STARTS] + 8 * pool[_ROOM] * slab)
 
 
 @njit
-def ends_of(pool: I64, slab: int) -> Any:
+def ends_of(pool: I64, slab: int) -> View:
     """Return the ends of the free segments of one metaslab."""
-    return carray(_as_int64(pool[_ENDS] + 8 * pool[_ROOM] * slab), (_HUGE,))
+    return _int64_at(pool[_ENDS] + 8 * pool[_ROOM] * slab)
 
 
 @njit
-def ratio_values_of(pool: I64, kind: int) -> Any:
+def ratio_values_of(pool: I64, kind: int) -> View:
     """Return the psize / lsize of one kind of file."""
-    return carray(_as_float64(pool[_RATIO_VALUES] + 8 * pool[_RATIOS] * kind), (_HUGE,))
+    return _float64_at(pool[_RATIO_VALUES] + 8 * pool[_RATIOS] * kind)
 
 
 @njit
-def ratio_chances_of(pool: I64, kind: int) -> Any:
+def ratio_chances_of(pool: I64, kind: int) -> View:
     """Return the cumulated probabilities of those."""
-    return carray(_as_float64(pool[_RATIO_CHANCES] + 8 * pool[_RATIOS] * kind), (_HUGE,))
+    return _float64_at(pool[_RATIO_CHANCES] + 8 * pool[_RATIOS] * kind)

@@ -36,18 +36,9 @@ from zsim.pool.simulator.segments import (
     take_units,
     top_bucket,
 )
-from zsim.vdevs.draid import (
-    draid_asize,
-)
-from zsim.vdevs.mirror import (
-    mirror_asize,
-)
-from zsim.vdevs.raidz import (
-    raidz_asize,
-)
+from zsim.vdevs.dispatch import vdev_asize
 
 NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
-MIRROR, RAIDZ, DRAID = 0, 1, 2
 
 SWITCH_THRESHOLD = 2  # zfs_metaslab_switch_threshold
 FRAG_ACTIVE_LIMIT = 70  # zfs_metaslab_fragmentation_threshold
@@ -224,12 +215,9 @@ def allocate_in_group(
 def units_needed(pool: I64, vdev: int, psize: int) -> int:
     """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included."""
     level = vdevs_of(pool)[vdev]
-    if level.kind == MIRROR:
-        asize = mirror_asize(psize, level.ashift)
-    elif level.kind == DRAID:
-        asize = draid_asize(psize, level.ashift, level.data, level.parity)
-    else:
-        asize = raidz_asize(psize, level.ashift, level.data + level.parity, level.parity)
+    asize = vdev_asize(
+        level.kind, psize, level.ashift, level.children, level.parity, level.data, level.spares
+    )
     return int(asize // level.unit)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
+from zsim.base.jit import checked
 from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
@@ -48,6 +49,7 @@ from zsim.pool.simulator.placing import FAILED_FULL
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 from zsim.pool.simulator.writing import FAILED_FILES
 from zsim.vdevs.arrays import asizes_on
+from zsim.vdevs.kind import code_of
 
 FIRST_TXG = 4
 SPARE_DATA, SPARE_FILES = 1.2, 16
@@ -57,7 +59,6 @@ DRAWN = 20_000
 """Files whose pieces a miniature is drawn from."""
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
-KINDS = {"mirror": metaslabs.MIRROR, "raidz": metaslabs.RAIDZ, "draid": metaslabs.DRAID}
 
 I64 = NDArray[np.int64]
 
@@ -347,10 +348,10 @@ def _rules(style: AllocatorStyle) -> Any:
 def _vdev_records(recipe: PoolRecipe) -> Any:
     vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
     for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
-        row["kind"] = KINDS[vdev.spec.kind]
+        row["kind"] = code_of(vdev.spec.kind)
         row["ashift"] = vdev.ashift
-        row["data"] = vdev.spec.data
-        row["parity"] = vdev.spec.parity
+        for name in ("children", "data", "parity", "spares"):
+            row[name] = getattr(vdev.spec, name)
         row["unit"] = vdev.unit
         row["first"] = sum(other.slab_count for other in recipe.vdevs[:k])
         row["count"] = vdev.slab_count
@@ -556,7 +557,7 @@ def _rows(memory: HistoryMemory, datasets: int) -> tuple[Any, I64]:
     dataset = memory.files["dataset"][written]
     order = np.argsort(dataset, kind="stable")
     bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
-    named = rows.name_all(memory.table, names, written[order], bounds)
+    named = rows.name_all(memory.table, checked(names), written[order], bounds)
     by_order = np.empty(named, dtype=np.int64)
     reached = np.flatnonzero(names["order"] >= 0)
     by_order[names["order"][reached]] = reached

@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from zsim.base.files import check_ending, replace_file
-from zsim.prediction.answer.prediction import Prediction, share_of_total
+from zsim.prediction.answer.records import Answer, share_of_total
 from zsim.prediction.answer.wording import headline, interval
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def time_unit(seconds: float) -> tuple[float, str]:
     return 1.0, "seconds"
 
 
-def figure(prediction: Prediction) -> Picture:
+def figure(prediction: Answer) -> Picture:
     """Return the figure of a prediction.
 
     Parameters
     ----------
-    prediction : Prediction
+    prediction : Answer
         The answer to draw; what it does not hold is left out.
 
     Returns
@@ -86,7 +86,7 @@ def render(drawn: Figure, form: str) -> bytes:
     return stream.getvalue()
 
 
-def _draw_progress(axes: Axes, prediction: Prediction) -> None:
+def _draw_progress(axes: Axes, prediction: Answer) -> None:
     size, unit = time_unit(prediction.resilver_s.p90 or prediction.resilver_s.p50)
     points = prediction.progress
     if points:
@@ -102,14 +102,14 @@ def _draw_progress(axes: Axes, prediction: Prediction) -> None:
     _plain(axes)
 
 
-def _draw_interval(axes: Axes, prediction: Prediction, size: float) -> None:
+def _draw_interval(axes: Axes, prediction: Answer, size: float) -> None:
     answer = prediction.resilver_s
     if answer.p10 is not None and answer.p90 is not None:
         axes.axvspan(answer.p10 / size, answer.p90 / size, color=PALE, alpha=0.6, lw=0)
     axes.axvline(answer.p50 / size, color=ACCENT, lw=1, ls="--")
 
 
-def _draw_leaves(axes: Axes, prediction: Prediction) -> None:
+def _draw_leaves(axes: Axes, prediction: Answer) -> None:
     names = [f"{leaf.role} ({leaf.count})" for leaf in prediction.leaves]
     busy = [100 * leaf.utilisation for leaf in prediction.leaves]
     bars = axes.barh(range(len(names)), busy, color=ACCENT)
@@ -120,7 +120,7 @@ def _draw_leaves(axes: Axes, prediction: Prediction) -> None:
     _plain(axes)
 
 
-def _draw_breakdown(axes: Axes, prediction: Prediction) -> None:
+def _draw_breakdown(axes: Axes, prediction: Answer) -> None:
     shares = share_of_total(prediction.breakdown)
     bars = axes.barh(
         range(len(shares)), [100 * s for s in shares.values()], color=CAUSES[: len(shares)] or None

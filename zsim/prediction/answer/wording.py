@@ -5,28 +5,29 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration, format_rate
-from zsim.prediction.answer.prediction import (
+from zsim.prediction.answer.records import (
     VERIFYING_SCRUB,
     Alternative,
+    Answer,
     Driver,
     Leaf,
-    Prediction,
     Quantiles,
     share_of_total,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
 TEXT_WIDTH = 100
 # Below this share of the answer, what is left without the bottleneck is nothing.
-NOTHING = 0.001
+NOTHING = constant("answer.nothing")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
-SLIGHT = 0.005
+SLIGHT = constant("answer.slight")
 
 
 class Grid(NamedTuple):
@@ -51,13 +52,13 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"
 
 
-def headline(prediction: Prediction) -> str:
+def headline(prediction: Answer) -> str:
     """Return the answer in one sentence."""
     subject = f" of {prediction.subject}" if prediction.subject else ""
     return f"{prediction.operation.capitalize()}{subject}: {format_duration(prediction.resilver_s.p50)}"
 
 
-def interval(prediction: Prediction) -> str:
+def interval(prediction: Answer) -> str:
     """Say how sure the answer is."""
     answer = prediction.resilver_s
     sampling = _sampling(prediction)
@@ -67,21 +68,21 @@ def interval(prediction: Prediction) -> str:
     return f"Eight times in ten between {low} and {high} (p10-p90).{sampling}"
 
 
-def missing(prediction: Prediction) -> tuple[str, ...]:
+def missing(prediction: Answer) -> tuple[str, ...]:
     """Say first what nothing names or bounds."""
     if not prediction.missing:
         return ()
     return (f"NOT STATED: {'; '.join(prediction.missing)}.",)
 
 
-def _sampling(prediction: Prediction) -> str:
+def _sampling(prediction: Answer) -> str:
     known = prediction.uncertainty
     if known is None or known.sampling_half_width_s is None:
         return ""
     return f" Sampling error: {format_duration(known.sampling_half_width_s)} either way (95 %)."
 
 
-def volume(prediction: Prediction) -> str:
+def volume(prediction: Answer) -> str:
     """Say how much is repaired, read and written, and at what pace."""
     p = prediction
     seconds = p.resilver_s.p50 or 1.0
@@ -95,7 +96,7 @@ def volume(prediction: Prediction) -> str:
     )
 
 
-def bottleneck(prediction: Prediction) -> tuple[str, ...]:
+def bottleneck(prediction: Answer) -> tuple[str, ...]:
     """Name the bottleneck, why it is one, and what the time would be without it."""
     found = prediction.bottleneck
     lines = [f"{_capital(found.resource)}, busy {percent(found.utilisation)} of the time."]
@@ -141,7 +142,7 @@ def breakdown_grid(parts: dict[str, float]) -> Grid:
     return Grid(("cause", "time", "share"), rows, frozenset({1, 2}))
 
 
-def phase_grid(prediction: Prediction) -> Grid:
+def phase_grid(prediction: Answer) -> Grid:
     """Return the table of phases; a scrub that follows has no byte counts of its own."""
     rows = tuple(
         (
@@ -156,7 +157,7 @@ def phase_grid(prediction: Prediction) -> Grid:
     return Grid(("phase", "time", "read", "written", "bound by"), rows, frozenset({1, 2, 3}))
 
 
-def milestones(prediction: Prediction) -> tuple[str, ...]:
+def milestones(prediction: Answer) -> tuple[str, ...]:
     """Say when redundancy is back, and when all is verified, where that is not the same moment."""
     scrub = next((phase for phase in prediction.phases if phase.name == VERIFYING_SCRUB), None)
     if scrub is None:
@@ -165,14 +166,14 @@ def milestones(prediction: Prediction) -> tuple[str, ...]:
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
 
 
-def whose_load(prediction: Prediction) -> tuple[str, ...]:
+def whose_load(prediction: Answer) -> tuple[str, ...]:
     """Say where clients come from that nobody stated."""
     if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
         return ("No load was stated; these clients are those of the middle one of the possible worlds.",)
     return ()
 
 
-def clients_grid(prediction: Prediction) -> Grid:
+def clients_grid(prediction: Answer) -> Grid:
     """Return the table of what foreground clients wait for an answer, on average."""
     rows = tuple(
         (
@@ -193,7 +194,7 @@ def quantiles_text(answer: Quantiles) -> str:
     return f"{middle} ({format_duration(answer.p10)} to {format_duration(answer.p90)})"
 
 
-def alternative_sentence(prediction: Prediction, other: Alternative) -> str:
+def alternative_sentence(prediction: Answer, other: Alternative) -> str:
     """Compare one alternative with the answer: its time and the factor between them."""
     here, there = prediction.resilver_s.p50, other.resilver_s.p50
     factor = ""
@@ -205,7 +206,7 @@ def alternative_sentence(prediction: Prediction, other: Alternative) -> str:
     return f"{other.name}: {quantiles_text(other.resilver_s)}{factor}{note}."
 
 
-def alternatives(prediction: Prediction) -> tuple[str, ...]:
+def alternatives(prediction: Answer) -> tuple[str, ...]:
     """Set the simulated scan order against the others."""
     if not prediction.alternatives:
         return ()
@@ -213,7 +214,7 @@ def alternatives(prediction: Prediction) -> tuple[str, ...]:
     return (first, *(alternative_sentence(prediction, other) for other in prediction.alternatives))
 
 
-def advice(prediction: Prediction) -> tuple[str, ...]:
+def advice(prediction: Answer) -> tuple[str, ...]:
     """Return what to change, the most useful first."""
     lines = []
     for number, item in enumerate(prediction.advice, 1):
@@ -223,7 +224,7 @@ def advice(prediction: Prediction) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def evidence_grid(prediction: Prediction) -> Grid:
+def evidence_grid(prediction: Answer) -> Grid:
     """Return the table of what the pool has already shown: what was expected, and what it narrows."""
     from zsim.prediction.evidence.told import shown
 
@@ -242,7 +243,7 @@ def evidence_grid(prediction: Prediction) -> Grid:
     return Grid(head, tuple(rows), frozenset({1, 3, 4}))
 
 
-def evidence_notes(prediction: Prediction) -> tuple[str, ...]:
+def evidence_notes(prediction: Answer) -> tuple[str, ...]:
     """Say how many worlds the evidence leaves, what none explains, and what is not used."""
     known, p = prediction.uncertainty, prediction
     lines = [f"{_capital(each.note)}." for each in p.evidence if each.note]
@@ -255,7 +256,7 @@ def evidence_notes(prediction: Prediction) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def unknowns_grid(prediction: Prediction) -> Grid:
+def unknowns_grid(prediction: Answer) -> Grid:
     """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
     known = prediction.uncertainty
     rows = tuple(driver_row(each) for each in known.drivers if each.narrows >= SLIGHT) if known else ()
@@ -270,7 +271,7 @@ def driver_row(driver: Driver) -> tuple[str, ...]:
     return driver.field, f"{low} to {high}", percent(driver.narrows), driver.words
 
 
-def assumption_grid(prediction: Prediction) -> Grid:
+def assumption_grid(prediction: Answer) -> Grid:
     """Return the table of defaults used, and which of them were varied for the interval."""
     known = prediction.uncertainty
     varied = {driver.field for driver in known.drivers} if known else set()
@@ -281,7 +282,7 @@ def assumption_grid(prediction: Prediction) -> Grid:
     return Grid(("not stated", "taken as", "varied", "why"), rows)
 
 
-def sections(prediction: Prediction) -> tuple[Section, ...]:
+def sections(prediction: Answer) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     p = prediction
     every = (
@@ -319,13 +320,13 @@ def rich_table(grid: Grid) -> Table:
     return table
 
 
-def as_renderable(prediction: Prediction) -> Group:
+def as_renderable(prediction: Answer) -> Group:
     """Return the answer as a rich renderable."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    parts: list[Any] = [Text(headline(prediction), style="bold")]
+    parts: list[RenderableType] = [Text(headline(prediction), style="bold")]
     for section in sections(prediction):
         if section.title:
             parts += [
@@ -339,7 +340,7 @@ def as_renderable(prediction: Prediction) -> Group:
     return Group(*parts)
 
 
-def as_text(prediction: Prediction, width: int = TEXT_WIDTH) -> str:
+def as_text(prediction: Answer, width: int = TEXT_WIDTH) -> str:
     """Return the answer as plain text of at most `width` columns."""
     return _plain(as_renderable(prediction), width)
 
@@ -349,7 +350,7 @@ def grid_text(grid: Grid, width: int = 10 * TEXT_WIDTH) -> str:
     return _plain(rich_table(grid), width)
 
 
-def _plain(renderable: Any, width: int) -> str:
+def _plain(renderable: RenderableType, width: int) -> str:
     from rich.console import Console
 
     stream = io.StringIO()
@@ -382,7 +383,7 @@ def section_html(section: Section) -> str:
     return title + text + (html_table(section.grid) if section.grid is not None else "")
 
 
-def as_html(prediction: Prediction) -> str:
+def as_html(prediction: Answer) -> str:
     """Return the answer as an HTML fragment, for notebooks and the report."""
     body = "".join(section_html(section) for section in sections(prediction))
     return f'<div class="zsim"><h2>{html.escape(headline(prediction))}</h2>{body}</div>'

@@ -10,12 +10,11 @@ from statistics import median
 from typing import Literal
 
 from zsim.base.units import format_bytes
+from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe
-from zsim.prediction.inputs.hardware import drive_models
 from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
-from zsim.scenario.resolve import ResolvedScenario
 
 YEAR_S = 365.25 * 86400.0
 UNIFORM = 1.0 / math.sqrt(12.0)
@@ -67,13 +66,13 @@ class NotCompared:
     when: str = ""
 
 
-def comparable(resolved: ResolvedScenario) -> tuple[tuple[Comparison, ...], tuple[NotCompared, ...]]:
+def comparable(case: Case) -> tuple[tuple[Comparison, ...], tuple[NotCompared, ...]]:
     """Return what worlds are compared with, and what they are not."""
-    observations = resolved.scenario.evidence or ()
+    observations = case.scenario.evidence or ()
     latest = latest_moment(observations)
-    every = [scan(resolved, each, latest) for each in observations if isinstance(each, FinishedScan)]
+    every = [scan(case, each, latest) for each in observations if isinstance(each, FinishedScan)]
     every += [benchmark(each) for each in observations if isinstance(each, Benchmark)]
-    every += activities(resolved, [each for each in observations if isinstance(each, DriveActivity)])
+    every += activities(case, [each for each in observations if isinstance(each, DriveActivity)])
     return (
         tuple(each for each in every if isinstance(each, Comparison)),
         tuple(each for each in every if isinstance(each, NotCompared)),
@@ -87,11 +86,11 @@ def latest_moment(observations: Sequence[Observation]) -> datetime | None:
     return max((moment.replace(tzinfo=None) for moment in moments), default=None)
 
 
-def unfit(resolved: ResolvedScenario, scan: FinishedScan) -> str | None:
+def unfit(case: Case, scan: FinishedScan) -> str | None:
     """Return why a finished scan says nothing of this operation; None where it does."""
     if scan.kind == "heal":
         return "a heal repairs what was written during an outage: it says nothing of a whole scan"
-    whole = whole_drive_bytes(resolved, scan)
+    whole = whole_drive_bytes(case, scan)
     if scan.kind == "resilver" and scan.processed is not None and scan.processed < noise("scan.heal") * whole:
         return (
             f"it wrote {format_bytes(scan.processed)} where a whole drive holds about "
@@ -100,60 +99,59 @@ def unfit(resolved: ResolvedScenario, scan: FinishedScan) -> str | None:
     return None
 
 
-def whole_drive_bytes(resolved: ResolvedScenario, scan: FinishedScan) -> float:
+def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
     """Return what is on the drives that were replaced, all vdevs alike [bytes]."""
-    vdev = resolved.layout.vdevs[0]
+    vdev = case.layout.vdevs[0]
     share = 1.0 if vdev.kind == "mirror" else 1.0 / vdev.children
-    return (scan.alloc or resolved.alloc) / len(resolved.layout.vdevs) * share * (scan.drives or 1)
+    return (scan.alloc or case.alloc) / len(case.layout.vdevs) * share * (scan.drives or 1)
 
 
 def _day(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment.day} {moment:%B %Y}"
 
 
-def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None) -> Comparison | NotCompared:
+def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison | NotCompared:
     """Return a finished scan as a value to compare.
 
     Its scatter is that of one scan over another, of another kind if it is of another kind, of how coarsely it
     was printed, and of how much the pool has grown since.
     """
-    why = unfit(resolved, each)
+    why = unfit(case, each)
     if each.kind == "heal" or why is not None:
         return NotCompared(each.kind, "s", each.duration, why or "", _day(each.end))
-    replaced = 0 if each.kind == "scrub" else each.drives or max(1, resolved.replace)
+    replaced = 0 if each.kind == "scrub" else each.drives or max(1, case.replace)
     age = 0.0
     if each.alloc is None and each.end is not None and latest is not None:
         age = max(0.0, (latest - each.end.replace(tzinfo=None)).total_seconds() / YEAR_S)
     sigma = math.hypot(
-        event_of(resolved),
-        *_unlike(resolved, each),
+        event_of(case),
+        *_unlike(case, each),
         UNIFORM * each.resolution / each.duration,
         noise("scan.alloc") if each.alloc is not None else 0.0,
         age * noise("scan.growth_spread", "1/year"),
     )
     shift = -age * noise("scan.growth", "1/year")
-    if each.processed is not None and each.kind != "scrub" and len(resolved.layout.vdevs) > 1:
+    if each.processed is not None and each.kind != "scrub" and len(case.layout.vdevs) > 1:
         # Vdevs of one pool are seldom equally full, and a resilver writes to one.
-        shift += math.log(each.processed / whole_drive_bytes(resolved, each))
+        shift += math.log(each.processed / whole_drive_bytes(case, each))
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
 
 
-def event_of(resolved: ResolvedScenario) -> float:
+def event_of(case: Case) -> float:
     """Return the scatter of one scan over another of the same pool and kind."""
-    old, _ = drive_models(resolved)
-    return noise("scan.event_flash" if old.kind == "flash" else "scan.event")
+    return noise("scan.event_flash" if case.drive.kind == "flash" else "scan.event")
 
 
-def _unlike(resolved: ResolvedScenario, each: FinishedScan) -> tuple[float, ...]:
+def _unlike(case: Case, each: FinishedScan) -> tuple[float, ...]:
     """Return how far a scan of another kind, or one that wrote to another vdev, scatters beside that."""
-    if each.kind == resolved.operation == "scrub":
+    if each.kind == case.operation == "scrub":
         return ()
-    found = () if each.kind == resolved.operation else (noise("scan.other_kind"),)
+    found = () if each.kind == case.operation else (noise("scan.other_kind"),)
     # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
-    known = each.processed is not None and resolved.operation == "scrub"
-    uneven = len(resolved.layout.vdevs) > 1 and not known
+    known = each.processed is not None and case.operation == "scrub"
+    uneven = len(case.layout.vdevs) > 1 and not known
     return (*found, noise("scan.uneven")) if uneven else found
 
 
@@ -183,20 +181,20 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
     return Comparison(f"{kind} of a drive", "B/s", rate, DriveProbe(each.access), seen)
 
 
-def role_of(resolved: ResolvedScenario, each: DriveActivity) -> Role:
+def role_of(case: Case, each: DriveActivity) -> Role:
     """Return whether a drive is read or is the new one: as said, by its number, or by what it does."""
     if each.role is not None:
         return each.role
     if each.leaf is not None:
-        return "target" if each.leaf >= resolved.leaves else "source"
+        return "target" if each.leaf >= case.leaves else "source"
     return "target" if (each.write_rate or 0.0) > (each.read_rate or 0.0) else "source"
 
 
-def activities(resolved: ResolvedScenario, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
+def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
     """Return the activity of the drives of each role as values to compare: the median drive."""
     found: list[Comparison | NotCompared] = []
     for role, words in (("source", "the old drives"), ("target", "the new drive")):
-        drives = [each for each in seen if role_of(resolved, each) == role]
+        drives = [each for each in seen if role_of(case, each) == role]
         for quantity, name, pace in ACTIVITIES:
             values = [value for each in drives if (value := getattr(each, quantity)) is not None]
             own = quantity != ("write_rate" if role == "source" else "read_rate")
@@ -210,11 +208,11 @@ def activities(resolved: ResolvedScenario, seen: Sequence[DriveActivity]) -> lis
     return found
 
 
-def slow_drives(resolved: ResolvedScenario, seen: Sequence[DriveActivity]) -> list[str]:
+def slow_drives(case: Case, seen: Sequence[DriveActivity]) -> list[str]:
     """Return the drives that take much longer than the median of their peers."""
     found = []
     for role in ("source", "target"):
-        drives = [each for each in seen if role_of(resolved, each) == role and each.service]
+        drives = [each for each in seen if role_of(case, each) == role and each.service]
         usual = median([each.service or 0.0 for each in drives]) if len(drives) > 2 else math.inf
         found += [each.drive for each in drives if (each.service or 0.0) > noise("drive.peers") * usual]
     return found

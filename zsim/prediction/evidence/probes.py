@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.base.errors import ZsimError
+from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
-from zsim.prediction.answer.summary import leaf_rows
-from zsim.prediction.inputs.ensemble import Member
-from zsim.prediction.inputs.hardware import leaf_parameters, plane_model, sized
+from zsim.prediction.inputs.hardware import drive_parameters, in_phase, plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
-from zsim.prediction.inputs.worlds import year_of
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.summary import leaf_rows
 from zsim.scenario.releases.profile import Operation
-from zsim.scenario.resolve import ResolvedScenario
 
 Role = Literal["source", "target"]
 RANDOM_BYTES = 4096
@@ -66,9 +64,8 @@ class Ran:
 
     Attributes
     ----------
-    world : ResolvedScenario
-        The scenario in this world.
-    member : Member
+    world : Case
+        As it is in this world.
     pool : WorldPopulation or None
         None where no scan of it is asked for.
     result : MemberResult
@@ -77,8 +74,7 @@ class Ran:
         Size of the population.
     """
 
-    world: ResolvedScenario
-    member: Member
+    world: Case
     pool: WorldPopulation | None
     result: MemberResult
     blocks: int | None = None
@@ -98,7 +94,7 @@ class Ran:
             return self._scan_s(probe) * grown
         if isinstance(probe, ActivityProbe):
             return activity(self.result, probe)
-        return drive_alone(self.world, self.member, probe)
+        return drive_alone(self.world, probe)
 
     def _scan_s(self, probe: ScanProbe) -> float:
         """Return how long a scan of this population takes; each kind is run once [s]."""
@@ -108,36 +104,36 @@ class Ran:
             known[key] = self._scanned(as_it_was(self.world, probe.operation, probe.replaced))
         return known[key]
 
-    def _scanned(self, other: ResolvedScenario) -> float:
+    def _scanned(self, other: Case) -> float:
         if other is self.world:
             return self.result.time_s
-        model = plane_model(other, self.member.factors, other.seed)
+        model = plane_model(other)
         pool = self.pool
         if pool is None or (other.operation == "rebuild") != (self.world.operation == "rebuild"):
-            pool = miniature(other, self.member, blocks=self.blocks)
-        return run_pool(other, self.member, pool, model).time_s
+            pool = miniature(other, blocks=self.blocks)
+        return run_pool(other, pool, model).time_s
 
 
-def as_it_was(resolved: ResolvedScenario, operation: Operation, replaced: int) -> ResolvedScenario:
+def as_it_was(case: Case, operation: Operation, replaced: int) -> Case:
     """Return the scenario of an earlier scan of the same pool; the same object where it is what is asked for.
 
     Whatever replaced a drive then was of the pool's own kind, and the drive that it replaced was gone.
     """
-    same_drive = operation == "scrub" or resolved.new_drive == resolved.drive
-    plain = resolved.second_at is None and resolved.old_drive != "overwritten"
-    if (operation, replaced) == (resolved.operation, resolved.replace) and same_drive and plain:
-        return resolved
-    draid = resolved.layout.vdevs[0].kind == "draid" and bool(resolved.layout.vdevs[0].spares)
+    same_drive = operation == "scrub" or case.new_drive == case.drive
+    plain = case.second_at is None and case.old_drive != "overwritten"
+    if (operation, replaced) == (case.operation, case.replace) and same_drive and plain:
+        return case
+    draid = case.layout.vdevs[0].kind == "draid" and bool(case.layout.vdevs[0].spares)
     spare = operation == "rebuild" and draid and replaced == 1
     return replace(
-        resolved,
+        case,
         operation=operation,
         replace=replaced,
         old_drive="online" if operation == "scrub" else "missing",
         second_at=None,
         target="distributed-spare" if spare else "new-drive",
-        new_drive=resolved.drive,
-        new_drive_size=resolved.drive_size,
+        new_drive=case.drive,
+        new_drive_size=case.drive_size,
     )
 
 
@@ -156,14 +152,12 @@ def activity(result: MemberResult, probe: ActivityProbe) -> float:
     return values[probe.quantity]
 
 
-def drive_alone(world: ResolvedScenario, member: Member, probe: DriveProbe) -> float:
+def drive_alone(world: Case, probe: DriveProbe) -> float:
     """Return the rate of a drive's outermost tracks [B/s], or its random reads a second at depth 1."""
-    name, size = world.drive, world.drive_size
-    rate = 1.0
+    model, factors, rate = world.drive, world.member.factors, 1.0
     if probe.access == "sequential-write":
-        name, size, rate = world.new_drive, world.new_drive_size, member.factors.new_rate
-    model = sized(name, size, year_of(world.release.name))
-    numbers = leaf_parameters(model, member.factors, 0, write_cache=world.write_cache, rate=rate)
+        model, rate = world.new_drive, factors.new_rate
+    numbers = in_phase(drive_parameters(model, factors, write_cache=world.write_cache, rate=rate), 0)
     if probe.access == "random-read":
         return 1.0 / random_read_s(numbers, probe.size)
     if numbers.kind == "flash":

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from zsim.base.units import format_duration, format_rate
-from zsim.prediction.answer.prediction import EvidenceUsed
+from zsim.case.case import Case
+from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.evidence.comparable import Comparison, slow_drives
 from zsim.prediction.evidence.posterior import Weighed
 from zsim.prediction.evidence.probes import ScanProbe
 from zsim.prediction.evidence.weighing import Weighing
 from zsim.scenario.evidence import DriveActivity, RunningScan
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 
 LONGER = (
     "clients at work meanwhile, one slow drive, or a slow link: state them (--load, --ports), if it was so"
@@ -81,17 +81,17 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
     )
 
 
-def notes(resolved: ResolvedScenario) -> tuple[str, ...]:
+def notes(case: Case) -> tuple[str, ...]:
     """Return what else to say of the evidence."""
-    evidence = resolved.scenario.evidence or ()
+    evidence = case.scenario.evidence or ()
     found = []
-    slow = slow_drives(resolved, [each for each in evidence if isinstance(each, DriveActivity)])
+    slow = slow_drives(case, [each for each in evidence if isinstance(each, DriveActivity)])
     if slow:
         names = ", ".join(slow)
         found.append(
             f"{names}: takes much longer to answer than its peers; a sick drive holds up the whole scan"
         )
-    if evidence and resolved.exact:
+    if evidence and case.exact:
         found.append("--exact simulates one world to the end: the evidence is not weighed")
     return tuple(found)
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from zsim.case.case import Case
+from zsim.engine.model import PlaneModel
 from zsim.prediction.evidence.comparable import Comparison, NotCompared, comparable, event_of
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
 from zsim.prediction.evidence.probes import DriveProbe, Ran, ScanProbe
-from zsim.prediction.inputs.ensemble import Member
-from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
-from zsim.prediction.runs.member import MemberResult, world_of
+from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.statistics.response import Response
 from zsim.prediction.statistics.sampling import F64
-from zsim.scenario.resolve import ResolvedScenario
 
 LIFT_SPREAD, LIFT_WEIGHT = 0.05, 6
 """Standard deviation of how two scans of one world go together from a small population to a large one, and in
@@ -54,24 +53,17 @@ class Weighing:
     level: float = 1.0
     posterior: Posterior | None = None
 
-    def run(
-        self, resolved: ResolvedScenario, member: Member, blocks: int
-    ) -> tuple[MemberResult, tuple[float, ...]]:
+    def run(self, world: Case, model: PlaneModel, blocks: int) -> tuple[MemberResult, tuple[float, ...]]:
         """Run a world on a small population, and whatever else it is to show on the same one."""
-        world = world_of(resolved, member)
-        model = plane_model(world, member.factors, world.seed)
-        pool = miniature(world, member, blocks=blocks)
-        result = run_pool(world, member, pool, model)
-        return result, self.shows(Ran(world, member, pool, result, blocks))
+        pool = miniature(world, blocks=blocks)
+        result = run_pool(world, pool, model)
+        return result, self.shows(Ran(world, pool, result, blocks))
 
-    def again(
-        self, resolved: ResolvedScenario, member: Member, result: MemberResult, blocks: int
-    ) -> tuple[float, ...]:
+    def again(self, world: Case, result: MemberResult, blocks: int) -> tuple[float, ...]:
         """Return what a world shows that has been run on a small population: the same is built again."""
-        world = world_of(resolved, member)
         needed = any(isinstance(each.probe, ScanProbe) for each in self.comparisons)
-        pool = miniature(world, member, blocks=blocks) if needed else None
-        return self.shows(Ran(world, member, pool, result, blocks))
+        pool = miniature(world, blocks=blocks) if needed else None
+        return self.shows(Ran(world, pool, result, blocks))
 
     def shows(self, ran: Ran) -> tuple[float, ...]:
         """Return what a world shows, one logarithm a comparison."""
@@ -173,8 +165,8 @@ class Weighing:
         self.shown = [tuple(v for v, kept in zip(row, known, strict=True) if kept) for row in self.shown]
 
 
-def weighing_of(resolved: ResolvedScenario) -> Weighing | None:
+def weighing_of(case: Case) -> Weighing | None:
     """Return the weighing of a scenario; None where it carries no evidence."""
-    if not resolved.scenario.evidence:
+    if not case.scenario.evidence:
         return None
-    return Weighing(*comparable(resolved), event=event_of(resolved))
+    return Weighing(*comparable(case), event=event_of(case))

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.compiled.plane import item_records
+from zsim.operation.blocks import split_walk
 from zsim.operation.memory_limit import EXTENT_BYTES
-from zsim.operation.run import RunSetup, split_walk
+from zsim.operation.setup import RunSetup
 from zsim.prediction.exact.tiles import Prepared, Tile
 from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, is_traversed, with_entries
 from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
@@ -54,7 +55,7 @@ class PreparedQueue(Prepared):
     def way_up(self, stopped: int) -> I64:
         """Return the entries of the blocks above the one at whose entry the visits were suspended.
 
-        See `zsim.operation.run.Run._way_up`.
+        See `zsim.operation.sources.WholeQueues`.
         """
         if stopped >= len(self.queue) or self.items.unwind is None:
             return np.zeros(0, np.int64)

@@ -10,18 +10,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from zsim.base.errors import NotSimulatedYet
+from zsim.case.case import Case
 from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.prediction.exact.legacy import LegacyTiles
 from zsim.prediction.exact.sorted import SortedTiles
 from zsim.prediction.exact.tiles import Tiling
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.runs.member import MemberResult, second_of, whole_setup, world_of
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS
+from zsim.prediction.runs.member import MemberResult, second_of, whole_setup
 
-TILE_BLOCKS = 75_000
-POPULATIONS = 4
 Progress = Callable[[float, str], None]
 
 
@@ -30,7 +28,7 @@ class ExactRun:
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    resolved : Case
     progress : callable
         Called with the share done, 0 to 1, and what is being done.
     blocks : int
@@ -46,16 +44,15 @@ class ExactRun:
 
     def __init__(
         self,
-        resolved: ResolvedScenario,
+        resolved: Case,
         progress: Progress,
         *,
         blocks: int = TILE_BLOCKS,
         populations: int = POPULATIONS,
     ) -> None:
         self.progress = progress
-        resolved = world_of(resolved, Member())
         self.tiling = Tiling(resolved, blocks, populations)
-        self.model = plane_model(resolved, Member().factors, resolved.seed)
+        self.model = plane_model(resolved)
         self.resolved = resolved
         self.setup = whole_setup(resolved, self.tiling.table(0, first=True), self.model)
         self.run = self._run()
@@ -74,7 +71,7 @@ class ExactRun:
                 "operation", "rebuild", "exact runs of pools this large", "leave --exact out"
             )
         kind = LegacyTiles if resolved.release.order == "legacy" else SortedTiles
-        return kind(self.tiling, self.setup, self._report)
+        return Run(self.setup, self._report, work=kind(self.tiling, self.setup))
 
     def _report(self, now: float, share: float) -> None:
         self.progress(min(1.0, share), "every I/O")

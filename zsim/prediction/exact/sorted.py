@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import NotSimulatedYet
-from zsim.engine.compiled.memory import OP_ISSUE
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
-from zsim.engine.window import Window, slots_for
-from zsim.operation.control import FINISHED, Steps
-from zsim.operation.memory_limit import MemoryLimit
-from zsim.operation.run import Run, RunSetup
+from zsim.engine.window import Window
+from zsim.operation.blocks import ScanBlocks
+from zsim.operation.memory_limit import MemoryLimit, extent_rules
+from zsim.operation.pool import Pool
+from zsim.operation.scans import SortedScan
+from zsim.operation.setup import RunSetup
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
 from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records
-from zsim.scan.program import Program
-from zsim.scan.sorted import ScanQueue
+from zsim.scan.program import OP_ISSUE, Program
 
 I64 = NDArray[np.int64]
 # Entries of all streams together that stand ready in the plane.
-READY = 1 << 18
-LEAST_READY = 1 << 10
+READY = whole_constant("exact.ready")
+LEAST_READY = whole_constant("exact.least_ready")
 # So many times what the busiest slice so far has issued stands ready for the next one.
-AHEAD = 4
-FIRST_AHEAD = 20_000
-CLIENT_ITEMS = 20_000
-MARGIN = 1.2
-
-
-class TileLimit(MemoryLimit):
-    """The mode machine of the sorted scan, counting the entries of all tiles as they come and go."""
-
-    queues: TileQueues
-
-    def used(self, queue: ScanQueue, pending: I64) -> int:
-        """Return the memory the waiting entries take [bytes]; the arguments are not used."""
-        return int(self.queues.bytes)
-
-    def next_mode(self, now: float, *, visited_all: bool) -> str:
-        """Return what this txg does; see `MemoryLimit.mode`."""
-        some = np.zeros(min(1, self.queues.count), np.int64)
-        return self.mode(now, NO_QUEUE, some, visited_all=visited_all)
+AHEAD = whole_constant("exact.ahead")
+FIRST_AHEAD = whole_constant("exact.first_ahead")
+CLIENT_ITEMS = whole_constant("exact.client_items")
+MARGIN = constant("exact.sorted_margin")
 
 
 _NONE = np.zeros(0, np.int64)
-NO_QUEUE = ScanQueue(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 @dataclass(slots=True)
@@ -62,8 +47,8 @@ class Loaded:
     end: int
 
 
-class RegionPlane(CompiledPlane):
-    """A compiled plane with a region of ready entries for each stream, and behind them one for the visits.
+class Regions:
+    """The items of a plane: a region of ready entries for each stream, and behind them one for the visits.
 
     Parameters
     ----------
@@ -73,6 +58,14 @@ class RegionPlane(CompiledPlane):
     slots : int
     log : ndarray of ITEM_DTYPE
         Blocks of the intent log, for the clients that write.
+
+    Attributes
+    ----------
+    plane : CompiledPlane
+    at, end : ndarray of int64, shape (streams,)
+        Part of each stream's region that stands ready.
+    source : ndarray of int64, shape (entries, 2)
+        Tile and row of each entry in the regions.
     """
 
     def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[Any]) -> None:
@@ -84,7 +77,7 @@ class RegionPlane(CompiledPlane):
         self.client_first = self.visit_items + self.visit_room
         clients = CLIENT_ITEMS if setup.model.client_count else 0
         log_first = self.client_first + clients
-        super().__init__(
+        self.plane = CompiledPlane(
             setup.model,
             sample.items,
             streams=self.streams,
@@ -95,25 +88,31 @@ class RegionPlane(CompiledPlane):
             room=Room(log_first + len(log), MOST_COPIES * self.visit_items),
         )
         self._client_records(sample, clients)
-        self.memory.items[log_first : log_first + len(log)] = log
+        self.plane.memory.items[log_first : log_first + len(log)] = log
         number = np.arange(self.visit_items)
-        self.memory.program["item"][: self.visit_items] = number
-        self.memory.program["code"][: self.visit_items] = OP_ISSUE
+        self.plane.memory.program["item"][: self.visit_items] = number
+        self.plane.memory.program["code"][: self.visit_items] = OP_ISSUE
         self.at = np.arange(self.streams, dtype=np.int64) * self.region
         self.end = self.at.copy()
         self.source = np.zeros((self.visit_items, 2), np.int64)
+
+    def start_over(self) -> None:
+        """Empty the regions."""
+        self.at = self.region * np.arange(self.streams, dtype=np.int64)
+        self.end = self.at.copy()
+        self.plane.set_general("heap_size", 0)
 
     def _client_records(self, sample: PreparedQueue, count: int) -> None:
         data = np.flatnonzero(~sample.blocks.is_metadata)
         if count and len(data):
             chosen = sample.records[data[np.arange(count) * len(data) // count]]
-            self.memory.items[self.client_first : self.client_first + count] = chosen
+            self.plane.memory.items[self.client_first : self.client_first + count] = chosen
 
     def start_streams(self, positions: I64, ends: I64, windows: list[Window]) -> None:
         """Let the streams go on from positions in the plane's operations."""
         nothing = Program(_NONE, _NONE)
-        self.load_streams([nothing] * len(windows), windows)
-        streams = self.memory.streams
+        self.plane.load_streams([nothing] * len(windows), windows)
+        streams = self.plane.memory.streams
         streams["position"][: len(windows)], streams["end"][: len(windows)] = positions, ends
 
     def room(self, stream: int) -> int:
@@ -121,13 +120,13 @@ class RegionPlane(CompiledPlane):
         first = stream * self.region
         at, end = int(self.at[stream]), int(self.end[stream])
         if at > first:
-            for array in (self.memory.items, self.source):
+            for array in (self.plane.memory.items, self.source):
                 array[first : first + end - at] = array[at:end].copy()
-            copies = self.memory.copies
+            copies = self.plane.memory.copies
             copies[MOST_COPIES * first : MOST_COPIES * (first + end - at)] = copies[
                 MOST_COPIES * at : MOST_COPIES * end
             ].copy()
-            self.memory.items["copies"][first : first + end - at] = MOST_COPIES * np.arange(
+            self.plane.memory.items["copies"][first : first + end - at] = MOST_COPIES * np.arange(
                 first, first + end - at
             )
             self.at[stream], self.end[stream] = first, first + end - at
@@ -137,13 +136,13 @@ class RegionPlane(CompiledPlane):
         """Put entries of a tile behind those that stand ready."""
         first = int(self.end[stream])
         end = first + len(rows)
-        self.memory.items[first:end] = place_records(
-            prepared.entries[rows], tile, prepared.turn, len(self.model.vdevs)
+        self.plane.memory.items[first:end] = place_records(
+            prepared.entries[rows], tile, prepared.turn, len(self.plane.model.vdevs)
         )
-        self.memory.items["copies"][first:end] = MOST_COPIES * np.arange(first, end)
+        self.plane.memory.items["copies"][first:end] = MOST_COPIES * np.arange(first, end)
         copies = prepared.entry_copies[rows].reshape(-1, 2)
-        vdev = (copies[:, 0] + tile.turn - prepared.turn) % len(self.model.vdevs)
-        target = self.memory.copies[MOST_COPIES * first : MOST_COPIES * end]
+        vdev = (copies[:, 0] + tile.turn - prepared.turn) % len(self.plane.model.vdevs)
+        target = self.plane.memory.copies[MOST_COPIES * first : MOST_COPIES * end]
         target["vdev"], target["offset"] = vdev, copies[:, 1] + tile.shift[vdev]
         self.source[first:end, 0], self.source[first:end, 1] = tile.number, rows
         self.end[stream] = end
@@ -154,18 +153,19 @@ class Visits:
 
     Parameters
     ----------
-    plane : RegionPlane
+    regions : Regions
     tiles : iterator of Tile
     preparer : Preparer
     queues : TileQueues
     """
 
     def __init__(
-        self, plane: RegionPlane, tiles: Iterator[Tile], preparer: Preparer, queues: TileQueues
+        self, regions: Regions, tiles: Iterator[Tile], preparer: Preparer, queues: TileQueues
     ) -> None:
-        self.plane, self.tiles, self.preparer, self.queues = plane, tiles, preparer, queues
+        self.regions, self.plane = regions, regions.plane
+        self.tiles, self.preparer, self.queues = tiles, preparer, queues
         self.loaded: list[Loaded] = []
-        self.position = self._first_operation = plane.visit_items
+        self.position = self._first_operation = regions.visit_items
         self._next = next(tiles, None)
         self.begun = 0
 
@@ -173,6 +173,11 @@ class Visits:
     def end(self) -> int:
         """Operation behind the last one loaded."""
         return self.loaded[-1].end if self.loaded else self._first_operation
+
+    @property
+    def more(self) -> bool:
+        """Whether there are tiles that are not loaded."""
+        return self._next is not None
 
     @property
     def done(self) -> bool:
@@ -190,15 +195,15 @@ class Visits:
 
     def _ends(self) -> tuple[int, int]:
         if not self.loaded:
-            return self.plane.visit_items, self._first_operation
+            return self.regions.visit_items, self._first_operation
         last = self.loaded[-1]
         return last.item + len(last.prepared.visited_records), last.end
 
     def _fits(self, prepared: PreparedQueue) -> bool:
         item, operation = self._ends()
-        items = item + len(prepared.visited_records) - self.plane.visit_items
+        items = item + len(prepared.visited_records) - self.regions.visit_items
         operations = operation + len(prepared.visits) - self._first_operation
-        room = items <= self.plane.visit_room and operations <= self.plane.program_room
+        room = items <= self.regions.visit_room and operations <= self.regions.program_room
         if not room and not self.loaded:
             raise RuntimeError("a tile is much larger than the first one")
         return room
@@ -226,7 +231,7 @@ class Visits:
             self.plane.set_general("heap_size", 0)
             return
         first = self.loaded[0]
-        items, operations = first.item - self.plane.visit_items, first.operation - self._first_operation
+        items, operations = first.item - self.regions.visit_items, first.operation - self._first_operation
         if items == 0:
             return
         memory = self.plane.memory
@@ -268,118 +273,119 @@ class Visits:
                 self.queues.put_back(each.tile.number, each.prepared.way_up(reached))
 
 
-class SortedTiles(Run):
-    """A run of the sorted scan over all tiles.
+class SortedTiles:
+    """The blocks of all tiles for the sorted scan: metadata tile by tile, and the queues of all of them.
 
     Parameters
     ----------
     tiling : Tiling
     setup : RunSetup
         Of the first tile.
-    progress : callable
-        Called with simulated time and the share done.
+
+    Raises
+    ------
+    NotSimulatedYet
+        For a strict limit of memory.
     """
 
-    def __init__(self, tiling: Tiling, setup: RunSetup, progress: Callable[[float, float], None]) -> None:
-        self.tiling = tiling
-        self.limit = TileLimit(setup.release, setup.memory, tiling.resolved.alloc)
-        if self.limit.strict:
+    def __init__(self, tiling: Tiling, setup: RunSetup) -> None:
+        self.tiling, self.setup = tiling, setup
+        if MemoryLimit(setup.release, setup.memory, tiling.resolved.alloc).strict:
             raise NotSimulatedYet(
                 "tunables", "zfs_scan_strict_mem_lim=1", "0 in exact runs", "leave --exact out"
             )
         levels = dict(zip(tiling.first.vdevs, tiling.first.recipe.vdevs, strict=True))
+        rules = extent_rules(setup.release)
 
         def make(part: RunSetup, turn: int) -> PreparedQueue:
             starts = {(number + turn) % tiling.vdevs: level.slab_starts() for number, level in levels.items()}
-            return PreparedQueue(part, turn, starts.__getitem__, self.limit.extents)
+            return PreparedQueue(part, turn, starts.__getitem__, rules)
 
         self.preparer = Preparer(tiling, setup, make)
-        super().__init__(setup, progress)
-        self._start_over()
+        blocks = ScanBlocks(setup, queued=False)
+        self.windows, self.pool_window = blocks.windows, blocks.pool_window
+        sample: PreparedQueue = self.preparer.prepared(next(tiling.tiles()))
+        log = item_records(blocks.items)[blocks.log_items]
+        self.mean_entries = len(sample.queue)
+        self.regions = Regions(setup, sample, blocks.slots(), log)
+        self.plane = self.regions.plane
+        self.begin()
 
-    def _start_over(self) -> None:
+    def scan_on(self, pool: Pool) -> SortedScan:
+        """Return the strategy."""
+        return SortedScan(pool, self, self.tiling.resolved.alloc)
+
+    def begin(self) -> None:
         """Begin a pass over the pool."""
-        setup, tiling = self.setup, self.tiling
-        self.limit = TileLimit(setup.release, setup.memory, tiling.resolved.alloc)
-        self.queues = self.limit.queues = TileQueues(tiling.vdevs)
-        self.visits = Visits(self.plane, tiling.tiles(), self.preparer, self.queues)
+        self.queues = TileQueues(self.tiling.vdevs)
+        self.visits = Visits(self.regions, self.tiling.tiles(), self.preparer, self.queues)
         self.most_issued = FIRST_AHEAD
         self._order: list[Iterator[tuple[int, I64]]] | None = None
         self._rest: dict[int, tuple[int, I64]] = {}
         self._addressed = False
         self._issued_entries = 0
-        plane: RegionPlane = self.plane
-        plane.at = plane.region * np.arange(plane.streams, dtype=np.int64)
-        plane.end = plane.at.copy()
-        plane.set_general("heap_size", 0)
-
-    def _queue(self) -> None:
-        return None
-
-    def _plane(self) -> RegionPlane:
-        tiles = self.tiling.tiles()
-        first = next(tiles)
-        sample: PreparedQueue = self.preparer.prepared(first)
-        windows = [*self.windows, self.pool_window]
-        log = item_records(self.items)[self.log_items]
-        self.mean_entries = len(sample.queue)
-        return RegionPlane(self.setup, sample, slots_for(windows, self.setup.blocks.psize), log)
+        self.regions.start_over()
 
     def share(self) -> float:
         """Return the share of the entries that are issued."""
         return self._issued_entries / max(1.0, self.mean_entries * self.tiling.count)
 
-    def _sorted_steps(self) -> Steps:
-        if self.visits.begun > 0:
-            self._start_over()
-        self.visit_end = 0.0
-        while True:
-            begin, scanned = self.elapsed, self.visits.done
-            mode = self.limit.next_mode(begin, visited_all=scanned)
-            if mode == "visit":
-                yield from self._visit_slice()
-                self._note_visit()
-                if self.visits.done:
-                    self.limit.finish_visits()
-            elif mode == "issue":
-                yield from self._issue_tiles()
-                if self.queues.count == 0:
-                    self.limit.drained(self.elapsed)
-            else:
-                return
-            self._sample(mode, begin)
-            yield from self.control.sync()
-            if (self.visits.done and self.queues.count == 0) or self._is_restarted():
-                return
+    def release(self) -> None:
+        """Let go of the data plane."""
+        self.plane = self.regions.plane = self.visits.plane = cast("CompiledPlane", None)
 
-    def _filled_slice(self, load: Callable[[], bool], note: Callable[[], None]) -> Steps:
-        """Let the streams run for a slice; should what was loaded not last, load more and go on."""
-        stop = self.plane.now + self._slice(self.txg.slice_s)
-        while True:
-            more = load()
-            yield from self.control.scan_slice(stop - self.plane.now)
-            used_up = any(self.plane.stream(number, "state") == FINISHED for number in self._running)
-            note()
-            if not more or not used_up or self.plane.now >= stop:
-                return
+    @property
+    def waiting(self) -> int:
+        """Entries that wait to be issued."""
+        return self.queues.count
 
-    def _visit_slice(self) -> Steps:
+    @property
+    def visited_all(self) -> bool:
+        """Whether all tiles are visited."""
+        return self.visits.done
+
+    def used_bytes(self) -> float:
+        """Return the memory the waiting entries take [bytes]."""
+        return int(self.queues.bytes)
+
+    def load_visits(self, limit: MemoryLimit) -> Sequence[int]:
+        """Load as many tiles as there is room for."""
         self._put_back()
+        self.visits.load()
+        start, end = np.array([self.visits.position]), np.array([self.visits.end])
+        self.regions.start_streams(start, end, [self.pool_window])
+        return [0] if self.visits.more else []
 
-        def load() -> bool:
-            self.visits.load()
-            start, end = np.array([self.visits.position]), np.array([self.visits.end])
-            self.plane.start_streams(start, end, [self.pool_window])
-            self._running = [0]
-            return self.visits._next is not None
+    def note_visits(self) -> None:
+        """Queue the entries of what was visited."""
+        self.visits.came_to(self.plane.positions()[0])
 
-        yield from self._filled_slice(load, lambda: self.visits.came_to(self.plane.positions()[0]))
+    def load_entries(self, *, by_address: bool) -> Sequence[int]:
+        """Make entries of every stream ready."""
+        regions = self.regions
+        if self._order is None or self._addressed != by_address:
+            self._put_back()
+            self._addressed = by_address
+            order = self.queues.in_address_order if by_address else self.queues.in_extent_order
+            self._order = [order(vdev) for vdev in range(regions.streams)]
+        more = [self._ready(stream) for stream in range(regions.streams)]
+        regions.start_streams(regions.at, regions.end, self.windows)
+        return [stream for stream, rest in enumerate(more) if rest]
+
+    def note_entries(self) -> None:
+        """Take what was issued out of the queues."""
+        issued = [
+            self._issued(stream, position)
+            for stream, position in enumerate(self.plane.positions()[: self.regions.streams])
+        ]
+        self.most_issued = max(self.most_issued, *issued)
+        self.queues.forget_done()
 
     def _put_back(self) -> None:
         """Return what stands ready to the queues."""
-        plane: RegionPlane = self.plane
-        for stream in range(plane.streams):
-            source = plane.source[plane.at[stream] : plane.end[stream]]
+        regions = self.regions
+        for stream in range(regions.streams):
+            source = regions.source[regions.at[stream] : regions.end[stream]]
             if stream in self._rest:
                 number, rows = self._rest.pop(stream)
                 source = np.concatenate((source, np.stack([np.full(len(rows), number), rows], axis=1)))
@@ -387,55 +393,32 @@ class SortedTiles(Run):
                 rows = source[source[:, 0] == number, 1]
                 self.queues.issued(int(number), rows)
                 self.queues.put_back(int(number), rows)
-            plane.at[stream] = plane.end[stream] = stream * plane.region
+            regions.at[stream] = regions.end[stream] = stream * regions.region
         self._order = None
 
-    def _issue_tiles(self) -> Steps:
-        plane: RegionPlane = self.plane
-        if self._order is None or self._addressed != self.limit.by_address:
-            self._put_back()
-            self._addressed = self.limit.by_address
-            order = self.queues.in_address_order if self._addressed else self.queues.in_extent_order
-            self._order = [order(vdev) for vdev in range(plane.streams)]
-
-        def load() -> bool:
-            more = [self._ready(stream) for stream in range(plane.streams)]
-            plane.start_streams(plane.at, plane.end, self.windows)
-            self._running = [stream for stream, rest in enumerate(more) if rest]
-            return any(more)
-
-        def note() -> None:
-            issued = 0
-            for stream, position in enumerate(plane.positions()[: plane.streams]):
-                issued = max(issued, self._issued(stream, position))
-            self.most_issued = max(self.most_issued, issued)
-
-        yield from self._filled_slice(load, note)
-        self.queues.forget_done()
-
     def _issued(self, stream: int, position: int) -> int:
-        plane: RegionPlane = self.plane
-        source = plane.source[plane.at[stream] : position]
+        regions = self.regions
+        source = regions.source[regions.at[stream] : position]
         for number in np.unique(source[:, 0]):
             self.queues.issued(int(number), source[source[:, 0] == number, 1])
-        plane.at[stream] = position
+        regions.at[stream] = position
         self._issued_entries += len(source)
         return len(source)
 
     def _ready(self, stream: int) -> bool:
         """Make entries ready for a slice; tell whether there are more."""
-        plane: RegionPlane = self.plane
+        regions = self.regions
         assert self._order is not None
-        if plane.end[stream] - plane.at[stream] >= AHEAD * self.most_issued // 2:
+        if regions.end[stream] - regions.at[stream] >= AHEAD * self.most_issued // 2:
             return True
-        room = min(plane.room(stream), AHEAD * self.most_issued)
+        room = min(regions.room(stream), AHEAD * self.most_issued)
         while room > 0:
             piece = self._rest.pop(stream, None) or self._taken(stream)
             if piece is None:
                 return False
             number, rows = piece
             waiting = self.queues.tiles[number]
-            plane.add(stream, waiting.tile, waiting.prepared, rows[:room])
+            regions.add(stream, waiting.tile, waiting.prepared, rows[:room])
             if len(rows) > room:
                 self._rest[stream] = (number, rows[room:])
             room -= len(rows)

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import NotSimulatedYet
+from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
 from zsim.operation.setup import RunSetup, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.population import pool_miniature
 from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
 LINKED = ("prefetch_first", "prefetch_next", "unwind")
@@ -58,7 +58,7 @@ class Tiling:
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    resolved : Case
     blocks : int
         Of a tile, roughly.
     populations : int
@@ -72,11 +72,11 @@ class Tiling:
         Tiles, the last of which may be cut off.
     """
 
-    def __init__(self, resolved: ResolvedScenario, blocks: int, populations: int) -> None:
+    def __init__(self, resolved: Case, blocks: int, populations: int) -> None:
         self.resolved, self.blocks = resolved, blocks
         self.vdevs = len(resolved.layout.vdevs)
         self._built: dict[int, BlockTable] = {}
-        first, self.note = pool_miniature(resolved, Member(), blocks=blocks)
+        first, self.note = pool_miniature(resolved, blocks=blocks)
         self.single = first.scale == 1.0
         self.first = first if self.single else evenly(first)
         self.share = len(self.first.vdevs) / self.vdevs
@@ -103,9 +103,7 @@ class Tiling:
             return self.first.table
         if base not in self._built:
             seeded = replace(self.resolved, seed=self.resolved.seed + base)
-            pool = (
-                self.first if base == 0 else evenly(pool_miniature(seeded, Member(), blocks=self.blocks)[0])
-            )
+            pool = self.first if base == 0 else evenly(pool_miniature(seeded, blocks=self.blocks)[0])
             self._built[base] = pool.table.take(pool.table.objset != 0)
         return self._built[base]
 
@@ -156,7 +154,7 @@ def evenly(pool: Miniature) -> Miniature:
     offset = table.dva_offset.copy()
     for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
         starts = places = level.slab_starts()
-        if level.spec.kind != "draid" and level.stands_for > 0:
+        if not kind_of(level.spec.kind).has_groups and level.stands_for > 0:
             apart = int(pool.scale * level.slab_bytes) // level.row_bytes * level.row_bytes
             here = table.dva_vdev == number
             places = apart * np.arange(level.slab_count)

@@ -6,36 +6,41 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
+from zsim.case.case import Case
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
-from zsim.scenario.resolve import ResolvedScenario
 
-CLIENT_READ_S = 0.02
-CLIENT_CYCLE_S, MOST_CLIENTS = 0.5, 1_000
+CLIENT_READ_S = constant("clients.read_s")
+CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
 """A rate is made by clients that ask so often each: an answer that comes late then hardly lowers it."""
 LARGEST_LOG_BLOCK, LOG_HEADER = 128 << 10, 192
 """A record of the intent log is at most a block of 128 KiB (zil.c), with a header of its own (lr_write_t)."""
-WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = 2_000, 5.0, 60.0
+WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
+    whole_constant("clients.watched_requests"),
+    constant("clients.shortest_watch_s"),
+    constant("clients.longest_watch_s"),
+)
 SEED_STEP = 104_729
 WRITES = ("sync-write", "async-write")
 
 
-def request_bytes(load: Load, resolved: ResolvedScenario) -> int:
+def request_bytes(load: Load, case: Case) -> int:
     """Return the size of a request [bytes]: a record where it is not stated."""
-    return load.size or resolved.recordsize
+    return load.size or case.recordsize
 
 
-def client_groups(resolved: ResolvedScenario, seed: int) -> tuple[ClientModel, ...]:
+def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     """Return the foreground clients: threads as stated, or enough of them to make the rate.
 
     Reads fetch whole records, as the checksum wants; asynchronous writes have no client that waits.
     """
     groups = []
-    for number, load in enumerate(load for load in resolved.load if load.kind != "async-write"):
-        size = request_bytes(load, resolved)
-        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else resolved.recordsize
+    for number, load in enumerate(load for load in case.load if load.kind != "async-write"):
+        size = request_bytes(load, case)
+        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.recordsize
         if load.threads is not None:
             count, think = load.threads, float(load.think or 0.0)
         else:
@@ -54,7 +59,7 @@ def client_groups(resolved: ResolvedScenario, seed: int) -> tuple[ClientModel, .
     return tuple(groups)
 
 
-def writer(resolved: ResolvedScenario) -> WriterModel:
+def writer(case: Case) -> WriterModel:
     """Return what the loads write with each txg: all that was written since the last one.
 
     Raises
@@ -63,10 +68,10 @@ def writer(resolved: ResolvedScenario) -> WriterModel:
         When threads write asynchronously and never pause.
     """
     total = 0.0
-    for load in resolved.load:
+    for load in case.load:
         if load.kind in WRITES:
-            total += _rate(load) * request_bytes(load, resolved)
-    return WriterModel(rate=total, record_bytes=resolved.recordsize)
+            total += _rate(load) * request_bytes(load, case)
+    return WriterModel(rate=total, record_bytes=case.recordsize)
 
 
 def _rate(load: Load) -> float:
@@ -81,9 +86,9 @@ def _rate(load: Load) -> float:
     return (load.threads or 0) / pause
 
 
-def log_bytes(resolved: ResolvedScenario) -> int:
+def log_bytes(case: Case) -> int:
     """Return the size of a block of the intent log [bytes]."""
-    sizes = [request_bytes(load, resolved) for load in resolved.load if load.kind == "sync-write"]
+    sizes = [request_bytes(load, case) for load in case.load if load.kind == "sync-write"]
     return min(LARGEST_LOG_BLOCK, max(sizes, default=0) + LOG_HEADER)
 
 
@@ -158,32 +163,32 @@ def _whole(vdev: VdevModel) -> VdevModel:
 Loads = tuple[Load, ...]
 
 
-def has_hours(resolved: ResolvedScenario) -> bool:
+def has_hours(case: Case) -> bool:
     """Tell whether a load is on at some hours only."""
-    return any(load.hours is not None for load in resolved.load)
+    return any(load.hours is not None for load in case.load)
 
 
-def loads_at(resolved: ResolvedScenario, moment: float) -> Loads:
+def loads_at(case: Case, moment: float) -> Loads:
     """Return the loads that are on `moment` seconds after the start, as loads without hours."""
-    week_s = resolved.begins + moment
-    on = (load for load in resolved.load if load.hours is None or load.hours.contains(week_s))
+    week_s = case.begins + moment
+    on = (load for load in case.load if load.hours is None or load.hours.contains(week_s))
     return tuple(load.model_copy(update={"hours": None}) for load in on)
 
 
-def next_change(resolved: ResolvedScenario, moment: float) -> float:
+def next_change(case: Case, moment: float) -> float:
     """Return when, after `moment`, a load may next go on or off [s after the start]."""
-    day = (resolved.begins + moment) % DAY_SECONDS
+    day = (case.begins + moment) % DAY_SECONDS
     edges = {0, DAY_SECONDS}
-    edges |= {edge for load in resolved.load if load.hours for edge in (load.hours.start_s, load.hours.end_s)}
+    edges |= {edge for load in case.load if load.hours for edge in (load.hours.start_s, load.hours.end_s)}
     return moment + min(edge - day for edge in edges if edge > day)
 
 
-def spans(resolved: ResolvedScenario, time_of: Callable[[Loads], float]) -> list[tuple[Loads, float, float]]:
+def spans(case: Case, time_of: Callable[[Loads], float]) -> list[tuple[Loads, float, float]]:
     """Return what is done under which loads: loads, share of the work, and the time it takes [s].
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
         Begins at `begins`.
     time_of : callable
         Gives how long all of the work takes under the same loads throughout [s].
@@ -191,9 +196,9 @@ def spans(resolved: ResolvedScenario, time_of: Callable[[Loads], float]) -> list
     done, now = 0.0, 0.0
     found: list[tuple[Loads, float, float]] = []
     while done < 1.0:
-        loads = loads_at(resolved, now)
+        loads = loads_at(case, now)
         whole = time_of(loads)
-        until = next_change(resolved, now)
+        until = next_change(case, now)
         left = (1.0 - done) * whole
         if left <= until - now:
             found.append((loads, 1.0 - done, left))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.drives.models.links import load_enclosure
-from zsim.drives.models.model import DriveModel, DriveSpread
-from zsim.prediction.inputs.hardware import HOST, Factors, drive_models, physical_sector, shares_host
-from zsim.prediction.inputs.worlds import (
+from zsim.base.constants import whole_constant
+from zsim.case.case import Case
+from zsim.case.member import Factors, Member
+from zsim.case.worlds import (
     Choice,
     assumption,
     data_bytes,
@@ -29,12 +29,13 @@ from zsim.prediction.inputs.worlds import (
     uses,
     write_caches,
 )
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.drives.models.model import DriveModel, DriveSpread
+from zsim.prediction.inputs.hardware import physical_sector, shares_host
 
-MEMBERS = 16
+MEMBERS = whole_constant("work.members")
 LOGICAL_SECTOR = 9
 NORMAL = NormalDist()
-HYPERCUBES = 50
+HYPERCUBES = whole_constant("work.hypercubes")
 NAMES = (
     "outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host", "drive", "fill", "history", "churn",
     "file_size", "write_cache", "shingling", "load", "ashift",
@@ -75,56 +76,9 @@ class Unknown:
     proportional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One possible world.
-
-    Attributes
-    ----------
-    factors : Factors
-        Of the drives.
-    churn : float
-        Factor on the ageing of the pool.
-    file_size : float
-        Factor on the size of its files.
-    history : str or None
-        What is on the pool; None: as assumed.
-    write_cache : bool or None
-        Whether the drives' write caches are on; None: as assumed.
-    load : float or None
-        Foreground reads a second and drive; None: as stated, or none.
-    drive : str or None
-        Generic drive of a pool whose drives are not named; None: as assumed.
-    fill : float or None
-        Fill of a pool of which it is not stated; None: as assumed.
-    drive_size : int or None
-        Capacity of drives of which neither name nor capacity is stated [bytes]; None: as stated.
-    ashift : int or None
-        Sector size of a pool on disks of 4 KiB sectors under a ZFS that takes the logical sector; None: as
-        assumed.
-    shingling : float
-        Factor on what a shingled drive spends on rewriting its bands.
-    scores : tuple of float
-        Standard normal score of each unknown, in their order.
-    """
-
-    factors: Factors = field(default_factory=Factors)
-    churn: float = 1.0
-    file_size: float = 1.0
-    history: str | None = None
-    write_cache: bool | None = None
-    load: float | None = None
-    drive: str | None = None
-    fill: float | None = None
-    drive_size: int | None = None
-    ashift: int | None = None
-    shingling: float = 1.0
-    scores: tuple[float, ...] = ()
-
-
-def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
+def unknowns(case: Case) -> tuple[Unknown, ...]:
     """Return the unknown inputs of a scenario, each with its spread."""
-    old, new = drive_models(resolved)
+    old, new = case.drive, case.new_drive
     spread, other = old.spread(), new.spread()
     found = [
         Unknown(
@@ -135,11 +89,9 @@ def unknowns(resolved: ResolvedScenario) -> tuple[Unknown, ...]:
         Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
         Unknown("new_rate", "new_drive", "name the new drive", _new_rate_spread(new, other)),
     ]
-    if shares_host(resolved):
-        found.append(
-            Unknown("host", "ports", "say what the drives plug into", load_enclosure(HOST).rate_spread)
-        )
-    found += [*_of_the_pool(resolved), *_of_the_surroundings(resolved, old, new)]
+    if case.host is not None and shares_host(case):
+        found.append(Unknown("host", "ports", "say what the drives plug into", case.host.rate_spread))
+    found += [*_of_the_pool(case), *_of_the_surroundings(case, old, new)]
     return tuple(unknown for unknown in found if unknown.spread > 0 or unknown.choices)
 
 
@@ -150,27 +102,27 @@ def _new_rate_spread(new: DriveModel, spread: DriveSpread) -> float:
     return math.sqrt(2.0) * spread.drive_rate
 
 
-def _of_the_pool(resolved: ResolvedScenario) -> list[Unknown]:
+def _of_the_pool(case: Case) -> list[Unknown]:
     found = []
-    if resolved.assumed("drive"):
+    if case.assumed("drive"):
         found.append(Unknown("drive", "drive", "name the drive", choices=drive_classes()))
-    if has_unknown_size(resolved):
+    if has_unknown_size(case):
         words = "name the drives or say how large they are (--drive, --drive-size)"
-        grows = resolved.scenario.alloc is None
-        sizes = drive_sizes(resolved)
+        grows = case.scenario.alloc is None
+        sizes = drive_sizes(case)
         found.append(Unknown("drive_size", "drive_size", words, choices=sizes, proportional=grows))
-    if resolved.assumed("fill"):
+    if case.assumed("fill"):
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
-    if resolved.assumed("history"):
-        stored = 0.0 if resolved.assumed("fill") else data_bytes(resolved)
+    if case.assumed("history"):
+        stored = 0.0 if case.assumed("fill") else data_bytes(case)
         found.append(Unknown("history", "history", "say what is on the pool", choices=uses(stored)))
-    if resolved.assumed("frag") or resolved.assumed("history"):
+    if case.assumed("frag") or case.assumed("history"):
         # FRAG that is stated is kept in every world: what it leaves open is how it came about.
-        known = not resolved.assumed("frag")
+        known = not case.assumed("frag")
         field = "churn" if known else "frag"
         remedy = "say what is on the pool" if known else "state FRAG (zpool list) or the pool's history"
         found.append(Unknown("churn", field, remedy, CHURN_SPREAD))
-    if resolved.assumed("recordsize") or resolved.assumed("history"):
+    if case.assumed("recordsize") or case.assumed("history"):
         found.append(Unknown("file_size", "files", "say how large the files are", FILE_SPREAD))
     return found
 
@@ -180,19 +132,19 @@ def has_large_sectors(model: DriveModel) -> bool:
     return model.kind == "mechanical" and physical_sector(model, model.parameters()) > 1 << LOGICAL_SECTOR
 
 
-def _of_the_surroundings(resolved: ResolvedScenario, old: DriveModel, new: DriveModel) -> list[Unknown]:
+def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[Unknown]:
     found = []
-    if resolved.assumed("write_cache") and resolved.operation != "scrub" and new.kind == "mechanical":
+    if case.assumed("write_cache") and case.operation != "scrub" and new.kind == "mechanical":
         words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
     # The drives that the pool was made of decided it; a new one comes too late.
-    if resolved.assumed("ashift") and resolved.ashift == LOGICAL_SECTOR and has_large_sectors(old):
+    if case.assumed("ashift") and case.ashift == LOGICAL_SECTOR and has_large_sectors(old):
         words = "say with which sector size the pool was made (zdb -C | grep ashift)"
         found.append(Unknown("ashift", "ashift", words, choices=sector_sizes()))
-    if new.recording == "smr" and resolved.operation != "scrub":
+    if new.recording == "smr" and case.operation != "scrub":
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
-        found.append(Unknown("shingling", "new_drive", words, choices=shinglings(resolved, new.vendor)))
-    if resolved.assumed("load"):
+        found.append(Unknown("shingling", "new_drive", words, choices=shinglings(case, new.vendor)))
+    if case.assumed("load"):
         found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
     return found
 

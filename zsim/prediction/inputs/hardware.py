@@ -1,16 +1,19 @@
-"""From a resolved scenario to the leaves, links and vdevs of the engine."""
+"""From a case to the leaves, links and vdevs of the engine."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.units import format_bytes
-from zsim.drives.catalogue import load_drive
-from zsim.drives.models.links import load_enclosure
+from zsim.case.case import Case
+from zsim.case.member import Factors
+from zsim.case.resolve import is_sata_flash
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.models.slowed import slowed
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
@@ -22,55 +25,16 @@ from zsim.engine.model import (
 )
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
-from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
-MOST_SORTED = 64
-HOST, FASTEST_SATA = "onboard-sata", 700e6
-HOPELESS = 10.0
+MOST_SORTED = whole_constant("clients.most_sorted")
+HOPELESS = constant("clients.hopeless")
 """Loads of so many times what the drives can do have no steady state, however well requests are merged."""
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
-NATIVE_512_BELOW = 1_900_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """How one member of the ensemble differs from the models: factors on their numbers.
-
-    Attributes
-    ----------
-    outer_rate, inner_ratio, seek, overhead : float
-        See `DriveModel.parameters`; of all drives.
-    new_rate : float
-        Rate of the new drive relative to its model's.
-    host : float
-        Rate of what SATA solid-state drives of unknown attachment share.
-    """
-
-    outer_rate: float = 1.0
-    inner_ratio: float = 1.0
-    seek: float = 1.0
-    overhead: float = 1.0
-    new_rate: float = 1.0
-    host: float = 1.0
-
-
-def drive_models(resolved: ResolvedScenario) -> tuple[DriveModel, DriveModel]:
-    """Return the models of the pool's drives and of the new one, generic ones scaled to their capacity."""
-    year = year_of(resolved.release.name)
-    return (
-        sized(resolved.drive, resolved.drive_size, year),
-        sized(resolved.new_drive, resolved.new_drive_size, year),
-    )
-
-
-def sized(name: str, capacity: int, year: int) -> DriveModel:
-    """Return a drive of the catalogue, a generic one with a capacity and the platters of its time."""
-    model = load_drive(name)
-    return model.with_capacity(capacity, year) if model.is_generic else model
+NATIVE_512_BELOW = whole_constant("worlds.native_512_below")
 
 
 def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
@@ -83,10 +47,10 @@ def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
     return numbers.physical_sector_bytes
 
 
-def leaf_parameters(
-    model: DriveModel, factors: Factors, leaf: int, *, write_cache: bool, rate: float = 1.0
+def drive_parameters(
+    model: DriveModel, factors: Factors, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
-    """Return the engine's numbers of one drive."""
+    """Return the engine's numbers of drives of one model; `in_phase` gives those of a single one."""
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
         inner_ratio=factors.inner_ratio,
@@ -95,12 +59,25 @@ def leaf_parameters(
     )
     return replace(
         numbers,
-        phase_revolutions=PHASE_STEP * leaf % 1.0,
         write_cache_bytes=numbers.write_cache_bytes if write_cache else 0,
         flush_each_txg=write_cache,
         queue_depth=max(numbers.queue_depth, cached_extents(model)) if write_cache else numbers.queue_depth,
         physical_sector_bytes=physical_sector(model, numbers),
     )
+
+
+def in_phase(numbers: DriveParameters, leaf: int) -> DriveParameters:
+    """Return the numbers of one drive: no two drives are at the same angle."""
+    return replace(numbers, phase_revolutions=PHASE_STEP * leaf % 1.0)
+
+
+def _slowed(numbers: DriveParameters, factor: float | None) -> DriveParameters:
+    return numbers if factor is None else slowed(numbers, factor)
+
+
+def _name(model: DriveModel, factor: float | None) -> str:
+    """Return the name of a drive as the answer shows it: a slow one stands apart from its peers."""
+    return model.name if factor is None else f"{model.name}, {factor:g}x slower"
 
 
 def cached_extents(model: DriveModel) -> int:
@@ -109,74 +86,84 @@ def cached_extents(model: DriveModel) -> int:
     return 0 if quantity is None else min(MOST_SORTED, int(quantity.si))
 
 
-def plane_model(resolved: ResolvedScenario, factors: Factors, seed: int) -> PlaneModel:
-    """Return the data plane of a scenario: leaves of the layout first, then the new drives."""
-    refuse_what_is_missing(resolved)
-    old, new = drive_models(resolved)
-    links, link_of = shared_links(resolved)
-    if shares_host(resolved):
-        enclosure = load_enclosure(HOST)
-        links = (LinkModel(rate=enclosure.root.rate * factors.host, name=HOST),)
-        link_of = dict.fromkeys(range(resolved.leaves + resolved.replace), 0)
-    count, new_drives = (
-        resolved.leaves,
-        0 if spares(resolved) else resolved.replace + (resolved.second_at is not None),
-    )
+def plane_model(case: Case) -> PlaneModel:
+    """Return the data plane of a case in its world: leaves of the layout first, then the new drives."""
+    factors, cached = case.member.factors, case.write_cache
+    links, link_of = shared_links(case)
+    new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
+    source = drive_parameters(case.drive, factors, write_cache=cached)
+    target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
+    slow = {each.drive: each.factor for each in case.scenario.slow or ()}
     leaves = [
         LeafModel(
-            drive=leaf_parameters(old, factors, leaf, write_cache=resolved.write_cache),
+            drive=_slowed(in_phase(source, leaf), slow.get(leaf)),
             link=link_of.get(leaf, -1),
-            role="target" if leaf in overwritten(resolved) else "source",
-            name=old.name,
+            role="target" if leaf in overwritten(case) else "source",
+            name=_name(case.drive, slow.get(leaf)),
         )
-        for leaf in range(count)
+        for leaf in range(case.leaves)
     ]
     leaves += [
         LeafModel(
-            drive=leaf_parameters(
-                new, factors, leaf, write_cache=resolved.write_cache, rate=factors.new_rate
-            ),
+            drive=_slowed(in_phase(target, leaf), slow.get(leaf)),
             link=link_of.get(leaf, -1),
             role="target",
-            name=new.name,
+            name=_name(case.new_drive, slow.get(leaf)),
         )
-        for leaf in range(count, count + new_drives)
+        for leaf in range(case.leaves, case.leaves + new_drives)
     ]
     return PlaneModel(
         leaves=tuple(leaves),
-        vdevs=vdev_models(resolved),
+        vdevs=vdev_models(case),
         links=links,
-        queue=queue_rules(resolved.release),
-        scan=_scan_rules(resolved),
-        clients=client_groups(resolved, seed),
-        writer=writer(resolved),
+        queue=queue_rules(case.release),
+        scan=_scan_rules(case),
+        clients=client_groups(case, case.seed),
+        writer=writer(case),
     )
 
 
-def overwritten(resolved: ResolvedScenario) -> tuple[int, ...]:
+def under(model: PlaneModel, case: Case) -> PlaneModel:
+    """Return a plane under a case's release, operation and load, on the same drives.
+
+    Parameters
+    ----------
+    model : PlaneModel
+        Of the same case, with another release, operation or load.
+    case : Case
+    """
+    return replace(
+        model,
+        vdevs=vdev_models(case),
+        queue=queue_rules(case.release),
+        scan=_scan_rules(case),
+        clients=client_groups(case, case.seed),
+        writer=writer(case),
+    )
+
+
+def overwritten(case: Case) -> tuple[int, ...]:
     """Return the leaves that a scrub repairs in place, because something else was written over them."""
-    return (0,) if resolved.old_drive == "overwritten" else ()
+    return (0,) if case.old_drive == "overwritten" else ()
 
 
-def _scan_rules(resolved: ResolvedScenario) -> ScanRules:
+def _scan_rules(case: Case) -> ScanRules:
     """Return the rules of the scan; a scrub that finds a drive overwritten repairs like a resilver.
 
     It has read every column, parity included, so nothing is read again (vdev_raidz.c:vdev_raidz_io_done).
     """
-    rules = scan_rules(resolved.release, resolved.operation)
-    return replace(rules, scrub=False) if overwritten(resolved) else rules
+    rules = scan_rules(case.release, case.operation)
+    return replace(rules, scrub=False) if overwritten(case) else rules
 
 
-def spares(resolved: ResolvedScenario) -> bool:
+def spares(case: Case) -> bool:
     """Tell whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
-    return resolved.target == "distributed-spare" and resolved.replace > 0
+    return case.target == "distributed-spare" and case.replace > 0
 
 
-def shares_host(resolved: ResolvedScenario) -> bool:
+def shares_host(case: Case) -> bool:
     """Tell whether the drives are SATA solid-state drives of which nobody says what they plug into."""
-    old, _ = drive_models(resolved)
-    sata = old.kind == "flash" and old.parameters().interface_rate < FASTEST_SATA
-    return sata and resolved.assumed("ports")
+    return case.host is not None and is_sata_flash(case.drive)
 
 
 def shared_link(model: PlaneModel, leaf: int) -> int:
@@ -189,91 +176,95 @@ def on_own_ports(model: PlaneModel) -> PlaneModel:
     return replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves), links=())
 
 
-def refuse_what_is_missing(resolved: ResolvedScenario) -> None:
+def refuse_what_is_missing(case: Case) -> None:
     """Refuse, in one sentence, what the scenario may state but the engine cannot do yet.
 
     Raises
     ------
     NotSimulatedYet
     """
-    if spares(resolved) and resolved.replace > 1:
+    if spares(case) and case.replace > 1:
         raise NotSimulatedYet(
             "replace",
-            resolved.replace,
+            case.replace,
             "one drive into a distributed spare at a time",
             "take target new-drive",
         )
-    if resolved.operation == "rebuild" and resolved.replace > 1 and resolved.layout.vdevs[0].kind == "mirror":
-        raise NotSimulatedYet("replace", resolved.replace, "one drive of a mirror is rebuilt at a time", "")
-    writer(resolved)
-    _refuse_what_no_drive_serves(resolved)
+    replicated = kind_of(case.layout.vdevs[0].kind).is_replicated
+    if case.operation == "rebuild" and case.replace > 1 and replicated:
+        raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")
+    writer(case)
+    _refuse_what_no_drive_serves(case)
 
 
-def _refuse_what_no_drive_serves(resolved: ResolvedScenario) -> None:
+def _refuse_what_no_drive_serves(case: Case) -> None:
     """Refuse loads far beyond what the drives together can read or write: their queue grows without end.
 
     No drive moves more than its outermost tracks pass under the head, and no disk is at another place sooner
     than after half a revolution on average.
     """
-    numbers = drive_models(resolved)[0].parameters()
-    most_bytes = HOPELESS * resolved.leaves * max(numbers.zone_rates)
+    numbers = case.drive.parameters()
+    most_bytes = HOPELESS * case.leaves * max(numbers.zone_rates)
     each_s = numbers.revolution_s / 2.0
-    most_reads = HOPELESS * resolved.leaves / each_s if each_s > 0.0 else math.inf
-    for load in resolved.load:
+    most_reads = HOPELESS * case.leaves / each_s if each_s > 0.0 else math.inf
+    for load in case.load:
         if load.rate is None:
             continue
-        size = max(request_bytes(load, resolved), resolved.recordsize if load.kind == "random-read" else 0)
+        size = max(request_bytes(load, case), case.recordsize if load.kind == "random-read" else 0)
         most = most_bytes / size
         if load.kind == "random-read":
-            most = min(most, most_reads / math.ceil(size / resolved.recordsize))
+            most = min(most, most_reads / math.ceil(size / case.recordsize))
         if load.rate > most:
             allowed = (
                 f"requests of {format_bytes(size)} at this rate are more than {HOPELESS:g} times what "
-                f"{resolved.leaves} such drives can do, {most / HOPELESS:.0f} a second"
+                f"{case.leaves} such drives can do, {most / HOPELESS:.0f} a second"
             )
             raise InputError("load rate", f"{load.rate:g}", allowed, "give what the pool serves, or threads")
 
 
-def vdev_models(resolved: ResolvedScenario) -> tuple[VdevModel, ...]:
+def vdev_models(case: Case) -> tuple[VdevModel, ...]:
     """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced."""
     vdevs, first = [], 0
-    for number, spec in enumerate(resolved.layout.vdevs):
-        replaced = resolved.replace if number == 0 else 0
-        vdevs.append(_vdev(spec, resolved, first, replaced))
+    for number, spec in enumerate(case.layout.vdevs):
+        replaced = case.replace if number == 0 else 0
+        vdevs.append(_vdev(spec, case, first, replaced))
         first += spec.children
     return tuple(vdevs)
 
 
-def _vdev(spec: VdevSpec, resolved: ResolvedScenario, first: int, replaced: int) -> VdevModel:
-    online = resolved.old_drive == "online"
+def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
+    online = case.old_drive == "online"
     read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
     write = tuple(
         first + child
-        if first + child in overwritten(resolved)
+        if first + child in overwritten(case)
         else NOT_REPAIRED
         if child >= replaced
         else TO_SPARE
-        if spares(resolved)
-        else resolved.leaves + child
+        if spares(case)
+        else case.leaves + child
         for child in range(spec.children)
     )
     return VdevModel(
         kind=spec.kind,
         parity=spec.parity,
-        ashift=resolved.ashift,
+        ashift=case.ashift,
         read_leaf=read,
         write_leaf=write,
-        data=spec.data if spec.kind == "draid" else 0,
+        data=spec.data,
         spares=spec.spares or 0,
     )
 
 
-def shared_links(resolved: ResolvedScenario) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
+def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
     """Return the shared links of a scenario, and which link each leaf plugs into."""
+    if case.host is not None and is_sata_flash(case.drive):
+        rate = case.host.root.rate * case.member.factors.host
+        drives = range(case.leaves + case.replace)
+        return (LinkModel(rate=rate, name=case.host.name),), dict.fromkeys(drives, 0)
     links: list[LinkModel] = []
     link_of: dict[int, int] = {}
-    for name, leaves in resolved.ports:
-        enclosure = load_enclosure(name)
+    for name, enclosure, leaves in case.ports:
         first = len(links)
         links += [
             LinkModel(

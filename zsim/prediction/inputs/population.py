@@ -6,40 +6,47 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_fraction
-from zsim.pool.api import window_vdevs
+from zsim.case.case import Case
+from zsim.case.facts import BlockList
+from zsim.case.known import different_alloc
+from zsim.case.population import stated_history, window_vdevs
+from zsim.case.worlds import largest_record
 from zsim.pool.blocks import BlockTable
-from zsim.pool.known import different_alloc, informed, known_blocks, with_known_sizes
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
-from zsim.pool.measured.free_space import placed_by, read_free_space
+from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.census import thinned
 from zsim.pool.miniature.shape import MAX_VDEVS
 from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
-from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
-from zsim.pool.recipes.recipe import TopLevel, pool_of
+from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.simulator.population import HistoryError, expansion
 from zsim.prediction.groups import with_degraded_groups
-from zsim.prediction.inputs.ensemble import Member
-from zsim.prediction.inputs.worlds import largest_record
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
-BLOCKS = 12_000
-MOST_REWRITTEN = 0.6
-SLABS, FILES = 64, 24
+BLOCKS = whole_constant("population.blocks")
+TILE_BLOCKS, POPULATIONS = whole_constant("exact.tile_blocks"), whole_constant("exact.populations")
+"""Of a tile of an exact run, and how many different ones its pool is made of."""
+MOST_REWRITTEN = constant("population.most_rewritten")
+SLABS, FILES = whole_constant("population.slabs"), whole_constant("population.files")
 """Metaslabs of the miniature, at most: with fewer, those that the allocators have active are too large a
 share of them; with more they are so small that runs are short (records of 16K, overwritten: 3.5 blocks in
 metaslabs of 4 MB, 3.9 of 8, 4.3 of 32, 4.7 of 256)."""
-SORTED_HEAPS, LEGACY_HEAPS = 8, 16
+SORTED_HEAPS, LEGACY_HEAPS = (
+    whole_constant("population.sorted_heaps"),
+    whole_constant("population.legacy_heaps"),
+)
 """In so many places the metaslabs lie, at least: a scan by address makes a long seek to each; one by birth
 goes from any to any other."""
-TXGS_TOGETHER = 4
+TXGS_TOGETHER = whole_constant("population.txgs_together")
 """Written one after the other and in one place: within a txg a scan jumps about, but not far."""
-MOST_ROUNDS = 12
-LESS_FULL = 0.96
-TRIES = 14
+MOST_ROUNDS = whole_constant("population.most_rounds")
+LESS_FULL = constant("population.less_full")
+TRIES = whole_constant("population.tries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +86,10 @@ class _Size(NamedTuple):
     heaps: int
 
 
-def history_of(resolved: ResolvedScenario, member: Member) -> History:
-    """Return the history of a member: the scenario's, with its own share of ageing and size of files."""
-    history = load_history(resolved.history or DEFAULT_HISTORY)
-    if resolved.scenario.recordsize is not None:
-        history = history.with_recordsize(resolved.recordsize)
-    history = with_known_sizes(resolved, history)
-    most = largest_record(resolved)
+def history_of(case: Case) -> History:
+    """Return the history of a world: the case's, with its own share of ageing and size of files."""
+    history, member = stated_history(case), case.member
+    most = largest_record(case)
     records = tuple(replace(kind, recordsize=min(kind.recordsize, most)) for kind in history.records)
     files = history.files
     return replace(
@@ -97,30 +101,30 @@ def history_of(resolved: ResolvedScenario, member: Member) -> History:
     )
 
 
-def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None = None) -> WorldPopulation:
+def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     """Return a population like the pool's, small enough to simulate.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
-    member : Member
-        Its `churn` and `file_size` scale the history.
+    case : Case
+        In its world, which scales the history (`churn` and `file_size`).
     blocks : int, optional
         Blocks wanted; `BLOCKS` if not given.
     """
-    if resolved.scenario.block_list is not None:
-        return _listed(resolved, blocks or BLOCKS)
-    pool, note = pool_miniature(resolved, member, blocks=blocks, heaps=_heaps(resolved))
-    pool = with_degraded_groups(resolved, pool)
-    if resolved.scenario.metaslabs is not None:
-        pool = placed_by(pool, read_free_space(resolved.scenario.metaslabs))
+    facts = case.facts
+    if facts.block_list is not None:
+        return _listed(case, facts.block_list, blocks or BLOCKS)
+    pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
+    pool = with_degraded_groups(case, pool)
+    if facts.free_space is not None:
+        pool = placed_by(pool, facts.free_space)
     table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
-    far = _spread(resolved, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(resolved) else None
-    by_birth = far is not None and resolved.release.order != "sorted"
+    far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
+    by_birth = far is not None and case.release.order != "sorted"
     table = far if far is not None and by_birth else table
-    count = len(resolved.layout.vdevs)
+    count = len(case.layout.vdevs)
     simulated = len(set(pool.vdevs) & set(range(count)))
-    per_vdev = resolved.alloc / count
+    per_vdev = case.alloc / count
     return WorldPopulation(
         table,
         per_vdev / (table.allocated_bytes / simulated),
@@ -132,78 +136,65 @@ def miniature(resolved: ResolvedScenario, member: Member, *, blocks: int | None 
     )
 
 
-def _may_lie_anywhere(resolved: ResolvedScenario) -> bool:
+def _may_lie_anywhere(case: Case) -> bool:
     """Tell whether what is taken in the order of the traversal may lie at other places than it does."""
-    known = resolved.operation == "rebuild" or resolved.scenario.metaslabs is not None
-    return not known and resolved.layout.vdevs[0].kind != "draid"
+    known = case.operation == "rebuild" or case.facts.free_space is not None
+    return not known and not kind_of(case.layout.vdevs[0].kind).has_groups
 
 
-def _spread(resolved: ResolvedScenario, pool: PoolMiniature, table: BlockTable) -> BlockTable:
+def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
     """Return the blocks at distances as in the real pool."""
-    vdevs, _ = pool_of(
-        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
-    )
     txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
     for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
-        table = spread(table, number, reduced, vdevs[number], TXGS_TOGETHER * txg / len(pool.vdevs))
+        table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / len(pool.vdevs))
     return table
 
 
-def _heaps(resolved: ResolvedScenario) -> int:
+def _heaps(case: Case) -> int:
     """Return how many heaps the metaslabs stand in at least; 0: one by one, where each has its real place."""
-    if resolved.scenario.metaslabs is not None or resolved.operation == "rebuild":
+    if case.facts.free_space is not None or case.operation == "rebuild":
         return 0
-    return SORTED_HEAPS if resolved.release.order == "sorted" else LEGACY_HEAPS
+    return SORTED_HEAPS if case.release.order == "sorted" else LEGACY_HEAPS
 
 
-def _listed(resolved: ResolvedScenario, blocks: int) -> WorldPopulation:
+def _listed(case: Case, listed: BlockList, blocks: int) -> WorldPopulation:
     """Return the pool's own blocks, or windows of them in the order that the scan takes them in."""
-    order: Order = "address" if resolved.release.order == "sorted" else "traversal"
-    vdevs, _ = pool_of(
-        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
-    )
-    known = known_blocks(resolved, order)
-    counted = (0,) if resolved.operation != "scrub" else chosen_vdevs(len(vdevs))
-    small = sample_blocks(known, vdevs, blocks, order, resolved.seed)
+    order: Order = "address" if case.release.order == "sorted" else "traversal"
+    vdevs = case.vdevs
+    known = listed.blocks(vdevs, order)
+    counted = (0,) if case.operation != "scrub" else chosen_vdevs(len(vdevs))
+    small = sample_blocks(known, vdevs, blocks, order, case.seed)
     walked = 1.0 if small.whole or order == "traversal" else len(vdevs) / len(chosen_vdevs(len(vdevs)))
     damaged = window_vdevs(small, vdevs).get(0, vdevs[0])
-    return WorldPopulation(
-        small.table, small.scale(counted), walked, damaged, different_alloc(informed(resolved))
-    )
+    return WorldPopulation(small.table, small.scale(counted), walked, damaged, different_alloc(case))
 
 
-def pool_miniature(
-    resolved: ResolvedScenario, member: Member, *, blocks: int | None = None, heaps: int = 0
-) -> tuple[PoolMiniature, str]:
+def pool_miniature(case: Case, *, blocks: int | None = None, heaps: int = 0) -> tuple[PoolMiniature, str]:
     """Return the same with the reduced metaslabs it lies in, and its note; see `miniature`.
 
     They stand one by one, or in `heaps` heaps at least, see `zsim.pool.miniature.shape.reduce_recipe`.
     """
-    stated = resolved.frag if resolved.release.fragmentation_table != "none" else None
+    stated = case.frag if case.release.fragmentation_table != "none" else None
     size = _Size(blocks or BLOCKS, SLABS, heaps)
-    aged, note = _nearest(resolved, history_of(resolved, member), stated, size)
+    aged, note = _nearest(case, history_of(case), stated, size)
     return aged.miniature, note
 
 
-def _nearest(
-    resolved: ResolvedScenario, history: History, frag: float | None, size: _Size
-) -> tuple[AgedPool, str]:
+def _nearest(case: Case, history: History, frag: float | None, size: _Size) -> tuple[AgedPool, str]:
     """Return the pool asked for, or the nearest that the history can make, and what is different about it."""
     try:
-        return _pool(resolved, history, resolved.fill, frag, size), ""
+        return _pool(case, history, case.fill, frag, size), ""
     except InputError as error:
         if error.field != "frag":
             raise
-        return _nearest_frag(resolved, history, frag or 0.0, size)
+        return _nearest_frag(case, history, frag or 0.0, size)
     except HistoryError:
-        return _less_full(resolved, history, size)
+        return _less_full(case, history, size)
 
 
-def _nearest_frag(
-    resolved: ResolvedScenario, history: History, frag: float, size: _Size
-) -> tuple[AgedPool, str]:
+def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tuple[AgedPool, str]:
     """Return the pool never aged where it has more FRAG than asked for as it is, else the most aged one."""
-    fresh = _pool(resolved, replace(history, rounds=0, snapshots=0), resolved.fill, None, size)
+    fresh = _pool(case, replace(history, rounds=0, snapshots=0), case.fill, None, size)
     wanted, got = format_fraction(frag), format_fraction(fresh.frag)
     if not math.isfinite(fresh.frag) or fresh.frag >= frag:
         return (
@@ -211,7 +202,7 @@ def _nearest_frag(
             f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): "
             "taken as never aged",
         )
-    aged, note = _nearest(resolved, replace(history, rounds=MOST_ROUNDS), None, size)
+    aged, note = _nearest(case, replace(history, rounds=MOST_ROUNDS), None, size)
     got = format_fraction(aged.frag)
     return (
         aged,
@@ -219,18 +210,18 @@ def _nearest_frag(
     )
 
 
-def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tuple[AgedPool, str]:
+def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str]:
     """Return the fullest pool in which the allocator still finds room."""
-    fill = resolved.fill
+    fill = case.fill
     for last in (False,) * (TRIES - 1) + (True,):
         fill *= LESS_FULL
         try:
-            pool = _pool(resolved, history, fill, None, size)
+            pool = _pool(case, history, fill, None, size)
         except HistoryError as error:
             if last:
-                raise _no_room(resolved, history) from error
+                raise _no_room(case, history) from error
             continue
-        here, there = format_fraction(fill), format_fraction(resolved.fill)
+        here, there = format_fraction(fill), format_fraction(case.fill)
         return (
             pool,
             f"simulated at {here} full instead of {there}: beyond that, "
@@ -239,25 +230,20 @@ def _less_full(resolved: ResolvedScenario, history: History, size: _Size) -> tup
     raise AssertionError
 
 
-def _no_room(resolved: ResolvedScenario, history: History) -> InputError:
-    held = f"{resolved.layout} of {format_both(resolved.drive_size)} drives"
+def _no_room(case: Case, history: History) -> InputError:
+    held = f"{case.layout} of {format_both(case.drive_size)} drives"
     return InputError(
         "fill",
-        format_fraction(resolved.fill),
+        format_fraction(case.fill),
         f"the history {history.name} finds no room on {held} at this fill, nor at any down to "
-        f"{format_fraction(resolved.fill * LESS_FULL**TRIES)}",
+        f"{format_fraction(case.fill * LESS_FULL**TRIES)}",
         "give larger drives, another history, or a lower fill",
     )
 
 
-def _pool(
-    resolved: ResolvedScenario, history: History, fill: float, frag: float | None, size: _Size
-) -> AgedPool:
-    vdevs, style = pool_of(
-        resolved.layout, resolved.drive_size, resolved.release, resolved.ashift, cpus=resolved.cpus
-    )
+def _pool(case: Case, history: History, fill: float, frag: float | None, size: _Size) -> AgedPool:
     return aged_pool(
-        history, vdevs, style, resolved.release, fill, frag,
-        max_blocks=size.blocks, seed=resolved.seed, slabs=size.slabs * min(len(vdevs), MAX_VDEVS),
+        history, case.vdevs, case.allocator, case.release, fill, frag,
+        max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.vdevs), MAX_VDEVS),
         files=FILES, heaps=size.heaps,
     )  # fmt: skip

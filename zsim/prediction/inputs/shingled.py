@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from zsim.base.constants import whole_constant
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import PlaneModel
 
-LEAST_BANDS = 4
-LEAST_BAND, BANDS_IN_SLAB = 2 << 20, 8
+LEAST_BANDS = whole_constant("population.least_bands")
+LEAST_BAND, BANDS_IN_SLAB = (
+    whole_constant("population.least_band"),
+    whole_constant("population.bands_in_slab"),
+)
 
 
 def in_miniature(

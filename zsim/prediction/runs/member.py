@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
-from zsim.operation.control import Steps
 from zsim.operation.result import followed, seconds_of
-from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
-from zsim.prediction.inputs.clients import Loads, has_hours, log_bytes, spans
-from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.clients import Loads, client_groups, has_hours, log_bytes, spans, writer
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.shingled import in_miniature
-from zsim.prediction.inputs.worlds import World, in_world
 from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,7 @@ class MemberResult:
 
 
 def run_member(
-    resolved: ResolvedScenario,
-    member: Member,
+    case: Case,
     *,
     release: ReleaseProfile | None = None,
     pool: WorldPopulation | None = None,
@@ -64,8 +61,8 @@ def run_member(
 
     Parameters
     ----------
-    resolved : ResolvedScenario
-    member : Member
+    case : Case
+        In its world.
     release : ReleaseProfile, optional
         Instead of the scenario's (to compare orders).
     pool : WorldPopulation, optional
@@ -77,34 +74,31 @@ def run_member(
     progress : callable, optional
         Called with simulated time and the share done.
     """
-    resolved = world_of(resolved, member)
-    if has_hours(resolved):
-        pool = pool or miniature(resolved, member, blocks=blocks)
-        return _by_hours(resolved, member, pool, release, model, progress)
-    profile = release or resolved.release
-    pool = pool or miniature(resolved, member, blocks=blocks)
-    model = model or plane_model(resolved, member.factors, resolved.seed)
-    if resolved.operation == "rebuild":
-        return _rebuild_member(resolved, member, pool, model, progress)
+    pool = pool or miniature(case, blocks=blocks)
+    model = model or plane_model(case)
+    if has_hours(case):
+        return _by_hours(case, pool, release, model, progress)
+    profile = release or case.release
+    if case.operation == "rebuild":
+        return _rebuild_member(case, pool, model, progress)
     small = in_miniature(
         model,
         pool.scale,
-        member.shingling,
-        slab_bytes(resolved, pool),
+        case.member.shingling,
+        slab_bytes(case, pool),
         in_order=profile.order == "sorted",
     )
-    setup = setup_of(resolved, pool, small, profile)
-    if resolved.second_at is not None:
-        setup = replace(setup, second=_second(resolved, setup))
-    work = QuietRun(setup, progress)
-    run = work.finish()
+    setup = setup_of(case, pool, small, profile)
+    if case.second_at is not None:
+        setup = replace(setup, second=_second(case, setup))
+    run, quiet_s = run_and_quiet(setup, progress)
     return scaled(
         run,
         pool.scale,
         model,
         setup,
-        quiet_s=work.quiet_s,
-        repaired=pool.scale * share_correction(resolved, pool),
+        quiet_s=quiet_s,
+        repaired=pool.scale * share_correction(case, pool),
     )
 
 
@@ -124,26 +118,16 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
     return ends
 
 
-class QuietRun(Run):
-    """A run that, when it is over, tells how long txgs take to end without it.
-
-    Attributes
-    ----------
-    quiet_s : float
-        [s]
-    """
-
-    quiet_s = 0.0
-
-    def execute(self) -> RunResult:
-        """Run to the end, and some txgs more, which the result does not count."""
-        result = super().execute()
-        self.environment.run(self.environment.process(self._quiet(result)))
-        return result
-
-    def _quiet(self, result: RunResult) -> Steps:
-        ends = [gap for _, gap in _ends(result, self.setup)]
-        self.quiet_s = yield from quiet_end(self.control, _left_over(self.setup), ends)
+def run_and_quiet(
+    setup: RunSetup, progress: Callable[[float, float], None] | None = None
+) -> tuple[RunResult, float]:
+    """Run to the end, and some txgs more; return the result without them, and how long those take [s]."""
+    run = Run(setup, progress)
+    result = run.execute()
+    ends = [gap for _, gap in _ends(result, setup)]
+    quiet_s = run.let(quiet_end(run.pool.control, _left_over(setup), ends))
+    run.release()
+    return result, quiet_s
 
 
 def _left_over(setup: RunSetup) -> bool:
@@ -151,49 +135,46 @@ def _left_over(setup: RunSetup) -> bool:
     return setup.model.writer.rate > 0.0 or any(leaf.drive.flush_each_txg for leaf in setup.model.leaves)
 
 
-def _second(resolved: ResolvedScenario, setup: RunSetup) -> SecondReplacement:
+def _second(case: Case, setup: RunSetup) -> SecondReplacement:
     """Return the second replacement, at its share of how long the first alone would take."""
-    return second_of(resolved, Run(setup).finish().end if resolved.second_at else 0.0)
+    return second_of(case, Run(setup).finish().end if case.second_at else 0.0)
 
 
-def second_of(resolved: ResolvedScenario, alone_s: float) -> SecondReplacement:
+def second_of(case: Case, alone_s: float) -> SecondReplacement:
     """Return the second replacement, at its share of what the first alone takes [s]."""
-    child, leaf = resolved.replace, resolved.leaves + resolved.replace
-    return SecondReplacement(child=child, leaf=leaf, at=float(resolved.second_at or 0.0) * alone_s)
+    child, leaf = case.replace, case.leaves + case.replace
+    return SecondReplacement(child=child, leaf=leaf, at=float(case.second_at or 0.0) * alone_s)
 
 
-def setup_of(
-    resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel, release: ReleaseProfile
-) -> RunSetup:
+def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel, release: ReleaseProfile) -> RunSetup:
     """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
     return replace(
-        whole_setup(resolved, pool.table, model),
+        whole_setup(case, pool.table, model),
         visited=pool.visited,
         release=scaled_limits(release, pool.scale),
-        memory=int(resolved.memory / pool.scale),
+        memory=int(case.memory / pool.scale),
     )
 
 
-def whole_setup(resolved: ResolvedScenario, blocks: BlockTable, model: PlaneModel) -> RunSetup:
+def whole_setup(case: Case, blocks: BlockTable, model: PlaneModel) -> RunSetup:
     """Return the run of a pool's blocks as they are."""
     return RunSetup(
         model=model,
         blocks=blocks,
-        release=resolved.release,
-        operation=resolved.operation,
-        memory=resolved.memory,
-        seed=resolved.seed,
-        plane=plane_of(resolved),
-        log_bytes=log_bytes(resolved),
+        release=case.release,
+        operation=case.operation,
+        memory=case.memory,
+        seed=case.seed,
+        plane=plane_of(case),
+        log_bytes=log_bytes(case),
     )
 
 
 def _by_hours(
-    resolved: ResolvedScenario,
-    member: Member,
+    case: Case,
     pool: WorldPopulation,
     release: ReleaseProfile | None,
-    model: PlaneModel | None,
+    model: PlaneModel,
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
     """Simulate a member under loads that come and go: what is done under each, and how long it takes.
@@ -204,15 +185,12 @@ def _by_hours(
 
     def under(loads: Loads) -> MemberResult:
         if loads not in known:
-            here = replace(resolved, load=loads)
-            busy = plane_model(here, member.factors, resolved.seed)
-            if model is not None:
-                busy = replace(model, clients=busy.clients, writer=busy.writer)
-            steady = replace(member, load=None)
-            known[loads] = run_member(here, steady, release=release, pool=pool, model=busy, progress=progress)
+            here = replace(case, load=loads)
+            busy = replace(model, clients=client_groups(here, here.seed), writer=writer(here))
+            known[loads] = run_member(here, release=release, pool=pool, model=busy, progress=progress)
         return known[loads]
 
-    parts = spans(resolved, lambda loads: under(loads).time_s)
+    parts = spans(case, lambda loads: under(loads).time_s)
     results = [(under(loads), share) for loads, share, _ in parts]
     loaded = [result for result, _ in results if result.model.clients]
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
@@ -226,59 +204,44 @@ def _by_hours(
 
 
 def _rebuild_member(
-    resolved: ResolvedScenario,
-    member: Member,
+    case: Case,
     pool: WorldPopulation,
     model: PlaneModel,
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
     """Simulate a sequential rebuild on a sample of whole metaslabs."""
-    sample = sampled_metaslabs(resolved, pool, model)
+    sample = sampled_metaslabs(case, pool, model)
     setup = RunSetup(
         model=in_miniature(
             model,
             sample.of / sample.metaslabs,
-            member.shingling,
+            case.member.shingling,
             float(1 << sample.metaslab_shift),
             in_order=True,
         ),
         blocks=sample.table,
-        release=resolved.release,
+        release=case.release,
         operation="rebuild",
-        memory=resolved.memory,
+        memory=case.memory,
         cursors=cursors_of(pool),
-        seed=resolved.seed,
-        plane=plane_of(resolved),
+        seed=case.seed,
+        plane=plane_of(case),
         metaslab_shift=sample.metaslab_shift,
-        log_bytes=log_bytes(resolved),
+        log_bytes=log_bytes(case),
     )
     run = Run(setup, progress).finish()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
 
 
-def slab_bytes(resolved: ResolvedScenario, pool: WorldPopulation) -> float:
+def slab_bytes(case: Case, pool: WorldPopulation) -> float:
     """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
-    return resolved.fill * resolved.drive_size / pool.scale / pool.damaged.stretches
+    return case.fill * case.drive_size / pool.scale / pool.damaged.stretches
 
 
-def world_of(resolved: ResolvedScenario, member: Member) -> ResolvedScenario:
-    """Return the scenario as it is in the member's world."""
-    world = World(
-        history=member.history,
-        drive=member.drive,
-        write_cache=member.write_cache,
-        load=member.load,
-        fill=member.fill,
-        drive_size=member.drive_size,
-        ashift=member.ashift,
-    )
-    return in_world(resolved, world)
-
-
-def plane_of(resolved: ResolvedScenario) -> type:
+def plane_of(case: Case) -> type:
     """Return the data plane that the scenario asks for."""
-    if resolved.engine == "reference":
+    if case.engine == "reference":
         from zsim.engine.reference.plane import ReferencePlane
 
         return ReferencePlane
@@ -296,16 +259,16 @@ def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
     )
 
 
-def share_correction(resolved: ResolvedScenario, pool: WorldPopulation) -> float:
+def share_correction(case: Case, pool: WorldPopulation) -> float:
     """Return how much more of the real pool than of its miniature a resilver repairs.
 
     A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
     """
-    spec = resolved.layout.vdevs[0]
-    if spec.kind != "draid" or resolved.operation != "resilver":
+    spec = case.layout.vdevs[0]
+    if not kind_of(spec.kind).has_groups or case.operation != "resilver":
         return 1.0
-    here, lost = degraded_bytes(resolved, pool.table)
-    return degraded_share(spec, resolved.replace) * here / lost if lost > 0.0 else 1.0
+    here, lost = degraded_bytes(case, pool.table)
+    return degraded_share(spec, case.replace) * here / lost if lost > 0.0 else 1.0
 
 
 def scaled(
@@ -336,7 +299,7 @@ def scaled(
     Work grows with the bytes: slices, and what the ends of their txgs finish of it.  Quiet ends of txgs come
     once for each slice of the real run; see `zsim.prediction.runs.rhythm`.
     """
-    slice_s, ends = Run.slice_of(setup), _ends(run, setup)
+    slice_s, ends = slice_of(setup), _ends(run, setup)
     phases = {}
     ended = 0.0
     for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):

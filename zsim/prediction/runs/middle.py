@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import RunResult
-from zsim.prediction.exact.run import POPULATIONS, TILE_BLOCKS
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.population import WorldPopulation, miniature
-from zsim.prediction.runs.member import MemberResult, world_of
+from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS, WorldPopulation, miniature
+from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import (
     as_tile,
     in_windows,
@@ -35,19 +35,18 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.runs.windows import Plan
 from zsim.prediction.statistics.level import of_size
 from zsim.prediction.statistics.sampling import student
-from zsim.scenario.resolve import ResolvedScenario
 
-MOST_OPERATIONS = 4_000_000
-PRECISION = 0.02
+MOST_OPERATIONS = whole_constant("work.most_operations")
+PRECISION = constant("work.precision")
 PART = 1.0 / math.sqrt(3.0)
 """Share of the precision asked for that each of three independent errors may take."""
-SMALL_BLOCKS, SMALL_REPEATS = 5_000, 3
-TILES, SMALL_TILE_BLOCKS = 4, 30_000
+SMALL_BLOCKS, SMALL_REPEATS = whole_constant("work.small_blocks"), whole_constant("work.small_repeats")
+TILES, SMALL_TILE_BLOCKS = whole_constant("work.tiles"), whole_constant("work.small_tile_blocks")
 """As many blocks as one large tile and a half: several tell how far one may be off."""
-FEW_TILES = 24
+FEW_TILES = whole_constant("work.few_tiles")
 """Of a pool of no more large tiles, the worlds near the median are run on tiles as large as an exact run's:
 small ones have more seeks and ends of txgs, 3 % of the time in the mean of six pools."""
-MOST_SEEN = 0.95
+MOST_SEEN = constant("work.most_seen")
 """Even where all populations were run: each lies at many places."""
 
 
@@ -57,9 +56,8 @@ class MiddleWorld:
 
     Attributes
     ----------
-    resolved : ResolvedScenario
+    case : Case
         In the member's world.
-    member : Member
     model : PlaneModel
     pool : WorldPopulation
         The first tile, or the pool.
@@ -71,8 +69,7 @@ class MiddleWorld:
         Whether the pool is sampled in tiles that are run whole, unless there is a plan.
     """
 
-    resolved: ResolvedScenario
-    member: Member
+    case: Case
     model: PlaneModel
     pool: WorldPopulation
     blocks: int
@@ -88,7 +85,7 @@ class MiddleWorld:
         if self.in_tiles:
             self._run_tiles()
             return
-        stated = self.resolved.scenario.precision
+        stated = self.case.scenario.precision
         wanted = PRECISION if stated is None else PART * float(stated)
         plan = self.plan or Plan(precision=wanted)
         if stated is not None:
@@ -130,10 +127,10 @@ class MiddleWorld:
     def _run(self, number: int, plan: Plan, *, quiet: bool = False) -> SampledRun:
         pool = self.pool
         if number > 0:
-            seeded = replace(self.resolved, seed=self.resolved.seed + number)
-            pool = miniature(seeded, self.member, blocks=self.blocks)
-        plan = as_tile(plan, self.resolved, pool)
-        return tile_run(self.resolved, self.model, pool, plan, None if quiet else self.progress)
+            seeded = replace(self.case, seed=self.case.seed + number)
+            pool = miniature(seeded, blocks=self.blocks)
+        plan = as_tile(plan, self.case, pool)
+        return tile_run(self.case, self.model, pool, plan, None if quiet else self.progress)
 
     @property
     def in_tiles(self) -> bool:
@@ -143,7 +140,7 @@ class MiddleWorld:
     @property
     def whole(self) -> bool:
         """Whether the population is the pool."""
-        return is_whole(self.resolved, self.pool)
+        return is_whole(self.case, self.pool)
 
     @property
     def known(self) -> list[SampledRun]:
@@ -193,9 +190,9 @@ class MiddleWorld:
         """Run small miniatures of several seeds."""
 
         def executed(number: int) -> float:
-            seeded = replace(self.resolved, seed=self.resolved.seed + number)
-            pool = miniature(seeded, self.member, blocks=SMALL_BLOCKS)
-            return run_pool(seeded, self.member, pool, self.model).time_s
+            seeded = replace(self.case, seed=self.case.seed + number)
+            pool = miniature(seeded, blocks=SMALL_BLOCKS)
+            return run_pool(seeded, pool, self.model).time_s
 
         self.small = list(together(executed, range(SMALL_REPEATS)))
 
@@ -212,45 +209,44 @@ class MiddleWorld:
 
 
 def middle_world(
-    resolved: ResolvedScenario,
-    member: Member,
+    case: Case,
     progress: Callable[[float, float], None] | None = None,
     *,
     blocks: int | None = None,
+    model: PlaneModel | None = None,
 ) -> MiddleWorld | None:
     """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
-    member : Member
+    case : Case
+        In its world.
     progress : callable, optional
         Called with simulated time and the share done.
     blocks : int, optional
         Of a tile; small ones where no precision is asked for, else those of an exact run.
+    model : PlaneModel, optional
+        The world's data plane, where it is built already.
     """
-    resolved = world_of(resolved, member)
-    model = plane_model(resolved, member.factors, resolved.seed)
-    if not in_windows(resolved, model):
+    model = model or plane_model(case)
+    if not in_windows(case, model):
         return None
-    pool, blocks, in_tiles = _first_tile(resolved, member, blocks)
-    if short_phases(resolved, pool):
+    pool, blocks, in_tiles = _first_tile(case, blocks)
+    if short_phases(case, pool):
         return None
-    return MiddleWorld(resolved, member, model, pool, blocks, progress, in_tiles)
+    return MiddleWorld(case, model, pool, blocks, progress, in_tiles)
 
 
-def _first_tile(
-    resolved: ResolvedScenario, member: Member, blocks: int | None
-) -> tuple[WorldPopulation, int, bool]:
+def _first_tile(case: Case, blocks: int | None) -> tuple[WorldPopulation, int, bool]:
     """Return the first tile, or the pool if it is no larger, how large tiles are, and whether to run some."""
-    if blocks is None and resolved.scenario.precision is None and resolved.scenario.block_list is None:
-        pool = miniature(resolved, member, blocks=SMALL_TILE_BLOCKS)
+    if blocks is None and case.scenario.precision is None and case.scenario.block_list is None:
+        pool = miniature(case, blocks=SMALL_TILE_BLOCKS)
         count = pool.scale * len(pool.table) / TILE_BLOCKS
         if count > FEW_TILES:
-            return pool, SMALL_TILE_BLOCKS, not is_whole(resolved, pool)
+            return pool, SMALL_TILE_BLOCKS, not is_whole(case, pool)
         if count > 1.0:
-            pool = miniature(resolved, member, blocks=TILE_BLOCKS)
-            return pool, TILE_BLOCKS, not is_whole(resolved, pool)
+            pool = miniature(case, blocks=TILE_BLOCKS)
+            return pool, TILE_BLOCKS, not is_whole(case, pool)
     blocks = blocks or TILE_BLOCKS
-    pool = miniature(resolved, member, blocks=blocks)
-    return pool, blocks, blocks == SMALL_TILE_BLOCKS and not is_whole(resolved, pool)
+    pool = miniature(case, blocks=blocks)
+    return pool, blocks, blocks == SMALL_TILE_BLOCKS and not is_whole(case, pool)

@@ -8,120 +8,118 @@ from dataclasses import replace
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.clients import has_hours
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
-from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup, world_of
+from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
-from zsim.scenario.resolve import ResolvedScenario
 
-WHOLE = 1.02
+WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
-LEAST_ISSUED = 20_000
+LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
 
-def run_world(resolved: ResolvedScenario, member: Member, blocks: int) -> MemberResult:
+def run_world(case: Case, blocks: int, model: PlaneModel | None = None) -> MemberResult:
     """Return what a possible world gives on a population of so many blocks: a tile where it can be one.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
-    member : Member
+    case : Case
+        In its world.
     blocks : int
+    model : PlaneModel, optional
+        The world's data plane, where it is built already.
     """
-    resolved = world_of(resolved, member)
-    model = plane_model(resolved, member.factors, resolved.seed)
-    return run_pool(resolved, member, miniature(resolved, member, blocks=blocks), model)
+    return run_pool(case, miniature(case, blocks=blocks), model or plane_model(case))
 
 
-def run_pool(
-    resolved: ResolvedScenario, member: Member, pool: WorldPopulation, model: PlaneModel
-) -> MemberResult:
+def run_pool(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
     """Return what a world gives on a population: see `run_world`."""
-    if not is_tile(resolved, model, pool):
-        return run_member(resolved, member, pool=pool, model=model)
-    run = tile_run(resolved, model, pool, whole_plan(resolved, pool))
+    if not is_tile(case, model, pool):
+        return run_member(case, pool=pool, model=model)
+    run = tile_run(case, model, pool, whole_plan(case, pool))
     return tile_result(run, run.finish(), model)
 
 
-def is_tile(resolved: ResolvedScenario, model: PlaneModel, pool: WorldPopulation) -> bool:
+def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
     """Tell whether a population says of the pool what a tile of it does, whatever was done long before."""
-    return in_windows(resolved, model) and not short_phases(resolved, pool)
+    return in_windows(case, model) and not short_phases(case, pool)
 
 
-def in_windows(resolved: ResolvedScenario, model: PlaneModel) -> bool:
+def in_windows(case: Case, model: PlaneModel) -> bool:
     """Tell whether nothing in the operation depends on what was done long before."""
     drives = [leaf.drive for leaf in model.leaves]
     grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
-    plain = resolved.operation != "rebuild" and resolved.second_at is None and resolved.engine == "compiled"
-    return plain and not grows and not has_hours(resolved)
+    plain = case.operation != "rebuild" and case.second_at is None and case.engine == "compiled"
+    return plain and not grows and not has_hours(case)
 
 
-def short_phases(resolved: ResolvedScenario, pool: WorldPopulation) -> bool:
+def short_phases(case: Case, pool: WorldPopulation) -> bool:
     """Tell whether a sorted scan is so short of memory that its phases are short.
 
     Otherwise it issues many metaslabs' worth between two metadata phases, which then only decide about when.
     """
-    if resolved.release.order != "sorted":
+    if case.release.order != "sorted":
         return False
-    limit = MemoryLimit(resolved.release, resolved.memory, resolved.alloc)
-    entries = float(pool.table.dva_count.sum()) * (1.0 if is_whole(resolved, pool) else pool.scale)
+    limit = MemoryLimit(case.release, case.memory, case.alloc)
+    entries = float(pool.table.dva_count.sum()) * (1.0 if is_whole(case, pool) else pool.scale)
     each = SIO_BYTES + DVA_BYTES + EXTENT_BYTES
     if entries * each < limit.hard:
         return False
     return limit.strict or (limit.hard - limit.soft) / each < LEAST_ISSUED
 
 
-def is_whole(resolved: ResolvedScenario, pool: WorldPopulation) -> bool:
+def is_whole(case: Case, pool: WorldPopulation) -> bool:
     """Tell whether no metaslab of the population is a reduced one, or all blocks of a list are there."""
-    if resolved.scenario.block_list is not None:
+    if case.scenario.block_list is not None:
         return pool.scale <= WHOLE
     return pool.damaged.stands_for == 0
 
 
-def whole_plan(resolved: ResolvedScenario, pool: WorldPopulation) -> Plan:
+def whole_plan(case: Case, pool: WorldPopulation) -> Plan:
     """Return the plan by which a tile, or a pool that is no larger, is run whole."""
-    return as_tile(Plan(whole=sys.maxsize), resolved, pool)
+    return as_tile(Plan(whole=sys.maxsize), case, pool)
 
 
-def as_tile(plan: Plan, resolved: ResolvedScenario, pool: WorldPopulation) -> Plan:
+def as_tile(plan: Plan, case: Case, pool: WorldPopulation) -> Plan:
     """Return a plan with how often a population is in the pool."""
-    if is_whole(resolved, pool):
+    if is_whole(case, pool):
         return plan
-    times = pool.scale * share_correction(resolved, pool)
+    times = pool.scale * share_correction(case, pool)
     return replace(plan, times=times, visits=pool.scale)
 
 
 def tile_run(
-    resolved: ResolvedScenario,
+    case: Case,
     model: PlaneModel,
     pool: WorldPopulation,
     plan: Plan,
     progress: Callable[[float, float], None] | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""
-    return SampledRun(tile_setup(resolved, model, pool), plan, progress)
+    return SampledRun(tile_setup(case, model, pool), plan, progress)
 
 
-def tile_setup(resolved: ResolvedScenario, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
+def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
     """Return the run of a tile's blocks in the middle of the places of all tiles."""
-    return replace(whole_setup(resolved, _in_the_middle(resolved, pool), model), visited=pool.visited)
+    return replace(whole_setup(case, _in_the_middle(case, pool), model), visited=pool.visited)
 
 
-def _in_the_middle(resolved: ResolvedScenario, pool: WorldPopulation) -> BlockTable:
+def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
-    listed = resolved.scenario.block_list is not None or resolved.scenario.metaslabs is not None
+    listed = case.scenario.block_list is not None or case.scenario.metaslabs is not None
     level = pool.damaged
-    if listed or pool.centred or level.stands_for == 0 or len(set(resolved.layout.vdevs)) > 1:
+    if listed or pool.centred or level.stands_for == 0 or len(set(case.layout.vdevs)) > 1:
         return pool.table
     shift, offset = level.behind(1, 2), pool.table.dva_offset
     return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))

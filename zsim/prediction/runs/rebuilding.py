@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors
 from zsim.operation.result import RunResult
@@ -22,19 +24,19 @@ from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.population import WorldPopulation
-from zsim.scan.rebuild import LARGEST_BLOCK, allocated_ranges, rebuild_chunks
+from zsim.scan.rebuild import allocated_ranges, rebuild_chunks
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
-FEWEST_METASLABS = 4
-STRETCHES = 4
-FULL = 0.995
+FEWEST_METASLABS = whole_constant("sampling.fewest_metaslabs")
+STRETCHES = whole_constant("sampling.stretches")
+FULL = constant("sampling.full")
 """Of a pool as full as this, everything is taken as allocated: its holes are smaller than any block."""
-WINDOWS = 6
+WINDOWS = whole_constant("sampling.windows")
 """What is measured is at least so many times what is in flight."""
-FEWEST_WINDOWS, MOST_WINDOWS = 2.0, 8.0
-AROUND = 1.5
+FEWEST_WINDOWS, MOST_WINDOWS = constant("sampling.fewest_windows"), constant("sampling.most_windows")
+AROUND = constant("sampling.around")
 """So many times what is in flight goes before and behind it."""
 Integers = NDArray[np.int64]
 
@@ -69,24 +71,25 @@ class MetaslabSample:
     behind: float
 
 
-def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:
+def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> MetaslabSample:
     """Return metaslabs to rebuild, evenly spread over the damaged vdev.
 
     Parameters
     ----------
-    resolved : ResolvedScenario
+    case : Case
     pool : WorldPopulation
         Its ranges are what the metaslabs are filled with; the more blocks it has, the more metaslabs.
     model : PlaneModel
     """
-    spec = resolved.layout.vdevs[0]
-    capacity = vdev_capacity(spec, resolved.drive_size, resolved.release)
+    spec = case.layout.vdevs[0]
+    capacity = vdev_capacity(spec, case.drive_size, case.release)
     size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
-    share = degraded_share(spec, resolved.replace)
-    data = spec.data / (spec.data + spec.parity) if spec.kind == "draid" else 1.0
+    share = degraded_share(spec, case.replace)
+    width = kind_of(spec.kind).columns(spec)
+    data = (width - spec.parity) / width
     real = pool.scale * float(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()) * share * data
-    chunk = _chunk_bytes(resolved, spec)
-    window = rebuild_window(model, 0, resolved.release, resolved.memory)
+    chunk = _chunk_bytes(case, spec)
+    window = rebuild_window(model, 0, case.release, case.memory)
     in_flight = window.limit * (chunk if window.counts_blocks else 1)
     begin, end = allocated_ranges(pool.table, 0)
     piece = min(float(chunk), float(np.mean(end - begin)) * data)
@@ -96,11 +99,11 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: 
     part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
     wanted = len(pool.table) / 2 * piece
-    if waits_for_metaslabs(resolved.release):
+    if waits_for_metaslabs(case.release):
         in_flight = 0
     around = math.ceil(AROUND * in_flight / unit)
     numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)
-    if resolved.fill >= FULL:
+    if case.fill >= FULL:
         begin = -(-numbers * size // pool.damaged.unit) * pool.damaged.unit
         end = begin + int(part) // pool.damaged.unit * pool.damaged.unit
     else:
@@ -113,7 +116,7 @@ def sampled_metaslabs(resolved: ResolvedScenario, pool: WorldPopulation, model: 
             0,
             damaged_vdev(model.vdevs[0]),
             metaslab_bytes=size,
-            segment_bytes=int(resolved.release.tunables["zfs_rebuild_max_segment"]),
+            segment_bytes=int(case.release.tunables["zfs_rebuild_max_segment"]),
         )
         before = float(chunks.psize[chunks.metaslab < numbers[around]].sum())
         behind = float(chunks.psize[chunks.metaslab > numbers[-around - 1]].sum())
@@ -148,9 +151,9 @@ def _chosen(count: int, wanted: int, around: int) -> Integers:
     return np.unique(np.concatenate((firsts[0] - 1 - edges, measured, firsts[-1] + length + edges)))
 
 
-def _chunk_bytes(resolved: ResolvedScenario, spec: VdevSpec) -> int:
-    segment = int(resolved.release.tunables["zfs_rebuild_max_segment"])
-    return min(segment * spec.data, LARGEST_BLOCK) if spec.kind == "draid" else segment
+def _chunk_bytes(case: Case, spec: VdevSpec) -> int:
+    segment = int(case.release.tunables["zfs_rebuild_max_segment"])
+    return kind_of(spec.kind).rebuild_segment(spec, segment)
 
 
 def _laid_out(

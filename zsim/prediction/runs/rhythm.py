@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zsim.base.constants import whole_constant
 from zsim.operation.control import ScanControl
 
 if TYPE_CHECKING:
     from zsim.operation.control import Steps
 
-QUIET_TXGS = 2
+QUIET_TXGS = whole_constant("sampling.quiet_txgs")
 
 
 def quiet_end(control: ScanControl, cached: bool, ends: Sequence[float]) -> Steps:

@@ -8,50 +8,56 @@ they would be; slices, drains and the ends of transaction groups come as often a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.memory import META_ABSENT, META_PRESENT, META_WANTED
+from zsim.base.constants import constant, whole_constant
+from zsim.engine.codes import META_ABSENT, META_PRESENT, META_WANTED, STREAM_FINISHED
 from zsim.engine.window import Window
-from zsim.operation.control import FINISHED, Steps
-from zsim.operation.result import seconds_of
-from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, split_walk
+from zsim.operation.blocks import ScanBlocks
+from zsim.operation.control import Plane, Steps
+from zsim.operation.pool import Pool
+from zsim.operation.result import Slices, seconds_of
+from zsim.operation.run import Run, RunResult, RunSetup, Scan, ScanSample
+from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
+from zsim.operation.sources import WholeVisits
+from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.windows import NotingPlane, Period, Plan, SampledStream, Windows
+from zsim.prediction.runs.windows import CourseNotes, Period, Plan, SampledStream, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 from zsim.scan.sorted import address_order, issue_program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-HEAD_SLICES = 2
-MAIN = 0.3
+HEAD_SLICES = whole_constant("sampling.head_slices")
+MAIN = constant("sampling.main")
 """A stream is waited for in the beginning if it has less than this share of the longest one's operations."""
-PARTS, MOST_PARTS = 16, 512
-LEAST_WINDOW, WARM_BLOCKS = 200, 128
-MOST_SHARE = 0.6
+PARTS, MOST_PARTS = whole_constant("sampling.parts"), whole_constant("sampling.most_parts")
+LEAST_WINDOW, WARM_BLOCKS = whole_constant("sampling.least_window"), whole_constant("sampling.warm_blocks")
+MOST_SHARE = constant("sampling.most_share")
 """Of the rest: windows that would cover more, warming up included, are given up for all of it."""
-LEGACY_JUMP, SORTED_JUMP = 4 << 20, 0
+LEGACY_JUMP, SORTED_JUMP = whole_constant("sampling.legacy_jump"), whole_constant("sampling.sorted_jump")
 POINTS = 40
 
 
-class SampledRun(Run):
+class SampledRun:
     """A run of which the issue is sampled.
 
     Parameters
     ----------
     setup : RunSetup
-        Its plane has to be a `NotingPlane`.
     plan : Plan
     progress : callable, optional
         Called with simulated time and the share done.
 
     Attributes
     ----------
+    run : Run
+        What is simulated of it.
     visited_s : float
         Duration of the metadata phase that was run [s].
     head_s : float
@@ -69,8 +75,8 @@ class SampledRun(Run):
     def __init__(
         self, setup: RunSetup, plan: Plan, progress: Callable[[float, float], None] | None = None
     ) -> None:
-        super().__init__(replace(setup, plane=NotingPlane), progress)
-        self.plan = plan
+        self.setup, self.plan = setup, plan
+        self.sorted = setup.collects
         self.visited_s = self.head_s = 0.0
         self.visit_ends: list[float] = []
         self.periods: list[Period] = []
@@ -84,6 +90,41 @@ class SampledRun(Run):
         self.complete = False
         self.quiet_s: float | None = None
         self.counted: RunResult | None = None
+        self._blocks = ScanBlocks(setup)
+        self._items = self._blocks.items
+        self.plane = self._blocks.plane()
+        self._notes = CourseNotes(self.plane)
+        self.run = Run(setup, progress, work=self)
+        self.run.pool.control.observer = self._notes
+
+    def scan_on(self, pool: Pool) -> Scan:
+        """Return the strategy: that of the whole pool for each txg, on what is loaded here."""
+        self.pool, self.control = pool, pool.control
+        self._scan: LegacyScan | SortedScan = LegacyScan(pool, self)
+        if self.sorted:
+            visits = SampledVisits(pool, self._blocks)
+            self._scan = SortedScan(pool, visits, self.setup.blocks.allocated_bytes)
+        return self
+
+    def finish(self) -> RunResult:
+        """Run to the end; return what the operation itself has counted."""
+        found = self.run.execute()
+        self.run.release()
+        return self.counted or found
+
+    def release(self) -> None:
+        """Let go of the data plane."""
+        self.plane = self._notes.plane = cast("Plane", None)
+
+    @property
+    def phases(self) -> Slices:
+        """Slices of the scan [s]."""
+        return self.pool.phases
+
+    @property
+    def txg(self) -> TxgRules:
+        """When the scan pauses for a txg."""
+        return self.pool.txg
 
     @property
     def known(self) -> bool:
@@ -118,7 +159,7 @@ class SampledRun(Run):
 
     def so_far(self) -> RunResult:
         """Return what an interrupted run has counted."""
-        return self._result()
+        return self.counted or self.run.result()
 
     def share(self) -> float:
         """Return the share of the windows that are done."""
@@ -126,47 +167,42 @@ class SampledRun(Run):
             return 0.0
         return min(1.0, self.simulated / self.plan.operations)
 
-    def _sorted_steps(self) -> Steps:
-        assert self.queue is not None
-        yield from self._visit_steps()
-        orders = [address_order(self.queue, vdev) for vdev in range(len(self.windows))]
-        yield from self._issue_steps([issue_program(self.queue, rows) for rows in orders], self.windows)
+    def steps(self) -> Steps:
+        """Visit all metadata, then issue what is sampled."""
+        blocks = self._blocks
+        if not isinstance(self._scan, SortedScan):
+            yield from self._issue_steps([blocks.walk], [blocks.pool_window])
+            return
+        yield from self._visit_steps(self._scan)
+        assert blocks.queue is not None
+        orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
+        programs = [issue_program(blocks.queue, rows) for rows in orders]
+        yield from self._issue_steps(programs, blocks.windows)
 
-    def _legacy_steps(self) -> Steps:
-        yield from self._issue_steps([self.walk], [self.pool_window])
-        self.visit_end = self.plane.stream(0, "last_visit")
-
-    def _visit_steps(self) -> Steps:
+    def _visit_steps(self, scan: SortedScan) -> Steps:
         """Run the metadata phase."""
-        visits, _ = split_walk(self.walk, self.setup.blocks)
-        at = 0
         while True:
-            piece = Program(visits.code[at:], visits.item[at:])
-            self.plane.load_streams([piece], [self.pool_window])
-            begin = self.elapsed
-            yield from self.control.scan_slice(self._slice(self.txg.slice_s))
-            at += min(self.plane.positions()[0], len(piece))
-            self._note_visit()
-            self._sample("visit", begin)
-            drained = self.elapsed
+            yield from scan.visit()
+            drained = self.pool.elapsed
             yield from self.control.sync()
-            self.visit_ends.append(self.elapsed - drained)
-            if at >= len(visits):
+            self.visit_ends.append(self.pool.elapsed - drained)
+            if scan.source.visited_all:
                 break
-        self.visited_s = self.elapsed
+        self.visited_s = self.pool.elapsed
 
     def _issue_steps(self, programs: list[Program], limits: list[Window]) -> Steps:
         self.limits = limits
-        self._occupied = self.items.psize.copy()
-        if self.queue is not None:
-            self._occupied[self.queue.item] = self.queue.asize
+        self._occupied = self._items.psize.copy()
+        if self._blocks.queue is not None:
+            self._occupied[self._blocks.queue.item] = self._blocks.queue.asize
         self.streams = [
             SampledStream(program, *self._columns(program, limit))
             for program, limit in zip(programs, limits, strict=True)
         ]
         if self.sorted:
             # What the plane needs it has by now.
-            self.items = self.queue = cast("Any", None)
+            self._blocks.forget()
+            del self._items
         yield from self._head()
         while not self._enough():
             self.crowded = self._crowded(2 * self._parts)
@@ -190,7 +226,7 @@ class SampledRun(Run):
         Known are blocks, bytes, bytes by their place on the drives (inner tracks are slower), jumps between
         blocks that do not follow one another, and metadata blocks that have to be read.
         """
-        items, item = self.items, program.item
+        items, item = self._items, program.item
         offset, psize = items.offset[item], items.psize[item]
         issued = program.code == OP_ISSUE
         rows = np.flatnonzero(issued)
@@ -206,21 +242,19 @@ class SampledRun(Run):
         sums = np.concatenate((np.zeros((1, known.shape[1])), np.cumsum(known, axis=0)))
         return (sums[:, 0] if limit.counts_blocks else sums[:, 1]), sums
 
+    def begin(self) -> None:
+        """Do nothing: what is sampled is loaded already."""
+
     def _period(self) -> Steps:
         """Run one txg, and note its course."""
-        plane: NotingPlane = self.plane
         first = self.control.txgs == 0 and not self.sorted
-        slice_s = self._slice(self.txg.first_slice_s if first else self.txg.slice_s)
-        begin, start = plane.now, self.elapsed
-        plane.notes = []
-        yield from self.control.scan_slice(slice_s)
-        plane.note()
-        notes, plane.notes = plane.notes, None
-        drained = plane.now
-        self._sample("issue", start)
+        begin = self.plane.now
+        self._notes.begin()
+        yield from self._scan.issue()
+        drained, notes = self.plane.now, self._notes.end()
         done = self.control.finished(len(self.streams))
         yield from self.control.sync()
-        self.periods.append(Period(begin, drained, plane.now, notes, not done and not first, done))
+        self.periods.append(Period(begin, drained, self.plane.now, notes, not done and not first, done))
 
     def _head(self) -> Steps:
         """Run the beginning, until the streams are done that are much shorter than the longest.
@@ -228,7 +262,7 @@ class SampledRun(Run):
         Where windows would cover most of what follows, all of it is the beginning.
         """
         self._load([stream.program for stream in self.streams])
-        begin = self.elapsed
+        begin = self.pool.elapsed
         self._longest = int(np.argmax([len(stream) for stream in self.streams]))
         short = [number for number in range(len(self.streams)) if not self._is_main(number)]
         whole = len(self.streams[self._longest]) <= self.plan.whole
@@ -236,7 +270,7 @@ class SampledRun(Run):
             yield from self._period()
             if self.control.finished(len(self.streams)):
                 break
-            over = all(self.plane.stream(number, "state") == FINISHED for number in short)
+            over = all(self.plane.stream(number, "state") == STREAM_FINISHED for number in short)
             if over and len(self.periods) >= HEAD_SLICES and not whole:
                 positions = self.plane.positions()
                 for stream, position, first in zip(self.streams, positions, self._firsts, strict=False):
@@ -245,7 +279,7 @@ class SampledRun(Run):
                 whole = self._crowded(PARTS)
                 if not whole:
                     break
-        self.head_s = self.elapsed - begin
+        self.head_s = self.pool.elapsed - begin
         if self.control.finished(len(self.streams)):
             yield from self._all_done()
 
@@ -254,7 +288,7 @@ class SampledRun(Run):
         if self.plan.times == 1.0 or self._left() == 0:
             self.complete = True
             return
-        self.counted = self._result()
+        self.counted = self.run.result()
         self.quiet_s = yield from quiet_end(self.control, self._cached, [each.ended for each in self.periods])
         self.head_s = 0.0
         for stream in self.streams:
@@ -414,10 +448,6 @@ class SampledRun(Run):
         part = (issuing + cached) / (self.txg.slice_s + cached)
         return float((self.quiet_s + idle) * max(0.0, 1.0 - part))
 
-    def _result(self) -> RunResult:
-        """Return what the operation itself has counted."""
-        return self.counted or super()._result()
-
     @property
     def _cached(self) -> bool:
         return any(leaf.drive.flush_each_txg for leaf in self.setup.model.leaves)
@@ -476,7 +506,6 @@ class SampledRun(Run):
         """Take metadata as read, or asked for, that the scan has asked for before it comes to a window."""
         if self.sorted:
             return
-        items = self.plane.memory.items
         visit = np.flatnonzero(program.code == OP_VISIT)
         asked = self._asked(program, visit)
         wanted = [np.zeros(0, np.int64)]
@@ -485,15 +514,13 @@ class SampledRun(Run):
                 continue
             first, last = np.searchsorted(visit, (piece[0], piece[-1] + 1))
             inside = program.item[visit[first:last]]
-            inside = inside[~self.items.in_memory[inside]]
-            items["metadata_state"][inside] = META_ABSENT
+            inside = inside[~self._items.in_memory[inside]]
+            self.plane.set_metadata(inside, META_ABSENT)
             early = inside[asked[inside] < piece[0]]
-            items["metadata_state"][early] = META_PRESENT if self._unbounded else META_WANTED
+            self.plane.set_metadata(early, META_PRESENT if self._unbounded else META_WANTED)
             wanted.append(early)
         if not self._unbounded:
-            heap = np.unique(np.concatenate(wanted))
-            self.plane.memory.heap[: len(heap)] = heap
-            self.plane.set_general("heap_size", len(heap))
+            self.plane.set_wanted(np.unique(np.concatenate(wanted)))
 
     @property
     def _unbounded(self) -> bool:
@@ -501,18 +528,18 @@ class SampledRun(Run):
 
     def _asked(self, program: Program, visit: I64) -> I64:
         """Return at which operation each item is first asked for: by itself, or as the child of a visit."""
-        place = np.full(len(self.items), len(program), np.int64)
+        place = np.full(len(self._items), len(program), np.int64)
         if self._unbounded:
             asked = np.flatnonzero(program.code == OP_PREFETCH)
             place[program.item[asked][::-1]] = asked[::-1]
             return place
-        visited = np.full(len(self.items), len(program), np.int64)
+        visited = np.full(len(self._items), len(program), np.int64)
         visited[program.item[visit]] = visit
-        parent = np.flatnonzero(self.items.prefetch_first >= 0)
-        child = self.items.prefetch_first[parent]
+        parent = np.flatnonzero(self._items.prefetch_first >= 0)
+        child = self._items.prefetch_first[parent]
         while len(child):
             place[child] = visited[parent]
-            child = self.items.prefetch_next[child]
+            child = self._items.prefetch_next[child]
             parent, child = parent[child >= 0], child[child >= 0]
         return place
 
@@ -529,6 +556,23 @@ class SampledRun(Run):
             ScanSample(float(moment), 0, int(each), "issue")
             for moment, each in zip(seconds, issued, strict=True)
         ]
+
+
+class SampledVisits(WholeVisits):
+    """The metadata of a sampled sorted scan: all of it is visited before anything is issued."""
+
+    waiting = 0
+
+    def used_bytes(self) -> float:
+        """Return no memory: what is visited is issued from samples."""
+        return 0.0
+
+    def load_entries(self, *, by_address: bool) -> Sequence[int]:
+        """Load nothing: windows are loaded already."""
+        return ()
+
+    def note_entries(self) -> None:
+        """Do nothing."""
 
 
 def _taken(program: Program, rows: I64) -> Program:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-MOST_THREADS = 2
+from zsim.base.constants import whole_constant
+
+MOST_THREADS = whole_constant("work.most_threads")
 """More would wait for Python's lock, and each needs memory of its own."""
 
 Item = TypeVar("Item")

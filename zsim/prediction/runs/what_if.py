@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel
 from zsim.operation.rules import scan_rules
-from zsim.prediction.answer.prediction import Advice, Alternative, Quantiles
+from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
-from zsim.prediction.inputs.ensemble import Member
-from zsim.prediction.inputs.hardware import on_own_ports, plane_model, shared_link
+from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import WorldPopulation
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
-from zsim.scenario.resolve import ResolvedScenario
+from zsim.vdevs.kind import kind_of
 
-WORTH_SAYING = 0.04
-CACHE_BYTES = 32 << 20
+WORTH_SAYING = constant("answer.worth_saying")
+CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,8 @@ class Baseline:
 
     Attributes
     ----------
-    resolved : ResolvedScenario
-        In the member's world.
-    member : Member
+    case : Case
+        In its world.
     pool : WorldPopulation
         The first tile, or a large miniature: what does not outlast the drives' write caches compares nothing.
     result : MemberResult
@@ -41,8 +41,7 @@ class Baseline:
         The best there is on that world, of several tiles.
     """
 
-    resolved: ResolvedScenario
-    member: Member
+    case: Case
     pool: WorldPopulation
     result: MemberResult
     detail: MemberResult | None = None
@@ -55,7 +54,7 @@ class Baseline:
     @property
     def tiled(self) -> bool:
         """Whether the result is that of a tile."""
-        return is_tile(self.resolved, self.result.model, self.pool)
+        return is_tile(self.case, self.result.model, self.pool)
 
     def time(
         self,
@@ -65,30 +64,30 @@ class Baseline:
         operation: Operation | None = None,
     ) -> float:
         """Return the duration with other hardware, another release or operation, over the result's."""
-        resolved = replace(
-            self.resolved,
-            release=release or self.resolved.release,
-            operation=operation or self.resolved.operation,
+        case = replace(
+            self.case,
+            release=release or self.case.release,
+            operation=operation or self.case.operation,
         )
         if model is None:
-            model = plane_model(resolved, self.member.factors, resolved.seed)
+            model = under(self.result.model, case)
         if self.tiled:
-            found = run_pool(resolved, self.member, self.pool, model)
+            found = run_pool(case, self.pool, model)
         else:
-            found = run_member(resolved, self.member, pool=self.pool, model=model)
+            found = run_member(case, pool=self.pool, model=model)
         return found.time_s / self.result.time_s
 
 
 def bench_of(middle: MiddleWorld) -> Baseline:
     """Return the first tile of the middle world, which has been run, with all that is known of that world."""
-    first = middle.first_tile() or run_pool(middle.resolved, middle.member, middle.pool, middle.model)
-    return Baseline(middle.resolved, middle.member, middle.pool, first, middle.result())
+    first = middle.first_tile() or run_pool(middle.case, middle.pool, middle.model)
+    return Baseline(middle.case, middle.pool, first, middle.result())
 
 
 def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
-    release = bench.resolved.release
-    if bench.resolved.operation == "rebuild":
+    release = bench.case.release
+    if bench.case.operation == "rebuild":
         return healing(bench, middle_s)
     if release.order == "sorted":
         name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
@@ -107,8 +106,8 @@ def verifying_scrub(bench: Baseline) -> float | None:
     It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
     starts one, later releases where zfs_rebuild_scrub_enabled is set).
     """
-    release = bench.resolved.release
-    if bench.resolved.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
+    release = bench.case.release
+    if bench.case.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
         return None
     model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))
     return bench.time(model=model, operation="scrub")
@@ -116,13 +115,11 @@ def verifying_scrub(bench: Baseline) -> float | None:
 
 def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
-    release, vdev = bench.resolved.release, bench.resolved.layout.vdevs[0]
-    known = ("mirror", "draid") if release.rebuild == "mirror-draid" else ("mirror",)
-    if release.rebuild == "none" or vdev.kind not in known:
+    release, vdev = bench.case.release, bench.case.layout.vdevs[0]
+    kind = kind_of(vdev.kind)
+    if not kind.can_be_rebuilt_by(release) or (bench.case.replace > 1 and kind.is_replicated):
         return ()
-    if bench.resolved.replace > 1 and vdev.kind == "mirror":
-        return ()
-    other: Operation = "resilver" if bench.resolved.operation == "rebuild" else "rebuild"
+    other: Operation = "resilver" if bench.case.operation == "rebuild" else "rebuild"
     name = "healing resilver" if other == "resilver" else "sequential rebuild"
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
     time_s = middle_s * bench.time(operation=other)
@@ -196,7 +193,7 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
             trials.append(
                 ("switch the new drive's write cache on", "its writes then lose fewer turns", cached)
             )
-        if target.physical_sector_bytes > (1 << bench.resolved.ashift):
+        if target.physical_sector_bytes > (1 << bench.case.ashift):
             native = _changed(
                 model,
                 "target",

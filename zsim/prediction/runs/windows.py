@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.compiled.plane import BUDGET, CompiledPlane
+from zsim.base.constants import whole_constant
+from zsim.engine.codes import BUDGET
+from zsim.operation.control import Plane
 from zsim.scan.program import Program
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-NOTE_EVENTS = 512
+Note = tuple[float, I64, I64]
+"""A moment [s], and position and what is in flight of every stream."""
+NOTE_EVENTS = whole_constant("sampling.note_events")
 """Events between two notes of how far the scan has come."""
 
 
-class NotingPlane(CompiledPlane):
-    """A compiled plane that notes how far its streams are, at the same events however time is sliced."""
+class CourseNotes:
+    """Notes of how far the streams of a plane are, at the same events however time is sliced.
 
-    notes: list[tuple[Any, ...]] | None = None
+    Parameters
+    ----------
+    plane : Plane
+    """
 
-    def advance(self, until: float, budget: int = BUDGET) -> int:
-        """Advance as `CompiledPlane.advance` does; come back where a note is due."""
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+        self.notes: list[Note] | None = None
+
+    def events_left(self) -> int:
+        """Return after how many events the next note is due."""
         if self.notes is None:
-            return super().advance(until, budget)
-        due = NOTE_EVENTS - int(self.general("events")) % NOTE_EVENTS
-        reason = super().advance(until, min(budget, due))
-        if int(self.general("events")) % NOTE_EVENTS == 0:
+            return BUDGET
+        return NOTE_EVENTS - int(self.plane.general("events")) % NOTE_EVENTS
+
+    def came_back(self) -> None:
+        """Note where the streams are if that is due."""
+        if self.notes is not None and int(self.plane.general("events")) % NOTE_EVENTS == 0:
             self.note()
-        return reason
 
     def note(self) -> None:
         """Note the moment, and position and what is in flight of every stream."""
         assert self.notes is not None
-        streams = self.memory.streams
-        self.notes.append((self.now, streams["position"].copy(), streams["inflight"].copy()))
+        self.notes.append(self.plane.course())
+
+    def begin(self) -> None:
+        """Begin to take notes."""
+        self.notes = []
+
+    def end(self) -> list[Note]:
+        """Take the last note; return all since the beginning."""
+        self.note()
+        found, self.notes = self.notes or [], None
+        return found
 
 
 @dataclass(slots=True)
@@ -55,7 +75,7 @@ class Period:
     begin: float
     drained: float
     end: float
-    notes: list[tuple[Any, ...]]
+    notes: list[Note]
     whole: bool
     last: bool
 

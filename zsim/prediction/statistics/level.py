@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from zsim.base.constants import constant, whole_constant
 from zsim.prediction.statistics.sampling import student
 
-SPREAD, WEIGHT = 0.07, 6
+SPREAD, WEIGHT = constant("statistics.level_spread"), whole_constant("statistics.level_weight")
 """Standard deviation of the logarithm of one larger population over its small one, as many worlds show it,
 and in how many worlds' place that is taken: three or four alone tell little of their own spread."""
-NOISE = 0.07
+NOISE = constant("statistics.noise")
 """Standard deviation of the logarithm between small populations of one world, of different seeds."""
 
 
-OF_SIZE, OF_DRIFT = 0.04, 0.5
+OF_SIZE, OF_DRIFT = constant("statistics.of_size"), constant("statistics.of_drift")
 """Half of what the size of a small tile may change, with 95 %: a part that all worlds have, and this share of
 what a tile of 30,000 blocks differs from a population of 5,000 (80 exact runs of pools of 400,000 blocks)."""
 

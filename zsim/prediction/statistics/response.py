@@ -13,15 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant, whole_constant
 from zsim.prediction.inputs.ensemble import NORMAL, Unknown
 from zsim.prediction.statistics.sampling import student
 
 F64 = NDArray[np.float64]
-DRAWS, POSTERIOR = 1024, 256
+DRAWS, POSTERIOR = whole_constant("statistics.draws"), whole_constant("statistics.posterior")
 SHARES = (0.1, 0.5, 0.9)
-KERNEL, KERNEL_DRAWS = 1.0 / 3.0, 100
+KERNEL, KERNEL_DRAWS = 1.0 / 3.0, whole_constant("statistics.kernel_draws")
 DRAW_SEED = 11
-PRIORS = tuple(float(each) for each in np.geomspace(0.02, 5.0, 12))
+PRIOR_POINTS = whole_constant("statistics.priors")
+PRIORS = tuple(
+    float(each)
+    for each in np.geomspace(
+        constant("statistics.least_prior"), constant("statistics.largest_prior"), PRIOR_POINTS
+    )
+)
 """Variance that one unknown makes, over that which none of them explains."""
 INTERACTS = ("write_cache", "history")
 

@@ -14,10 +14,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant
+
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
-CONFIDENCE = 0.95
-MOST_LEVERAGE = 0.9
+CONFIDENCE = constant("statistics.confidence")
+MOST_LEVERAGE = constant("statistics.most_leverage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def student(freedom: int) -> float:
 
     Notes
     -----
-    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.2 % from 4
+    Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.3 % from 4
     degrees of freedom on; the exact values below.
     """
     if freedom <= 3:

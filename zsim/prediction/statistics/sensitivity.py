@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.prediction.answer.prediction import Driver
-from zsim.prediction.inputs.ensemble import Member, Unknown
+from zsim.case.member import Member
+from zsim.prediction.answer.records import Driver
+from zsim.prediction.inputs.ensemble import Unknown
 
 REACH = 1.2816
 

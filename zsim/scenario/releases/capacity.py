@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import kind_of
 
 LABEL_BYTES = 256 << 10
 LABEL_START_BYTES = 4 << 20
 LABEL_END_BYTES = 512 << 10
-DRAID_ROW_BYTES = 16 << 20
-DRAID_RESERVE_BYTES = 32 << 20
 MIN_DRIVE_BYTES = 64 << 20
 COMMON_DRIVE_BYTES = tuple(
     round(terabytes * 1e12)
@@ -73,16 +72,9 @@ def vdev_asize(vdev: VdevSpec, drive_bytes: int) -> int:
 
     Notes
     -----
-    OpenZFS vdev_raidz.c vdev_raidz_open, vdev_mirror.c vdev_mirror_open, vdev_draid.c vdev_draid_open.
+    Source: see each kind's `VdevKind.address_space`.
     """
-    leaf = leaf_asize(drive_bytes)
-    if vdev.kind == "mirror":
-        return leaf
-    if vdev.kind == "raidz":
-        return leaf * vdev.children
-    width = vdev.data + vdev.parity
-    rows = (leaf - DRAID_RESERVE_BYTES) // DRAID_ROW_BYTES
-    return rows * (vdev.children - vdev.spares) // width * width * DRAID_ROW_BYTES
+    return kind_of(vdev.kind).address_space(vdev, leaf_asize(drive_bytes))
 
 
 def metaslab_shift(asize: int, release: ReleaseProfile) -> int:

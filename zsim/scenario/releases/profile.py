@@ -1,7 +1,8 @@
 """ZFS release by release: which algorithm is in it, and the value of every tunable that matters here.
 
-The profiles are the files of ``models/releases``: the first patch level of a series, and what later ones
-changed.  A release may be named by its series (``openzfs-2.3``: the last patch level), by a patch level
+The profiles are the files of ``models/releases``: the first patch level of a series, as a whole or as what
+differs from an older one (`zsim.scenario.releases.inherited`), and what later patch levels changed.  A
+release may be named by its series (``openzfs-2.3``: the last patch level), by a patch level
 (``openzfs-2.1.5``, ``zol-0.7.13``) or by a bare version (``2.3.9``, ``0.7.13``).
 """
 
@@ -19,6 +20,7 @@ from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.model_data import Quantity
 from zsim.base.units import parse_bytes
+from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.renamed import what_replaced
 
 DEFAULT_RELEASE = "openzfs-2.3"
@@ -140,6 +142,8 @@ class ReleaseProfile:
         Unit and source of every tunable, as the release has it.
     details_of_hz : Quantity
         Source of `hz`.
+    year : int
+        When most systems ran it; it dates drives of which only class and capacity are known.
     """
 
     name: str
@@ -180,6 +184,7 @@ class ReleaseProfile:
     tunables: Tunables
     details: Mapping[str, Quantity] = field(repr=False, compare=False)
     details_of_hz: Quantity = field(repr=False, compare=False)
+    year: int = field(repr=False, compare=False)
 
     @property
     def order(self) -> Literal["legacy", "sorted"]:
@@ -287,7 +292,7 @@ class ReleaseProfile:
         return values["zfs_dirty_data_max"] or min(cap, memory * values["zfs_dirty_data_max_percent"] // 100)
 
 
-_BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "details", "details_of_hz")
+_BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "details", "details_of_hz", "year")
 BEHAVIOURS = tuple(each.name for each in fields(ReleaseProfile) if each.name not in _BOOKKEEPING)
 
 
@@ -312,7 +317,7 @@ def _load(name: str, _state: str) -> ReleaseProfile:
     """Return a release; `_state` is the hash of its file, if the name is that of a file."""
     series, wanted = _split(name)
     path = model_data.find("releases", series, "release")
-    data = model_data.load_toml(path)
+    data = load_complete(path)
     first, last = (model_data.text_of(data, key, path) for key in ("first", "last"))
     version = wanted or last
     if not _key(first) <= _key(version) <= _key(last):
@@ -368,6 +373,7 @@ def _profile(data: Mapping[str, Any], path: Path, version: str) -> ReleaseProfil
         tunables=Tunables({key: int(quantity.value) for key, quantity in details.items()}),
         details=details,
         details_of_hz=hz,
+        year=int(model_data.quantity_of(data, "year", path, "year").value),
         **choices,
     )
 

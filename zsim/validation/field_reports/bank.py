@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import read_text
-from zsim.prediction.api import resolved_of
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import Choice, in_world
+from zsim.prediction.api import case_of
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
-from zsim.prediction.inputs.population import miniature
-from zsim.prediction.inputs.worlds import Choice
-from zsim.prediction.runs.member import run_member, world_of
+from zsim.prediction.runs.member import run_member
 from zsim.prediction.runs.together import together
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import ResolvedScenario
 
 Floats = NDArray[np.float64]
 
@@ -143,14 +143,13 @@ def simulate(
         Gives the median of the whole prediction for fields [s].
     members, blocks, seed : int
     """
-    resolved = resolved_of(Scenario.from_dict({"seed": seed, **fields}))
+    resolved = case_of(Scenario.from_dict({"seed": seed, **fields}))
     shipped = unknowns(resolved)
     drawn = tuple(widened(unknown) for unknown in shipped)
     chosen = draw_members(drawn, seed, members)
 
-    def time_of(member: Any) -> float:
-        pool = miniature(world_of(resolved, member), member, blocks=blocks)
-        return run_member(resolved, member, pool=pool).time_s
+    def time_of(member: Member) -> float:
+        return run_member(in_world(resolved, member), blocks=blocks).time_s
 
     times = np.array(list(together(time_of, chosen)))
     bank = Bank(case, dict(fields), drawn, np.array([member.scores for member in chosen]), times)
@@ -165,16 +164,16 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def is_stale(bank: Bank, fields: Mapping[str, Any], resolved: ResolvedScenario, members: int) -> bool:
+def is_stale(bank: Bank, fields: Mapping[str, Any], resolved: Case, members: int) -> bool:
     """Tell whether a bank is of other fields, unknowns or choices than a row has now, or too small."""
     now = {unknown.name: set(_shares(unknown)) for unknown in unknowns(resolved)}
     then = {unknown.name: set(_shares(unknown)) for unknown in bank.drawn}
     return dict(bank.fields) != dict(fields) or now != then or len(bank.times) < members
 
 
-def prior_of(bank: Bank, resolved: ResolvedScenario | None = None) -> tuple[Unknown, ...]:
+def prior_of(bank: Bank, resolved: Case | None = None) -> tuple[Unknown, ...]:
     """Return the unknowns of a row as the product has them now."""
-    return unknowns(resolved or resolved_of(Scenario.from_dict({"seed": 0, **bank.fields})))
+    return unknowns(resolved or case_of(Scenario.from_dict({"seed": 0, **bank.fields})))
 
 
 def weighted_quantiles(logs: Floats, weights: Floats) -> Floats:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zsim.scenario.layout import Layout
+from zsim.vdevs.kind import kind_of
 
 Row = Mapping[str, Any]
 WORDS = ("id", "notes", "concurrent_load", "platform", "drive_model", "controller")
@@ -84,5 +85,5 @@ def load_of(row: Row, layout: Layout) -> list[dict[str, Any]] | None:
     if words not in READS_OF_LOAD:
         return None
     vdev = layout.vdevs[0]
-    touched = 1 if vdev.kind == "mirror" else max(1, vdev.children - vdev.parity)
+    touched = kind_of(vdev.kind).drives_read(vdev, vdev.children)
     return [{"kind": "random-read", "rate": READS_OF_LOAD[words] * layout.leaves / touched}]

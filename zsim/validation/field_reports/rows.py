@@ -23,8 +23,9 @@ from zsim.base.reading import content_mark, read_text
 from zsim.base.units import parse_duration
 from zsim.validation.field_reports.layouts import combined
 from zsim.validation.field_reports.rules import Reading, Row, category_of, readings_of
-from zsim.validation.frame import TIME, Case, Claim, Options, judge, refused
+from zsim.validation.frame import TIME, Claim, Options, ValidationCase, judge, refused
 from zsim.validation.predicting import Predictor, attempt, predict_fields
+from zsim.validation.progress.discovery import case_of
 from zsim.validation.report.scores import STATED
 
 TOLERANCE = 0.30
@@ -39,17 +40,17 @@ _ETA = (
 )
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return one case a line; a line that cannot be read is a case with the reason."""
     return [_case(path, number, line) for number, line in _lines(path)]
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claim of one row, predicted by `zsim.prediction`."""
     return [claim_of(case, row_of(case), predict_fields, options)]
 
 
-def row_of(case: Case) -> Row:
+def row_of(case: ValidationCase) -> Row:
     """Return the line of a case."""
     row: Row = json.loads(dict(_lines(case.path))[int(case.key)])
     return row
@@ -67,17 +68,20 @@ def _lines_of(path: Path, _state: str) -> tuple[tuple[int, str], ...]:
     return tuple((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _case(path: Path, number: int, line: str) -> Case:
+def _case(path: Path, number: int, line: str) -> ValidationCase:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         return _unreadable(path, number, f"line {number} is not JSON: {error.msg} at column {error.colno}")
+    running = case_of(path, number, row)
+    if running is not None:
+        return running
     missing = [key for key in NEEDED if not (isinstance(row, dict) and row.get(key))]
     if missing:
         return _unreadable(path, number, f"line {number} has no {missing[0]!r}")
     claim = claim_name(row)
     observed = seconds_of(row) if claim == PROGRESS else row.get("duration_s")
-    return Case(
+    return ValidationCase(
         name=str(row["id"]),
         kind="observed",
         format="observed",
@@ -91,9 +95,11 @@ def _case(path: Path, number: int, line: str) -> Case:
     )
 
 
-def _unreadable(path: Path, number: int, problem: str) -> Case:
+def _unreadable(path: Path, number: int, problem: str) -> ValidationCase:
     name = f"{path.stem}-line-{number}"
-    return Case(name=name, kind="observed", format="observed", path=path, key=str(number), problem=problem)
+    return ValidationCase(
+        name=name, kind="observed", format="observed", path=path, key=str(number), problem=problem
+    )
 
 
 def claim_name(row: Row) -> str:
@@ -104,12 +110,12 @@ def claim_name(row: Row) -> str:
     return TIME if whole else LOW
 
 
-def claim_of(case: Case, row: Row, predictor: Predictor, options: Options) -> Claim:
+def claim_of(case: ValidationCase, row: Row, predictor: Predictor, options: Options) -> Claim:
     """Return the claim of a row.
 
     Parameters
     ----------
-    case : Case
+    case : ValidationCase
     row : Mapping
         The line.
     predictor : callable
@@ -147,7 +153,7 @@ def assumed_layouts(readings: Sequence[Reading]) -> str:
     return f"the layout is not stated: simulated as {names}, and the interval holds those of all"
 
 
-def _without_prediction(case: Case, row: Row, reason: str) -> Claim:
+def _without_prediction(case: ValidationCase, row: Row, reason: str) -> Claim:
     details: dict[str, float | None] = {}
     with contextlib.suppress(ZsimError):
         details = rules_of_thumb(row, readings_of(row)[0])
@@ -187,7 +193,7 @@ def _duration(text: str) -> float:
     return sum(parse_duration(f"{number} {unit}") for number, unit in parts)
 
 
-def impossible(case: Case, reading: Reading) -> str:
+def impossible(case: ValidationCase, reading: Reading) -> str:
     """Say so where a row reports more bytes per drive and second than the drive can move; empty otherwise."""
     size, fastest = reading.bytes_per_drive, reading.fastest_rate
     spread_out = reading.fields.get("target") == "distributed-spare"
@@ -207,7 +213,7 @@ def seconds_of(row: Row) -> float | None:
     return size / rate if size and rate else None
 
 
-def _progress(case: Case, row: Row, prediction: Mapping[str, Any]) -> Claim:
+def _progress(case: ValidationCase, row: Row, prediction: Mapping[str, Any]) -> Claim:
     """Compare how long it takes until as many bytes are issued as the row shows."""
     progress: Mapping[str, Any] = row.get("partial_progress") or {}
     issued = progress.get("issued_bytes")

@@ -56,10 +56,8 @@ from typing import Any
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import parse_bytes
-from zsim.drives.catalogue import load_drive
+from zsim.drives.catalogue import load_drive, sized
 from zsim.drives.models.model import DriveModel
-from zsim.prediction.inputs.hardware import sized
-from zsim.prediction.inputs.worlds import year_of
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import load_release
@@ -83,6 +81,7 @@ from zsim.validation.field_reports.hints import (
     write_cache_of,
 )
 from zsim.validation.field_reports.layouts import layouts_of
+from zsim.vdevs.kind import kind_of
 
 Row = Mapping[str, Any]
 
@@ -172,8 +171,9 @@ def reading_of(row: Row) -> Reading:
         # What resilvers beside a single drive is the other side of the mirror it becomes.
         layout = Layout((VdevSpec.mirror(2), *layout.vdevs[1:]))
     release = release_of(row)
-    if layout.vdevs[0].kind == "draid" and not load_release(release).draid:
-        release = "openzfs-2.1"
+    kind = kind_of(layout.vdevs[0].kind)
+    if not kind.is_known_to(load_release(release)):
+        release = kind.since
     data = space_of(row, layout, operation)
     if row.get("n_vdevs") is None and len(layout.vdevs) == 1 and "alloc" in data:
         layout = layout.repeated(vdevs_that_hold(row, layout, release, data["alloc"]))
@@ -311,24 +311,27 @@ def date_of(row: Row) -> str | None:
 def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
     """Return ``alloc`` or ``fill``, or nothing where the row does not tell."""
     written = row.get("resilvered_bytes")
-    if operation != "scrub" and written and layout.vdevs[0].kind != "draid":
+    vdev = layout.vdevs[0]
+    has_groups = kind_of(vdev.kind).has_groups
+    if operation != "scrub" and written and not has_groups:
         share = written / max(1, int(row.get("replaced_drives") or 1))
-        vdev = repaired_vdev(layout)
-        width = vdev.children if vdev.kind == "raidz" else 1
+        repaired = repaired_vdev(layout)
+        kind = kind_of(repaired.kind)
+        width = kind.spanned_children(repaired)
         if len({each.kind for each in layout.vdevs}) == 1 and (
-            vdev.kind == "mirror" or len(set(layout.vdevs)) == 1
+            kind.is_replicated or len(set(layout.vdevs)) == 1
         ):
             return {"alloc": round(share * width * len(layout.vdevs))}
     if row.get("alloc_bytes"):
         return {"alloc": int(row["alloc_bytes"])}
     used = used_bytes(row)
     if used is not None:
-        vdev = layout.vdevs[0]
-        share = (vdev.children - vdev.parity) / vdev.children if vdev.kind == "raidz" else 1.0
+        width = kind_of(vdev.kind).columns(vdev)
+        share = (width - vdev.parity) / width
         return {"alloc": round(used / share)}
     if row.get("fill_fraction"):
         return {"fill": float(row["fill_fraction"])}
-    return {"fill": FULL} if operation == "rebuild" and layout.vdevs[0].kind == "draid" else {}
+    return {"fill": FULL} if operation == "rebuild" and has_groups else {}
 
 
 def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
@@ -343,7 +346,7 @@ def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
         sizes.values()
     ):
         return None
-    width = [vdev.children if vdev.kind == "raidz" else 1 for vdev in layout.vdevs]
+    width = [kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs]
     space = {number: size * width[number] for number, size in sizes.items()}
     number = max(space, key=lambda each: space[each])
     return Layout((layout.vdevs[number],)), sizes[number], space[number] / sum(space.values())
@@ -554,7 +557,7 @@ def bytes_per_drive(row: Row, layout: Layout, data: Mapping[str, Any], size: int
         return float(written) / max(1, int(row.get("replaced_drives") or 1))
     if "alloc" in data:
         vdev = layout.vdevs[0]
-        width = 1 if vdev.kind == "mirror" else vdev.children
+        width = kind_of(vdev.kind).spanned_children(vdev)
         return float(data["alloc"]) / len(layout.vdevs) / width
     return None if size is None or "fill" not in data else float(size) * float(data["fill"])
 
@@ -571,7 +574,9 @@ def rates_of(fields: Mapping[str, Any]) -> tuple[float | None, float | None]:
     model = load_drive(name)
     if size is None and model.is_generic:
         return None, None
-    model = sized(name, model.capacity_bytes if size is None else int(size), year_of(fields["release"]))
+    model = sized(
+        model, model.capacity_bytes if size is None else int(size), load_release(fields["release"]).year
+    )
     margin = math.exp(2.0 * model.spread().outer_rate)
     flash = model.flash()
     if flash is not None:

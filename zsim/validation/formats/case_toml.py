@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from zsim.base.errors import InputError, ZsimError
 from zsim.base.model_data import load_toml
 from zsim.base.units import parse_bytes, parse_duration, parse_fraction, parse_rate, parse_zfs_rate
-from zsim.validation.frame import TIME, Case, Claim, Options, judge, ordered, refused
+from zsim.validation.frame import TIME, Claim, Options, ValidationCase, judge, ordered, refused
 from zsim.validation.predicting import Predictor, attempt, predict_fields
 from zsim.validation.quantities import quantity_of, what_is_missing
 
@@ -192,12 +192,12 @@ def _with_own_files(data: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     return {**data, "scenario": placed(data.get("scenario", {})), "scenarios": scenarios}
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return the one case of a directory."""
     file = read(path)
     main = file.main_claim()
     return [
-        Case(
+        ValidationCase(
             name=path.name,
             kind=file.kind,
             format="case",
@@ -212,17 +212,17 @@ def discover(path: Path) -> list[Case]:
     ]
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of a case, predicted by `zsim.prediction`."""
     return claims_of(case, read(case.path), predict_fields, options)
 
 
-def claims_of(case: Case, file: CaseFile, predictor: Predictor, options: Options) -> list[Claim]:
+def claims_of(case: ValidationCase, file: CaseFile, predictor: Predictor, options: Options) -> list[Claim]:
     """Return the claims of a case.
 
     Parameters
     ----------
-    case : Case
+    case : ValidationCase
     file : CaseFile
     predictor : callable
         Gives the prediction for a scenario's fields.
@@ -254,7 +254,7 @@ class Answers:
         return answer
 
 
-def _judged(case: Case, entry: ClaimEntry, answers: Answers) -> Claim:
+def _judged(case: ValidationCase, entry: ClaimEntry, answers: Answers) -> Claim:
     if entry.not_simulated:
         return _unpredicted(case, entry, entry.not_simulated)
     try:
@@ -270,7 +270,9 @@ def _judged(case: Case, entry: ClaimEntry, answers: Answers) -> Claim:
     return _compared(case, entry, known, predictions[0])
 
 
-def _compared(case: Case, entry: ClaimEntry, numbers: list[float], prediction: Mapping[str, Any]) -> Claim:
+def _compared(
+    case: ValidationCase, entry: ClaimEntry, numbers: list[float], prediction: Mapping[str, Any]
+) -> Claim:
     observed, _ = entry.seen()
     p10: float | None = None
     p90: float | None = None
@@ -286,7 +288,7 @@ def _compared(case: Case, entry: ClaimEntry, numbers: list[float], prediction: M
     )
 
 
-def _unpredicted(case: Case, entry: ClaimEntry, reason: str) -> Claim:
+def _unpredicted(case: ValidationCase, entry: ClaimEntry, reason: str) -> Claim:
     """Return a claim without a prediction: it fails if it has a tolerance, else it is for information."""
     unit = "1" if entry.order or entry.ratio else entry.unit
     observed, tolerance = entry.seen()[0], entry.allowed()

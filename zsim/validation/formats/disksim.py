@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import opened
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 MEAN_TOLERANCE = 0.001
 DEMERIT_TOLERANCE = 0.005
@@ -79,19 +79,21 @@ class Discipline(NamedTuple):
     in_host: bool
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return one case a set of requests; one without its drive is a case with a problem."""
     cases = []
     for file in sorted((path / "vectors").glob(f"*{SUFFIX}")):
         name = file.name.removesuffix(SUFFIX)
         drive = drive_file(path, name)
-        case = Case(name, "drive", "disksim", path, key=name, claim="mean", tolerance=MEAN_TOLERANCE)
+        case = ValidationCase(
+            name, "drive", "disksim", path, key=name, claim="mean", tolerance=MEAN_TOLERANCE
+        )
         problem = "" if drive.is_file() else f"drives/{drive.name} is missing"
         cases.append(replace(case, problem=problem))
     return cases
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one set."""
     del options
     from zsim.drives.disksim.track_files import load_track_drive
@@ -243,7 +245,7 @@ def demerit(observed: NDArray[np.float64], predicted: NDArray[np.float64]) -> fl
     return float(np.sqrt(np.mean(distance**2)) / np.mean(observed))
 
 
-def demerit_claim(case: Case, fraction: float) -> Claim:
+def demerit_claim(case: ValidationCase, fraction: float) -> Claim:
     """Return the claim about a demerit figure: the best is 0, the figure itself is the error."""
     return Claim(
         case=case.name,

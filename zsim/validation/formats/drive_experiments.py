@@ -21,15 +21,15 @@ from typing import Any
 from zsim.base.errors import InputError
 from zsim.base.model_data import load_toml, suggest
 from zsim.validation.formats.drive_runs import RUNS
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 KEYS = frozenset({"name", "run", "observed", "unit", "tolerance", "source", "note"})
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return one case an experiment."""
     return [
-        Case(
+        ValidationCase(
             name=str(entry["name"]),
             kind="drive-experiment",
             format="drive-experiments",
@@ -44,7 +44,7 @@ def discover(path: Path) -> list[Case]:
     ]
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the one claim of an experiment."""
     del options
     entry = next(each for each in _entries(case.path) if each["name"] == case.key)

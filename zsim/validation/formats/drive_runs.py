@@ -284,24 +284,23 @@ def pool_repair_rate(
     sustained_rate: float | None = None,
 ) -> float:
     """Return the rate at which a resilver reads a small pool, with or without other readers [bytes/s]."""
-    from zsim.prediction.inputs.ensemble import Member
+    from zsim.case.resolve import resolve
     from zsim.prediction.inputs.hardware import plane_model
     from zsim.prediction.runs.member import run_member
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import resolve
 
     load = [{"kind": "random-read", "rate": reads_per_second, "size": 4096}] if reads_per_second else []
     stated = {"layout": layout, "drive": drive, "drive_size": capacity, "fill": fill, "release": release}
     more = {"memory": 8 << 30, "history": "media-server", "hz": ticks_per_second, "load": load}
-    resolved = resolve(Scenario.model_validate({**stated, **more}))
-    model = plane_model(resolved, Member().factors, resolved.seed)
+    case = resolve(Scenario.model_validate({**stated, **more}))
+    model = plane_model(case)
     if sustained_rate is not None:
         leaves = (
             replace(leaf, drive=replace(leaf.drive, flash_write_rate=sustained_rate, slc_cache_bytes=0))
             for leaf in model.leaves
         )
         model = replace(model, leaves=tuple(leaves))
-    run = run_member(resolved, Member(), model=model, blocks=12_000).run
+    run = run_member(case, model=model, blocks=12_000).run
     return float(run.leaves["scan_read_bytes"].sum()) / run.end
 
 

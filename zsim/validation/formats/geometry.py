@@ -14,7 +14,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.reading import opened
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 from zsim.vdevs import draid, permutations, raidz
 
 Row = dict[str, int]
@@ -30,13 +30,17 @@ DRAID_COLUMNS = (
 )  # fmt: skip
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return the one case that a file of vectors is."""
     name = path.name.removesuffix(".csv.gz")
-    return [Case(name, "geometry", "geometry", path, claim="blocks mapped exactly", tolerance=0.0, unit="1")]
+    return [
+        ValidationCase(
+            name, "geometry", "geometry", path, claim="blocks mapped exactly", tolerance=0.0, unit="1"
+        )
+    ]
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claim that all blocks of the file are mapped exactly."""
     del options
     total = exact = 0

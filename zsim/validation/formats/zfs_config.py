@@ -14,18 +14,54 @@ from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.models.slowed import slowed
 from zsim.engine.model import TO_SPARE, ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.operation.run import RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 PAGE = 4096
 DEFAULT_PAGES = 6_171_021
 MODES = ("sorted", "legacy", "rebuild")
 NO_LIMIT = 1e15
+
+
+def _fields(*lines: str) -> frozenset[str]:
+    """Return the names in some lines of text."""
+    return frozenset(name for line in lines for name in line.split())
+
+
+KNOWN = {
+    "": _fields(
+        "id zfs operation mode replace_mode target pool nleaves new_leaf new_leaves replaced_leaf",
+        "replaced_leaf2 foreground disk tunables tunables_changed label_start_bytes ncpus alloc_count",
+        "ms_count ms_shift harness sitout sitout_at_end",
+    ),
+    "pool": _fields(
+        "layout ntop ashift leafmb fill pattern rec mixrec rounds owfrac freefrac txgmb filekb nfs snaps",
+        "seed later fill1 special_vdevs ssb expanded_from expand post_rounds",
+    ),
+    "foreground": _fields("fg fgthink fgw rebuild spare replace2 hold"),
+    "disk": _fields(
+        "rpm zones outer_mbps inner_mbps sk_a sk_b sk_c sk_d knee skip_kb overhead_us ncq sptf max_age_ms",
+        "wc_mb wc_mbps hz delay_extra pm_mode pm_leaves pm_mbps nonrot ssd_par ssd_lo_us ssd_hi_us ssd_mbps",
+        "slow_leaf slow_mult quiet_ms",
+    ),
+}
+"""Fields that are read, or that change nothing but the making of the pool, by section."""
+NOT_SIMULATED = {
+    "disk.tail_leaf": "a drive that stutters is not simulated yet",
+    "autosit": "sitting out slow drives by themselves is not simulated yet",
+}
+TAKEN_AS = {
+    "special_vdevs": "the special vdev is simulated as one more top-level vdev that holds what the list says",
+    "expanded_from": "the expanded RAID-Z is simulated as if all blocks had its present width",
+}
+"""What of a pool is simulated otherwise than it is, by field; given a list of blocks only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +168,31 @@ class EmulatedRun:
             return "write cache"
         if disk.get("pm_mode"):
             return "port multiplier"
-        kind = self.layout.vdevs[0].kind if self.layout.vdevs[0].kind == "draid" else self.mode
-        return f"{kind} scrub" if self.scrub else f"draid {self.mode}" if kind == "draid" else kind
+        kind = kind_of(self.layout.vdevs[0].kind)
+        own = kind.name if kind.has_groups else ""
+        return f"{own or self.mode} scrub" if self.scrub else f"{own} {self.mode}".strip()
+
+
+def refuse_unknown(bench: EmulatedRun) -> None:
+    """Refuse a configuration that says something that would be passed over.
+
+    Raises
+    ------
+    InputError
+        Naming the first such field.
+    """
+    for name, known in KNOWN.items():
+        part = bench.section(name) if name else bench.config
+        for field in part:
+            full = f"{name}.{field}" if name else field
+            if field not in known and part[field] not in (None, 0, "", "0", [], False):
+                reason = NOT_SIMULATED.get(full, "a run of zsim knows no such field")
+                raise InputError(f"config.json: {full}", str(part[field]), reason)
+
+
+def taken_as(bench: EmulatedRun) -> str:
+    """Return what of the pool is simulated otherwise than it is, in words; empty where nothing is."""
+    return "; ".join(words for field, words in TAKEN_AS.items() if bench.section("pool").get(field))
 
 
 def release_of(bench: EmulatedRun) -> ReleaseProfile:
@@ -151,7 +210,14 @@ def release_of(bench: EmulatedRun) -> ReleaseProfile:
 
 
 def drive_of(bench: EmulatedRun, leaf: int) -> DriveParameters:
-    """Return the drive of one leaf."""
+    """Return the drive of one leaf, as slow as it was made."""
+    disk = bench.section("disk")
+    if leaf not in leaf_numbers(disk.get("slow_leaf")):
+        return _sound_drive(bench, leaf)
+    return slowed(_sound_drive(bench, leaf), float(disk["slow_mult"]))
+
+
+def _sound_drive(bench: EmulatedRun, leaf: int) -> DriveParameters:
     disk, pool = bench.section("disk"), bench.section("pool")
     capacity = int(pool["leafmb"]) << 20
     if disk.get("ssd_par"):
@@ -221,17 +287,20 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
     replaced = {} if bench.scrub else _replacements(bench)
     alive = config.get("replace_mode") == "healthy"
     gone = frozenset() if alive else frozenset(replaced) | {config.get("replaced_leaf2")}
+    # A leaf that sits out is written, but a resilver of RAID-Z reads the others (vdev_raidz.c, 2.4).
+    sitting = leaf_numbers(config.get("sitout")) if bench.operation == "resilver" else frozenset()
     result, first = [], 0
     for spec in bench.layout.vdevs:
         leaves = range(first, first + spec.children)
         result.append(
             VdevModel(
-                kind="mirror" if spec.kind in ("mirror", "disk", "stripe") else spec.kind,
+                kind=spec.kind,
                 parity=spec.parity,
                 ashift=int(pool.get("ashift", 12)),
-                read_leaf=tuple(-1 if leaf in gone else leaf for leaf in leaves),
+                read_leaf=tuple(-1 if leaf in gone | sitting else leaf for leaf in leaves),
+                sitting_out=frozenset((leaf - first, leaf) for leaf in leaves if leaf in sitting),
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
-                data=spec.data if spec.kind == "draid" else 0,
+                data=spec.data,
                 spares=spec.spares,
             )
         )
@@ -261,6 +330,9 @@ def second_replacement(bench: EmulatedRun) -> SecondReplacement | None:
     held = bool(
         bench.section("foreground").get("hold") or bench.section("tunables").get("zfs_scan_suspend_progress")
     )
+    # Both commands came back before the scan visited anything: one pass serves both (spa.c:spa_vdev_attach).
+    last = bench.result.get("attach_returned_s")
+    held = held or (first is not None and last is not None and visit is not None and last <= visit)
     return SecondReplacement(child=int(old), leaf=bench.new_leaves[1], at=0.0 if held else at, together=held)
 
 
@@ -280,6 +352,7 @@ def setup_of(bench: EmulatedRun, blocks: BlockTable, seed: int, records: int = 0
     InputError
         When the configuration lacks a field, or one has a value that cannot be used.
     """
+    refuse_unknown(bench)
     try:
         return _setup(bench, blocks, seed, records)
     except KeyError as error:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.statistics import PopulationStatistics, describe
-from zsim.validation.frame import Case, Claim, judge
+from zsim.validation.frame import Claim, ValidationCase, judge
 
 RUN_TOLERANCE = 0.30
 OVERLAP_TOLERANCE = 0.30
@@ -24,13 +24,13 @@ def overlap(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
 
 
 def population_claims(
-    case: Case, given: BlockTable, made: Sequence[BlockTable], vdevs: tuple[TopLevel, ...]
+    case: ValidationCase, given: BlockTable, made: Sequence[BlockTable], vdevs: tuple[TopLevel, ...]
 ) -> list[Claim]:
     """Return how far the populations that a recipe gives are like the real one, as means over seeds.
 
     Parameters
     ----------
-    case : Case
+    case : ValidationCase
     given : BlockTable
         The list of the run.
     made : sequence of BlockTable

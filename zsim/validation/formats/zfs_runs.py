@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import read_json
-from zsim.validation.frame import Case, Claim, Options, judge
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 if TYPE_CHECKING:
     from zsim.operation.run import RunResult
@@ -63,7 +63,7 @@ class LeafMeasures(NamedTuple):
     utilisation: float
 
 
-def discover(path: Path) -> list[Case]:
+def discover(path: Path) -> list[ValidationCase]:
     """Return the one case that a folder is."""
     from zsim.validation.formats.zfs_config import EmulatedRun
 
@@ -72,12 +72,14 @@ def discover(path: Path) -> list[Case]:
     bench = EmulatedRun(config, result)
     name = str(config.get("id") or path.name)
     if problem:
-        return [Case(name, "zfs-run", "zfs-run", path, problem=problem)]
+        return [ValidationCase(name, "zfs-run", "zfs-run", path, problem=problem)]
     try:
         tolerance = LOADED_TOLERANCE if bench.randomly_loaded else TOLERANCE
         category: str | None = bench.category
     except (InputError, TypeError, ValueError, AttributeError) as error:
-        return [Case(name, "zfs-run", "zfs-run", path, problem=f"config.json cannot be used: {error}")]
+        return [
+            ValidationCase(name, "zfs-run", "zfs-run", path, problem=f"config.json cannot be used: {error}")
+        ]
     observed = _number(result, "resilver_s")
     if observed is None:
         observed = _number(result, "scan_io_span_s")
@@ -86,21 +88,25 @@ def discover(path: Path) -> list[Case]:
     if not (path / "bps.csv.zst").is_file():
         missing = "bps.csv.zst is missing"
     return [
-        Case(
+        ValidationCase(
             name, "zfs-run", "zfs-run", path, observed=observed, tolerance=tolerance, category=category,
             problem=missing,
         )
     ]  # fmt: skip
 
 
-def run(case: Case, options: Options) -> list[Claim]:
+def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one run; several seeds where its streams or its blocks are random."""
     from zsim.operation.run import Run
-    from zsim.validation.formats.zfs_config import EmulatedRun, setup_of
+    from zsim.validation.formats.zfs_config import EmulatedRun, setup_of, taken_as
     from zsim.validation.formats.zfs_population import population_claims
 
     bench = EmulatedRun(_json(case.path / "config.json")[0], _json(case.path / "result.json")[0])
     recipe = options.population == "recipe"
+    if recipe and taken_as(bench):
+        raise InputError(
+            "--population", "recipe", f"{taken_as(bench)}, which a recipe cannot say", "use given"
+        )
     count = SEEDS if bench.randomly_loaded else RECIPE_SEEDS if recipe else 1
     given = given_population(case.path)
     tables, results = [], []
@@ -141,7 +147,7 @@ def recipe_population(bench: EmulatedRun, seed: int) -> BlockTable:
 
 
 def time_claims(
-    case: Case, bench: EmulatedRun, results: Sequence[RunResult], tolerance: float | None
+    case: ValidationCase, bench: EmulatedRun, results: Sequence[RunResult], tolerance: float | None
 ) -> list[Claim]:
     """Return the claims about durations, and about the clients where there are any."""
     seen = bench.result
@@ -149,11 +155,22 @@ def time_claims(
     def mean(value: Callable[[RunResult], float]) -> float:
         return float(np.mean([value(result) for result in results]))
 
+    from zsim.validation.formats.zfs_config import taken_as
+
     whole = _number(seen, "resilver_s") is not None and bench.operation != "rebuild"
     times = [result.end if whole else result.span for result in results]
     spread = {"seeds": float(len(times)), "lowest": min(times), "highest": max(times)}
     claims = [
-        judge(case, "time", case.observed, float(np.mean(times)), tolerance, unit="s", details=spread),
+        judge(
+            case,
+            "time",
+            case.observed,
+            float(np.mean(times)),
+            tolerance,
+            unit="s",
+            details=spread,
+            reason=taken_as(bench),
+        ),
         judge(case, "span", _number(seen, "scan_io_span_s"), mean(lambda result: result.span), unit="s"),
     ]
     if _number(seen, "visit_phase_s") is not None:
@@ -170,7 +187,7 @@ def time_claims(
 
 
 def leaf_claims(
-    case: Case,
+    case: ValidationCase,
     bench: EmulatedRun,
     results: Sequence[RunResult],
     bytes_tolerance: float | None,
@@ -194,7 +211,7 @@ def leaf_claims(
 
 
 def compared(
-    case: Case, name: str, seen: LeafMeasures, answer: LeafMeasures, bytes_tolerance: float | None,
+    case: ValidationCase, name: str, seen: LeafMeasures, answer: LeafMeasures, bytes_tolerance: float | None,
     size_tolerance: float | None,
 ) -> Iterator[Claim]:  # fmt: skip
     """Yield the claims about one group of leaves."""
@@ -219,7 +236,7 @@ def compared(
         yield from _informed(case, f"{name}_{field}", getattr(seen, field), getattr(answer, field))
 
 
-def _informed(case: Case, claim: str, seen: float, answer: float) -> Iterator[Claim]:
+def _informed(case: ValidationCase, claim: str, seen: float, answer: float) -> Iterator[Claim]:
     if np.isfinite(seen):
         yield judge(case, claim, seen, answer)
 

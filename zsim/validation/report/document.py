@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
 from zsim.validation.frame import TIME, Claim
+from zsim.validation.progress.score import grid_of
 from zsim.validation.report import overview, wording
 from zsim.validation.report.fitted import fitted_grid, fitted_numbers
 
@@ -25,7 +26,7 @@ INTRODUCTION = (
     " page."
 )
 FAILS_TITLE = "What fails, and why"
-CASES_TITLE = "Case by case"
+CASES_TITLE = "ValidationCase by case"
 FIELD_TITLE = "Field reports, one by one"
 FIELD_WORDS = (
     "Rows of one experiment count once together in the scores above. A row is within its interval if the"
@@ -34,6 +35,12 @@ FIELD_WORDS = (
 )
 ALIKE_TITLE = "Real runs, drives and maps, case by case"
 INFO_TITLE = "Numbers for information"
+RUNNING_TITLE = "Running scans: the whole duration as answered on the way"
+RUNNING_WORDS = (
+    "Median and 90th percentile of the absolute logarithm of predicted over observed, and the median of the"
+    " logarithm (bias); each experiment counts once. Last column: the same median of what zpool status says"
+    " then, or, of sequences, of the last duration times ALLOC."
+)
 MANY = 60
 """From so many claims on the terminal shows cases and failures in place of every claim."""
 FITTED_TITLE = "Fitted numbers"
@@ -66,6 +73,8 @@ def renderable(claims: Sequence[Claim], summary: Mapping[str, Any]) -> Group:
     parts += [Text(""), rich_table(overview.glance_grid(claims))]
     if summary["classes"]:
         parts += [Text(""), rich_table(wording.classes_grid(summary))]
+    if summary.get("running"):
+        parts += [Text(""), Text(RUNNING_TITLE, style="bold"), rich_table(grid_of(summary["running"]))]
     parts += [Text(""), *(Text(line) for line in wording.score_sentences(summary))]
     parts.append(
         Text(wording.headline(summary), style=wording.VERDICTS["fail" if summary["fail"] else "pass"])
@@ -103,6 +112,8 @@ def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     parts += [f"## {CASES_TITLE}\n", markdown(overview.cases_grid(told))] if told else []
     if summary["classes"]:
         parts += ["## By class\n", markdown(wording.classes_grid(summary))]
+    if summary.get("running"):
+        parts += [f"## {RUNNING_TITLE}\n", f"{RUNNING_WORDS}\n", markdown(grid_of(summary["running"]))]
     parts += _folded(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS)
     parts += _folded(ALIKE_TITLE, "cases", overview.cases_grid(alike))
     judged, informing = overview.split(_but_field_reports(claims))
@@ -130,6 +141,9 @@ def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
     fragments += [f"<h2>{CASES_TITLE}</h2>", html_table(overview.cases_grid(told))] if told else []
     if summary["classes"]:
         fragments += ["<h2>By class</h2>", html_table(wording.classes_grid(summary))]
+    if summary.get("running"):
+        fragments += [f"<h2>{RUNNING_TITLE}</h2><p>{html.escape(RUNNING_WORDS)}</p>"]
+        fragments += [html_table(grid_of(summary["running"]))]
     fragments += _folded_html(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS)
     fragments += _folded_html(ALIKE_TITLE, "cases", overview.cases_grid(alike))
     judged, informing = overview.split(_but_field_reports(claims))

@@ -12,7 +12,7 @@ from zsim.base import model_data
 from zsim.prediction.answer.wording import Grid
 
 FITTED = "fitted"
-FOLDERS = ("drives", "platters", "enclosures", "releases", "histories", "unknowns")
+FOLDERS = ("drives", "platters", "enclosures", "releases", "histories", "unknowns", "prediction")
 SCRIPTS = dict.fromkeys(("capacity_law", "density_law", "generations"), "models/drives/generate.py") | {
     "fit_assumptions": "validation/fit_assumptions.py"
 }

@@ -32,10 +32,11 @@ KINDS: Mapping[str, tuple[str, str]] = {
     ),
     "drive-experiment": ("drives measured by others", "as the case states"),
     "drive": ("DiskSim, request by request", "mean 0.1 %"),
+    "reliability": ("chances of loss from papers", "2 %; 3 standard errors of simulations"),
     "geometry": ("RAID-Z and dRAID maps of the real code", "every block"),
 }
 """Kinds of cases, the most telling first: what they are, and what is aimed at."""
-ALIKE = ("zfs-run", "drive-experiment", "drive", "geometry")
+ALIKE = ("zfs-run", "drive-experiment", "drive", "reliability", "geometry")
 """Kinds of many small cases, which the first table sums up well enough."""
 HOW_TO_READ = (
     "A claim is one number, or one order, that somebody observed. Its error is predicted / observed - 1. It"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.validation.frame import TIME, Claim
+from zsim.validation.progress.score import summary_of
 
 Floats = NDArray[np.float64]
 RULES = {"rule_average_rate": "average_rate", "rule_status_eta": "status_eta"}
@@ -51,6 +52,7 @@ def summarise(claims: Sequence[Claim]) -> dict[str, Any]:
         },
         "kinds": {key: errors(group) for key, group in grouped(claims, kind_and_claim).items()},
         "classes": {key: class_scores(group) for key, group in grouped(timed, class_of).items()},
+        **({"running": running} if (running := summary_of(claims)) else {}),
     }
 
 

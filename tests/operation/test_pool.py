@@ -1,0 +1,203 @@
+"""What happens to a pool while an operation runs: processes beside the scan, on one environment."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zsim
+from zsim.base.errors import InputError, NotSimulatedYet
+from zsim.drives.catalogue import load_drive
+from zsim.engine.reference.plane import ReferencePlane
+from zsim.operation.control import Steps
+from zsim.operation.pool import Pool
+from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
+from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
+from zsim.prediction.inputs.ensemble import Member
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import whole_setup
+from zsim.scenario.model import Scenario
+from zsim.scenario.resolve import resolve
+
+RECORDS = 100_000
+
+
+@cache
+def small(release: str = "openzfs-2.3", operation: str = "resilver", blocks: int = 3_000) -> RunSetup:
+    """A raidz1 of small drives, with a pool of some seconds of work."""
+    stated = {"layout": "raidz1x3", "fill": 0.5, "drive_size": "20GB", "write_cache": False}
+    scenario = Scenario.from_dict({**stated, "release": release, "operation": operation})
+    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    model = plane_model(resolved, Member().factors, resolved.seed)
+    pool = miniature(resolved, Member(), blocks=blocks)
+    return replace(whole_setup(resolved, pool.table, model), records=RECORDS)
+
+
+@cache
+def plain(release: str = "openzfs-2.3") -> RunResult:
+    return Run(small(release)).finish()
+
+
+def with_timeline(*happenings: Happening, release: str = "openzfs-2.3", **changes: Any) -> RunResult:
+    return Run(replace(small(release), timeline=happenings, **changes)).finish()
+
+
+def same(one: RunResult, two: RunResult) -> bool:
+    return one.end == two.end and np.array_equal(one.records, two.records)
+
+
+def scan_records(run: RunResult) -> Any:
+    return run.records[run.records["scan"] == 1]
+
+
+def test_a_process_that_only_watches_changes_nothing() -> None:
+    seen: list[tuple[float, float]] = []
+
+    def watch(pool: Pool) -> Steps:
+        while True:
+            seen.append((pool.elapsed, pool.share()))
+            yield pool.environment.timeout(0.37)
+
+    run = Run(small())
+    run.pool.happen(watch(run.pool))
+    result = run.finish()
+    assert same(result, plain())
+    moments, shares = map(list, zip(*seen, strict=True))
+    assert len(seen) == int(result.end / 0.37) + 1
+    assert moments == pytest.approx([0.37 * number for number in range(len(seen))])
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.5
+
+
+def test_a_tunable_set_to_what_it_is_changes_nothing() -> None:
+    assert same(with_timeline(SetTunable(at=1.0, name="zfs_vdev_scrub_max_active", value=3)), plain())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("zfs_vdev_scrub_max_active", 1), ("zfs_scan_vdev_limit", 1 << 20), ("zfs_vdev_aggregation_limit", 0)],
+)
+def test_a_tunable_counts_from_its_moment_on(name: str, value: int) -> None:
+    at = 0.5 * plain().end
+    changed = with_timeline(SetTunable(at=at, name=name, value=value))
+    always = Run(replace(small(), release=small().release.with_tunables({name: value}))).finish()
+    assert changed.end != plain().end
+    assert not same(changed, always)
+    before = [run.records[run.records["done"] < at] for run in (changed, plain())]
+    assert len(before[0]) > 100
+    assert np.array_equal(*before)
+
+
+def test_the_scan_stands_still_while_it_is_paused() -> None:
+    at, seconds = 0.5 * plain().end, 40.0
+    paused = with_timeline(Pause(at=at, seconds=seconds))
+    assert paused.end == pytest.approx(plain().end + seconds, abs=8.0)
+    longest = max(
+        after - end for (_, _, end), (_, after, _) in zip(paused.phases, paused.phases[1:], strict=False)
+    )
+    assert seconds - 2.0 < longest <= seconds
+    submitted = scan_records(paused)["submitted"]
+    # What was in flight is repaired first, within a second.
+    assert not ((submitted > at + 1.0) & (submitted < at + seconds)).any()
+    assert ((submitted > at + seconds) & (submitted < at + seconds + 1.0)).any()
+    assert paused.issued_bytes == plain().issued_bytes
+
+
+def test_something_may_happen_at_a_share_of_the_scan() -> None:
+    paused = with_timeline(Pause(share=0.5, seconds=100.0))
+    assert paused.end > 90.0 + plain().end
+    stop = next(end for (_, _, end), (_, after, _) in zip(paused.phases, paused.phases[1:], strict=False)
+                if after > end + 90.0)  # fmt: skip
+    done = next(each.issued_bytes for each in paused.progress if each.time == stop)
+    assert 0.5 <= done / plain().issued_bytes < 0.95
+
+
+def with_another(release: str) -> tuple[Any, int, int]:
+    """Return the hardware with one more drive, the leaf that it is to replace, and its own."""
+    model = small(release).model
+    child = next(n for n, leaf in enumerate(model.vdevs[0].write_leaf) if leaf < 0)
+    return replace(model, leaves=(*model.leaves, model.leaves[-1])), child, len(model.leaves)
+
+
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
+@pytest.mark.parametrize("before_s", [1e-3, 0.0, -5.0])
+def test_a_drive_replaced_at_the_very_end_is_repaired_whole(release: str, before_s: float) -> None:
+    model, child, leaf = with_another(release)
+    second = SecondReplacement(child=child, leaf=leaf, at=plain(release).end - before_s)
+    written = with_timeline(release=release, model=model, second=second).leaves["scan_write_bytes"]
+    assert written[leaf] == pytest.approx(written[leaf - 1], rel=0.01)
+
+
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3", "openzfs-2.1"])
+def test_a_drive_replaced_by_the_timeline_is_a_second_replacement(release: str) -> None:
+    alone = plain(release)
+    model, child, leaf = with_another(release)
+    at = 0.4 * alone.end
+    second = SecondReplacement(child=child, leaf=leaf, at=at)
+    stated = with_timeline(release=release, model=model, second=second)
+    happening = Replace(at=at, child=second.child, leaf=second.leaf)
+    assert same(with_timeline(happening, release=release, model=model), stated)
+    assert stated.end > 1.2 * alone.end
+    assert stated.leaves["scan_write_bytes"][second.leaf] > 0
+
+
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
+def test_both_engines_see_the_same_happen(release: str) -> None:
+    setup = replace(
+        small(release, blocks=300),
+        timeline=(
+            SetTunable(at=0.3, name="zfs_vdev_scrub_max_active", value=1),
+            Pause(at=0.7, seconds=2.0),
+            SetTunable(at=1.1, name="zfs_vdev_scrub_max_active", value=4),
+        ),
+    )
+    assert same(Run(setup).finish(), Run(replace(setup, plane=ReferencePlane)).finish())
+
+
+def test_a_writer_may_come_and_go() -> None:
+    def load(pool: Pool) -> Steps:
+        yield from pool.at(2.0)
+        pool.set_writer(20e6)
+        yield pool.environment.timeout(10.0)
+        pool.set_writer(0.0)
+
+    run = Run(small())
+    run.pool.happen(load(run.pool))
+    result = run.finish()
+    others = [each.leaves["write_bytes"] - each.leaves["scan_write_bytes"] for each in (result, plain())]
+    written = float((others[0] - others[1]).sum())
+    # Two data columns and a parity of the 200 MB, or what of them came before the end.
+    assert 20e6 < written < 1.6 * 20e6 * 10.0
+    assert result.end > plain().end
+
+
+def test_what_cannot_happen_is_refused() -> None:
+    run = Run(small())
+    with pytest.raises(InputError, match="no_such_tunable"):
+        run.pool.set_tunable("no_such_tunable", 1)
+    scenario = Scenario.from_dict({"layout": "mirror2", "fill": 0.3, "operation": "rebuild"})
+    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
+    pool = miniature(resolved, Member(), blocks=500)
+    rebuild = Run(whole_setup(resolved, pool.table, plane_model(resolved, Member().factors, 1)))
+    with pytest.raises(NotSimulatedYet):
+        rebuild.pool.replace(0, 1)
+    with pytest.raises(NotSimulatedYet):
+        rebuild.pool.pause()
+
+
+def test_runs_and_planes_are_not_derived_from() -> None:
+    """Sampled and exact runs feed the strategies; they are no kinds of runs or planes."""
+    root = Path(zsim.__file__).parent
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            bases = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+            assert not {"Run", "CompiledPlane", "ReferencePlane", "LegacyScan", "SortedScan"} & set(bases), (
+                path
+            )

@@ -1,0 +1,290 @@
+"""`zsim.fleet`: closed forms in the exponential limit, queues, and the same fleet event by event."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zsim
+from zsim.base.errors import InputError
+from zsim.cli.main import main
+from zsim.planning.fleet.api import fleet
+from zsim.planning.fleet.block import Kind, Site, run_block
+from zsim.planning.fleet.events import simulate_events
+from zsim.planning.fleet.response import tabulated
+from zsim.planning.fleet.spec import Fleet, Pools
+from zsim.planning.risk.chain import within
+from zsim.planning.risk.group import HOUR, YEAR, Group, one_world
+from zsim.prediction.answer.prediction import Quantiles
+from zsim.scenario.model import Scenario
+
+DAY = 24 * HOUR
+EXACT = {"afr": "2%", "correlation": 1, "latent": False}
+
+
+def fleet_of(*pools: dict[str, Any], **site: Any) -> Fleet:
+    fixed = {"detect": 0, "visit": 0, "years": 10, "trials": 400}
+    return Fleet.from_dict({**fixed, **site, "pool": list(pools)})
+
+
+def kind(**changes: Any) -> Kind:
+    known: dict[str, Any] = {
+        "pools": 1,
+        "vdevs": 1,
+        "group": Group(children=10, tolerance=1),
+        "world": one_world(0.05 / YEAR, DAY),
+        "fills": (0.5, 0.5),
+        "table_fills": np.zeros(1),
+        "table_hours": np.array([DAY]),
+        "critical": 300.0,
+    }
+    return Kind(**{**known, **changes})
+
+
+def site(**changes: Any) -> Site:
+    known: dict[str, Any] = {
+        "horizon": 10 * YEAR,
+        "detect": 0.0,
+        "visit": 0.0,
+        "lead_time": 14 * DAY,
+        "spares": None,
+        "crews": None,
+    }
+    return Site(**{**known, **changes})
+
+
+@pytest.mark.parametrize("layout", ["mirror2", "raidz1x8", "4*raidz2x10", "raidz3x12"])
+def test_losses_are_those_of_the_chain(layout: str) -> None:
+    found = fleet(fleet_of({"name": "a", "count": 50, "layout": layout, "hours": 48, **EXACT}))
+    vdevs = Scenario(layout=layout).layout.vdevs
+    group = Group.of(vdevs[0])
+    chance = within(group, one_world(-math.log(0.98) / YEAR, 2 * DAY), 10 * YEAR).vdev[0]
+    expected = 50 * len(vdevs) * chance / 10
+    assert found.losses_per_year.vdev.p == pytest.approx(expected, rel=0.03, abs=0)
+    assert found.losses_per_year.vdev.low <= expected <= found.losses_per_year.vdev.high
+
+
+def test_shared_hazard_multiplies_losses_by_its_second_moment() -> None:
+    def losses(correlation: float) -> float:
+        pools = {**EXACT, "afr": "0.1%", "correlation": correlation}
+        found = fleet(fleet_of({"name": "a", "count": 500, "layout": "mirror2", "hours": 24, **pools}))
+        return found.losses_per_year.vdev.p
+
+    assert losses(6) / losses(1) == pytest.approx(6, rel=0.15, abs=0)
+
+
+def test_failures_and_degraded_time_of_independent_drives() -> None:
+    asked = fleet_of(
+        {"name": "a", "count": 20, "layout": "raidz2x12", "hours": 30, **EXACT, "afr": "40%"}, detect=6
+    )
+    found = fleet(asked)
+    rate = -math.log(0.6)
+    assert found.failures_per_year == pytest.approx(240 * rate, rel=0.01, abs=0)
+    row = found.pools[0]
+    assert row.missing_s == pytest.approx(36 * HOUR, rel=0.005, abs=0)
+    at_least_two = sum(row.degraded_s[1:])
+    load = 12 * rate / 8766 * 36
+    assert row.degraded_s[0] == pytest.approx(load * math.exp(-load) * YEAR, rel=0.02, abs=0)
+    assert at_least_two == pytest.approx((1 - math.exp(-load) * (1 + load)) * YEAR, rel=0.05)
+
+
+def test_weibull_lifetimes_fail_as_their_hazard_says() -> None:
+    asked = fleet_of(
+        {"name": "a", "count": 100, "layout": "mirror2", "hours": 24, **EXACT, "shape": 2.0, "age": 3},
+        years=2,
+        trials=8000,
+    )
+    found = fleet(asked)
+    scale = YEAR / -math.log(0.98) / math.gamma(1.5) / YEAR
+    expected = 200 * ((5 / scale) ** 2 - (3 / scale) ** 2) / 2
+    assert found.failures_per_year == pytest.approx(expected, rel=0.03, abs=0)
+
+
+def test_spares_of_a_base_stock_and_poisson_demand() -> None:
+    """A failure waits if as many as the shelf holds came within the lead time: a Poisson tail (Palm)."""
+    one = kind(pools=10)
+    found = run_block((one,), site(spares=1, lead_time=30 * DAY), 400, (1,))
+    load = 10 * 10 * 0.05 / YEAR * 30 * DAY
+    # The shelf is full at first: the share is a little less than in the long run.
+    assert found.waits[2] / found.failures[0] == pytest.approx(1 - math.exp(-load), rel=0.03, abs=0)
+    demand = found.demand / found.demand.sum()
+    assert demand[0] == pytest.approx(math.exp(-load), rel=0.02, abs=0)
+    assert demand[1] == pytest.approx(load * math.exp(-load), rel=0.03, abs=0)
+
+
+def test_one_crew_is_a_queue_with_equal_visits() -> None:
+    """M/D/1: the mean wait is load * visit / 2 / (1 - load) (Pollaczek and Khinchine)."""
+    one = kind(pools=100)
+    visit = 2 * DAY
+    found = run_block((one,), site(crews=1, visit=visit), 300, (1,))
+    load = 1000 * 0.05 / YEAR * visit
+    expected = load * visit / 2 / (1 - load)
+    assert found.waits[1] / found.failures[0] == pytest.approx(expected, rel=0.03, abs=0)
+    two = run_block((one,), site(crews=2, visit=visit), 300, (1,))
+    assert two.waits[1] < 0.2 * found.waits[1]
+
+
+def truth(fill: float) -> float:
+    """Hours of a repair as a simulator might give them: more than linear in the fill [s]."""
+    return (10 + 60 * fill**1.5) * HOUR
+
+
+def quantiles(scenario: Scenario) -> Quantiles:
+    assert scenario.fill is not None
+    return Quantiles(p50=truth(scenario.fill))
+
+
+def test_two_hundred_pools_event_by_event_agree_with_the_tabulated_fleet() -> None:
+    pools = [
+        {"name": "wide", "count": 120, "layout": "raidz2x12", "fill": 0.4, "fill_per_year": 0.05},
+        {"name": "pairs", "count": 80, "layout": "4*mirror2", "fill": 0.3},
+    ]
+    shared = {"afr": "8%", "correlation": 3, "latent_incidence": "2%", "scrub": "60d"}
+    asked = fleet_of(
+        *({**each, **shared} for each in pools), spares=6, lead_time="10d", crews=2, visit="12h", detect="6h",
+        trials=300,
+    )  # fmt: skip
+    table = fleet(asked, hours_of=quantiles)
+    assert max(row.table_error for row in table.pools) < 0.02
+
+    from zsim.planning.fleet import api
+
+    resolved = [api._resolved(each) for each in asked.pool]
+    tables = [tabulated(each, 10, quantiles) for each in asked.pool]
+    drawn = [api._worlds(each, 1) for each in asked.pool]
+    block = next(api._blocks(asked, resolved, tables, drawn))
+
+    def hours(place: int, moment: float) -> float:
+        begin, end = block.kinds[place].fills
+        return truth(begin + (end - begin) * moment / block.site.horizon)
+
+    runs = [simulate_events(block.kinds, block.site, hours, seed) for seed in range(12)]
+    for place, row in enumerate(table.pools):
+        for told, counted in (
+            (row.failures_per_year, [run.failures[place] / 10 for run in runs]),
+            (row.degraded_s[0] * row.pools, [run.levels[place][0] / 10 for run in runs]),
+            # A lost vdev is restored at once here, and repaired on there: level 2 of a pair is no level.
+            (row.degraded_s[1] * row.pools * (1 - place), [run.levels[place][1] / 10 for run in runs]),
+            (row.losses_per_year.files.p, [run.files[place] / 10 for run in runs]),
+            (row.losses_per_year.vdev.p, [run.vdev[place] / 10 for run in runs]),
+        ):
+            error = np.std(counted, ddof=1) / math.sqrt(len(counted))
+            assert np.mean(counted) == pytest.approx(told, abs=4 * error + 0.03 * told)
+    failures = sum(sum(run.failures) for run in runs)
+    assert sum(run.spare_wait for run in runs) / failures == pytest.approx(
+        table.spares.mean_wait_s, rel=0.15, abs=0
+    )
+    assert sum(run.crew_wait for run in runs) / failures == pytest.approx(
+        table.crews.mean_wait_s, rel=0.15, abs=0
+    )
+
+
+def test_the_table_tells_its_distance_from_the_simulator() -> None:
+    pools = Pools.read({"name": "a", "layout": "raidz2x6", "fill": 0.2, "fill_per_year": 0.07})
+    table = tabulated(pools, 10, quantiles)
+    assert len(table.fills) == 3
+    assert 0 < table.error < 0.05
+    middle = float(table.hours(np.array([0.55]), 0.0)[0])
+    assert middle == pytest.approx(truth(0.55), rel=0.01, abs=0)
+
+
+def test_any_executor_gives_the_same_bits() -> None:
+    asked = fleet_of(
+        {"name": "a", "count": 30, "layout": "2*raidz2x8", "hours": 24}, trials=64, spares=3, crews=1, visit=1
+    )
+    alone = fleet(asked).to_dict()
+    with ThreadPoolExecutor(3) as executor:
+        assert fleet(asked, executor=executor).to_dict() == alone
+    assert fleet(asked.changed(seed=2)).to_dict() != alone
+
+
+def test_ten_million_pool_years_in_a_minute() -> None:
+    asked = fleet_of({"name": "a", "count": 200, "layout": "2*raidz2x12", "hours": 30}, trials=500)
+    before = time.process_time()
+    found = fleet(asked)
+    spent = time.process_time() - before
+    assert found.pool_years == 1e6
+    assert spent < 6.0
+
+
+FILE = """
+years = 3
+trials = 50
+spares = 2
+crews = 1
+lead_time = "7d"
+
+[[pool]]
+name = "archive"
+count = 12
+layout = "2*raidz2x12"
+fill = 0.8
+hours = 40
+afr = "ST16000NM001G"
+
+[[pool]]
+name = "machines"
+count = 30
+layout = "6*mirror2"
+hours = 6
+scrub = "14d"
+"""
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, picture = tmp_path / "fleet.toml", tmp_path / "fleet.svg"
+    path.write_text(FILE, encoding="utf-8")
+    assert main(shlex.split(f"fleet {path} --plot {picture}")) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Chance that a vdev is lost within 3 years: ")
+    for words in ("archive", "machines", "Spares", "Repair crews", "share"):
+        assert words in out
+    assert picture.stat().st_size > 1000
+    assert main(shlex.split(f"fleet {path} --trials 20 --years 2 --json")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trials"] == 20
+    assert found["pool_years"] == 42 * 2 * 20
+    assert [row["name"] for row in found["pools"]] == ["archive", "machines"]
+    assert sum(row["share"] for row in found["pools"]) == pytest.approx(1, abs=0.01)
+    losses = found["losses_per_year"]
+    assert 0 < losses["pool"]["p"] < losses["vdev"]["p"] < losses["files"]["p"]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("years = 3", "pool"),
+        ('[[pool]]\nname = "a"', "layout"),
+        ('[[pool]]\nlayout = "mirror2"\ncount = 0', "count"),
+        ('[[pool]]\nlayout = "mirror2"\n[[pool]]\nlayout = "mirror2"', "pool.name"),
+        ('crews = 0\n[[pool]]\nlayout = "mirror2"', "crews"),
+        ('detect = "soon"\n[[pool]]\nlayout = "mirror2"', "detect"),
+        ('[[pool]]\nlayout = "mirror2"\nhours = 3\nafr = "150%"', "afr"),
+        ('[[pool]]\nlayout = "mirror2+raidz1x4"\nhours = 3', "layout"),
+        ('colour = 3\n[[pool]]\nlayout = "mirror2"', "colour"),
+    ],
+)
+def test_bad_files_are_one_sentence(
+    text: str, field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "fleet.toml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["fleet", str(path)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"zsim: {field} ")
+    assert len(told.err.splitlines()) == 1
+
+
+def test_public_names() -> None:
+    assert zsim.fleet is fleet
+    with pytest.raises(InputError, match="pool"):
+        zsim.Fleet.from_dict({})

@@ -1,0 +1,214 @@
+"""``zsim plan``: candidates, wishes, screening and confirmation, bisection, the front."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zsim
+from zsim.base.errors import InputError
+from zsim.cli.main import main
+from zsim.planning.design import facts, search
+from zsim.planning.design.candidates import for_drives
+from zsim.planning.design.requirements import Requirement
+from zsim.planning.risk.group import HOUR
+from zsim.planning.risk.question import RiskInputs
+from zsim.scenario.layout import Layout
+
+TEBI = 1024**4
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The layouts that a simulator was asked for, which takes two hours a drive and 60 a full pool."""
+    seen: list[str] = []
+
+    def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Any]]:
+        for place, stated in enumerate(scenarios):
+            seen.append(stated["layout"])
+            vdev = Layout.parse(stated["layout"]).vdevs[0]
+            hours = (2 * vdev.children + 60 * stated.get("fill", 0.5)) * HOUR
+            yield place, {"p10_s": 0.8 * hours, "p50_s": hours, "p90_s": 1.5 * hours}
+
+    monkeypatch.setattr(facts, "answers", answers)
+    return seen
+
+
+def test_candidates_use_the_drives_there_are() -> None:
+    found = for_drives(60, 0)
+    layouts = {str(each.layout) for each in found}
+    assert {"30*mirror2", "20*mirror3", "10*raidz2x6", "5*raidz2x12", "4*raidz3x15"} <= layouts
+    assert {"draid2:8d:60c:1s", "2*draid2:8d:30c:1s"} <= layouts
+    assert all(each.drives == 60 for each in found)
+    assert all(each.spares <= 4 for each in found)
+    assert len(layouts) == len(found)
+    assert all(each.spares >= 3 for each in for_drives(60, 3))
+    assert [str(each.layout) for each in for_drives(2, 0)] == ["mirror2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "met"),
+    [
+        ("p90 < 24h", {"p90_s": 86_399.0}, True),
+        ("p90<24h", {"p90_s": 86_400.0}, False),
+        ("vdev < 1e-5", {"vdev_per_year": 9e-6}, True),
+        ("vdev < 0.001%", {"vdev_per_year": 2e-5}, False),
+        ("vdev <= 1 in 100,000", {"vdev_per_year": 1e-5}, True),
+        ("usable >= 700T", {"usable_bytes": 700 * TEBI}, True),
+        ("random >= 2,000", {"random_reads": 1999}, False),
+        ("read > 2GB/s", {"read_rate": 2.1e9}, True),
+        ("p90 < 24h", {}, False),
+    ],
+)
+def test_wishes(text: str, row: dict[str, float], met: bool) -> None:
+    assert Requirement.parse(text).is_met(row) is met
+
+
+@pytest.mark.parametrize("text", ["p90", "p90 = 3h", "colour < 3", "p90 < soon", "random > many"])
+def test_wishes_that_are_none(text: str) -> None:
+    with pytest.raises(InputError):
+        Requirement.parse(text)
+
+
+def test_a_few_runs_tell_the_hours_of_all_and_the_best_are_confirmed(simulated: list[str]) -> None:
+    design = search.plan_layouts(drives=60, fill=0.8, drive_size="20TB", require=["usable >= 600T"])
+    screening = [name for name in simulated if "*" not in name]
+    assert len(screening) <= 20
+    assert len(simulated) - len(screening) <= search.CONFIRMED
+    meeting = design.meeting
+    assert meeting
+    assert all(row["usable_bytes"] >= 600 * TEBI for row in meeting)
+    assert [row["usable_bytes"] for row in meeting] == sorted(
+        (row["usable_bytes"] for row in meeting), reverse=True
+    )
+    for row in meeting:
+        vdev = Layout.parse(row["layout"]).vdevs[0]
+        if vdev.kind == "raidz":
+            assert row["p50_s"] == pytest.approx((2 * vdev.children + 48) * HOUR, rel=0.05)
+        assert row["vdev_per_year_low"] < row["vdev_per_year"] < row["vdev_per_year_high"]
+        assert row["random_reads_degraded"] < row["random_reads"]
+    assert not any(row["meets"] for row in design.rows if row["layout"] == "30*mirror2")
+
+
+def test_what_fails_without_a_simulation_is_not_simulated(simulated: list[str]) -> None:
+    search.plan_layouts(drives=24, drive_size="4TB", require=["random >= 1500"])
+    assert simulated
+    assert all(name.partition("*")[2].startswith("mirror") or name.startswith("mirror") for name in simulated)
+
+
+def test_the_front_holds_what_nothing_beats() -> None:
+    rows = [
+        {"layout": name, "usable_bytes": a, "vdev_per_year": b, "p90_s": c, "random_reads": d}
+        for name, a, b, c, d in (
+            ("a", 10, 1, 1, 1),
+            ("b", 9, 2, 1, 1),
+            ("c", 5, 0.1, 1, 1),
+            ("d", 10, 1, 1, 2),
+        )
+    ]
+    assert search.pareto(rows) == ["c", "d"]
+
+
+def test_kinds_and_how_many_are_confirmed(simulated: list[str]) -> None:
+    found = search.plan_layouts(drives=24, drive_size="4TB", kinds=["raidz"], confirm=1)
+    assert all("raidz" in row["layout"] for row in found.rows)
+    assert sum(row["simulated"] for row in found.rows) == 1
+
+
+def test_usable_space_or_a_budget_instead_of_drives(simulated: list[str]) -> None:
+    space = search.plan_layouts(usable=100 * TEBI, drive_size="20TB", kinds=["mirror", "draid"])
+    assert all(row["usable_bytes"] >= 100 * TEBI for row in space.rows)
+    money = search.plan_layouts(budget=8500, price=350, drive_size="20TB", kinds=["mirror"])
+    assert all(row["drives"] <= 24 and row["price"] <= 8500 for row in money.rows)
+    with pytest.raises(InputError, match="price"):
+        search.plan_layouts(budget=8500)
+    with pytest.raises(InputError, match="one of drives"):
+        search.plan_layouts(drives=3, usable=100)
+
+
+def test_the_widest_vdev_under_a_limit(simulated: list[str]) -> None:
+    found = search.widest("raidz2x6", ["p90 < 100h"], fill=0.5)
+    # 1.5 (2 n + 30) < 100
+    assert found.answer == "raidz2x18"
+    assert len(simulated) <= 7
+    assert search.widest("raidz2x6", ["p90 < 10h"]).answer is None
+    assert search.widest("raidz3x6", ["p90 < 10d"]).answer == "raidz3x24"
+    with pytest.raises(InputError, match="RAID-Z"):
+        search.widest("mirror2", ["p90 < 1h"])
+    with pytest.raises(InputError, match="limit"):
+        search.widest("raidz2x6", [])
+
+
+def test_the_fill_at_which_a_limit_is_crossed(simulated: list[str]) -> None:
+    found = search.fullest("raidz2x12", ["p90 < 80h"])
+    # 1.5 (24 + 60 fill) < 80
+    assert found.answer == "48 %"
+    assert len(simulated) <= 10
+    assert all(row["meets"] == (row["fill"] <= 0.48) for row in found.rows)
+
+
+def test_what_a_spare_or_a_scrub_buys() -> None:
+    found = search.worth("raidz2x12", RiskInputs(hours=30 * HOUR))
+    times = {row["change"]: row for row in found.rows}
+    assert times["as it is"]["vdev_times"] == 1.0
+    assert times["a hot spare"]["vdev_times"] < 0.7
+    assert times["spares ordered when needed"]["vdev_times"] > 2
+    assert times["a scrub every 7 d"]["files_times"] < times["a scrub every 14 d"]["files_times"] < 1
+    assert times["no scrubs for a year"]["files_times"] > 2
+    assert times["a repair twice as fast"]["vdev_times"] < 1 < times["a repair half as fast"]["vdev_times"]
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture, stored = tmp_path / "front.svg", tmp_path / "plan.json"
+    wishes = '--require "usable >= 200T" --require "vdev < 1 in 100"'
+    line = f"plan --drives 24 --drive-size 20TB --fill 80% --hours 30 {wishes} --plot {picture} -o {stored}"
+    assert main(shlex.split(line)) == 0
+    out = capsys.readouterr().out
+    assert "layouts meet usable >= 200T and vdev < 1 in 100." in out.splitlines()[0]
+    assert "2*raidz2x12" in out
+    assert "front" in out
+    assert picture.stat().st_size > 1000
+    data = json.loads(stored.read_text(encoding="utf-8"))
+    assert {"layout", "p50_s", "p90_s", "vdev_per_year", "usable_bytes", "random_reads", "pareto"} <= set(
+        data["rows"][0]
+    )
+    for find in ("width", "fill", "worth"):
+        more = "" if find == "worth" else wishes.partition(" --require ")[2] and '--require "vdev < 1 in 100"'
+        picture = tmp_path / f"{find}.svg"
+        line = f"plan --find {find} --layout raidz2x12 --hours 30 {more} --plot {picture} --json"
+        assert main(shlex.split(line)) == 0
+        assert json.loads(capsys.readouterr().out)["question"] == find
+        assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("flags", "field"),
+    [
+        ("", "drives"),
+        ("--drives 1", "--drives"),
+        ("--drives 12 --usable 3T", "--usable"),
+        ("--drives 12 --require p90", "--require"),
+        ("--drives 12 --sort colour", "--sort"),
+        ("--drives 12 --kinds raidz,disk", "--kinds"),
+        ("--drives 12 --find cheapest", "--find"),
+        ("--drives 12 --layout raidz2x6", "layout"),
+        ("--find width --require 'p90 < 3h'", "layout"),
+        ("--find fill --layout raidz2x6 --drives 3", "--drives"),
+        ("--budget 100", "--price"),
+    ],
+)
+def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(f"plan {flags} --hours 30 --json")) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"zsim: {field} ")
+    assert len(told.err.splitlines()) == 1
+
+
+def test_the_function_is_public() -> None:
+    assert zsim.plan_layouts is search.plan_layouts

@@ -1,0 +1,153 @@
+"""``zsim eta``: from a pasted status to a finish time."""
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import zsim
+from zsim.base.errors import InputError
+from zsim.cli.main import main
+from zsim.planning.eta.reading import in_order, read_paste
+from zsim.planning.eta.watching import log_line, prometheus_text, status_of, watched
+
+EXAMPLE = (Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt").read_text()
+NOW = datetime(2026, 11, 22, 11, 52, 40)
+FAST = ("drive=generic-7200rpm-cmr",)
+SMALL = """\
+  pool: rpool
+ state: DEGRADED
+  scan: resilver in progress since Sun Nov 22 11:40:00 2026
+\t{scanned} / 200G scanned at 1G/s, {issued} / 200G issued at 100M/s
+\t{issued} resilvered, {percent}% done, 00:20:00 to go
+config:
+
+\tNAME                  STATE     READ WRITE CKSUM
+\trpool                 DEGRADED     0     0     0
+\t  mirror-0            DEGRADED     0     0     0
+\t    sda               ONLINE       0     0     0
+\t    replacing-1       DEGRADED     0     0     0
+\t      sdb             OFFLINE      0     0     0
+\t      sdc             ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+def small(issued=50, scanned=200):
+    return SMALL.format(scanned=f"{scanned}G", issued=f"{issued}G", percent=issued / 2)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return zsim.eta(EXAMPLE)
+
+
+def test_the_answer_has_what_the_interface_promises(answer):
+    data = answer.to_dict()
+    for name in ("total_s", "remaining_s", "finish"):
+        assert list(data[name]) == ["p10", "p50", "p90"]
+    assert data["remaining_s"]["p10"] < data["remaining_s"]["p50"] < data["remaining_s"]["p90"]
+    assert data["elapsed_s"] == 3 * 3600 + 41 * 60 + 37
+    assert data["zpool"]["remaining_s"] == 18 * 3600 + 54 * 60 + 57
+    assert datetime.fromisoformat(data["finish"]["p50"]) > NOW
+    assert {"kind", "observed", "expected", "weight", "narrows"} == set(data["evidence"][0])
+    assert json.loads(answer.to_json()) == data
+
+
+def test_the_whole_is_what_is_gone_and_what_is_left(answer):
+    assert answer.total_s.p50 == pytest.approx(answer.elapsed_s + answer.remaining_s.p50, rel=0.02)
+
+
+def test_the_words_name_finish_zpool_and_what_a_step_would_cost(answer):
+    words = str(answer)
+    assert "done at" in words
+    assert "zpool says 18 h 55 min" in words
+    assert "replacing a second drive now does not disturb" in " ".join(words.split())
+    assert "a reboot now" in words
+
+
+def test_a_finished_scan_is_a_sentence(capsys, monkeypatch, tmp_path):
+    path = tmp_path / "status.txt"
+    done = "  scan: scrub repaired 0B in 05:00:00 with 0 errors on Sun Nov 22 05:24:01 2026\n"
+    path.write_text(re.sub(r"  scan: .*?config:", done + "config:", EXAMPLE, flags=re.DOTALL))
+    assert main(["eta", str(path)]) == 2
+    assert "a running scan is expected" in capsys.readouterr().err
+
+
+def test_no_scan_is_a_sentence():
+    with pytest.raises(InputError, match="a running scan is expected"):
+        read_paste(
+            "  pool: a\n state: ONLINE\n  scan: none requested\nconfig:\n\nerrors: No known data errors\n"
+        )
+
+
+def test_scan_lines_alone_get_an_answer():
+    lines = re.search(r"  scan: .*?to go\n", EXAMPLE, re.DOTALL)[0]
+    paste = read_paste(lines, now=NOW)
+    assert str(paste.scenario.layout) == "raidz2x6"
+    assert paste.scans[-1].issued == pytest.approx(9.84 * 2**40, rel=1e-3)
+    assert "is assumed" in paste.notes[0]
+
+
+def test_statuses_are_put_in_order_whatever_order_they_come_in():
+    early, late = small(20), small(50)
+    dated = f"Sun Nov 22 11:55:00 UTC 2026\n{late}\nSun Nov 22 11:46:00 UTC 2026\n{early}"
+    paste = read_paste(dated)
+    assert [scan.issued for scan in paste.scans] == sorted(scan.issued for scan in paste.scans)
+    assert paste.at == datetime(2026, 11, 22, 11, 55)
+    assert in_order([*reversed(paste.scans)]) == list(paste.scans)
+
+
+def test_a_status_of_another_day_is_dated_by_its_counters():
+    paste = read_paste(small(50, 100), now=datetime(2027, 6, 1))
+    assert paste.at is not None
+    assert paste.at.date() == datetime(2026, 11, 22).date()
+
+
+def test_a_piped_status_is_of_now():
+    paste = read_paste(small(50), now=datetime(2026, 11, 22, 11, 48, 30))
+    assert paste.at == datetime(2026, 11, 22, 11, 48, 30)
+
+
+def test_a_watched_scan_narrows_and_ends_with_the_scan():
+    texts = iter([small(20), small(50), small(90), "  pool: rpool\n state: ONLINE\n  scan: none requested\n"])
+    times = iter(datetime(2026, 11, 22, 11, minute) for minute in (44, 50, 58, 59))
+    found = list(
+        watched("rpool", 60.0, status=lambda _: next(texts), sleep=lambda _: None, clock=lambda: next(times))
+    )
+    assert len(found) == 3
+    assert [each.done for each in found] == sorted(each.done for each in found)
+    assert found[-1].remaining_s.p90 < found[0].remaining_s.p90
+    assert json.loads(log_line(found[-1]))["pool"] == "rpool"
+    text = prometheus_text(found[-1])
+    assert re.search(r'^zsim_scan_remaining_seconds\{pool="rpool",quantile="0.9"\} \d', text, re.MULTILINE)
+    for line in text.splitlines():
+        assert re.fullmatch(r"# (HELP|TYPE) \w+ .+|\w+\{[^}]*\} [-+.\deE]+", line)
+
+
+def test_a_pool_is_asked_without_a_shell(tmp_path, monkeypatch):
+    fake = tmp_path / "zpool"
+    fake.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/asked\nprintf 'status'\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert status_of("tank; rm") == "status"
+    assert (tmp_path / "asked").read_text() == "status -v tank; rm\n"
+    with pytest.raises(InputError):
+        status_of("-x")
+
+
+def test_json_is_all_that_is_on_stdout_and_files_are_written(tmp_path, capsys, monkeypatch):
+    path, log, prom = tmp_path / "status.txt", tmp_path / "log.jsonl", tmp_path / "zsim.prom"
+    path.write_text(f"Sun Nov 22 11:48:30 UTC 2026\n{small(50)}")
+    assert main(["eta", str(path), "--json", "--log", str(log), "--prometheus", str(prom)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert json.loads(log.read_text())["total_s"] == data["total_s"]
+    assert prom.read_text().startswith("# HELP zsim_scan_remaining_seconds")
+
+
+def test_watching_needs_a_pool(capsys):
+    assert main(["eta", "--watch", "5"]) == 2
+    assert "it needs a pool to ask" in capsys.readouterr().err

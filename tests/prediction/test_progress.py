@@ -1,0 +1,150 @@
+"""A running scan: what its statuses say of its end, world by world."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
+from zsim.prediction.progress.moments import PoolFacts, adapted, clock_of, history_of, state_of
+from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior
+from zsim.prediction.progress.remaining import remaining
+from zsim.scenario.evidence import RunningScan
+
+T = 1 << 40
+NOISE = fitted_noise()
+
+
+def course(visit_s=1000.0, issue_s=9000.0, **more):
+    return Course(visit_s, issue_s, 10.0, straight(), repaired=2.0 * T, **more)
+
+
+def scan(**fields):
+    return RunningScan(
+        **({"kind": "resilver", "format": "2.2+", "total": 10 * T, "total_issue": 10 * T} | fields)
+    )
+
+
+def test_cells_sum_to_the_course():
+    assert course().seconds().sum() == pytest.approx(course().total_s)
+    assert course(drifts=1.0).seconds(0.5).sum() == pytest.approx(course().total_s)
+    assert done_cells(0.0, 0.0).sum() == 0.0
+    assert done_cells(1.0, 1.0).sum() == CELLS - 1  # the tail is still to come
+
+
+def test_a_drift_makes_what_is_left_longer():
+    seconds = course(drifts=1.0).seconds(0.5)
+    half = done_cells(1.0, 0.5)
+    assert (seconds * (1.0 - half)).sum() > (course().seconds() * (1.0 - half)).sum()
+
+
+def test_zones_slow_a_scan_down_on_its_way():
+    zoned = with_zones(straight(), (200e6, 150e6, 100e6), 1.0)
+    assert zoned.at(np.array([0.5]))[0] < 0.45
+    assert with_zones(straight(), (200e6, 150e6, 100e6), 0.0).at(np.array([0.5]))[0] == pytest.approx(
+        0.5, abs=0.01
+    )
+
+
+def test_work_seen_to_go_slowly_goes_on_slowly():
+    seconds = course().seconds()
+    done = done_cells(1.0, 0.5)
+    took = 3.0 * float((seconds * done).sum())
+    prior = covariance(NOISE, NOISE.restless[0][0])
+    found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], prior)
+    plain = posterior(seconds, [], [1.0 - done], prior)
+    assert 1.5 < np.exp(found.logs[0] - plain.logs[0]) < 3.5
+    assert found.spreads[0] < plain.spreads[0]
+
+
+def test_the_interval_narrows_as_a_scan_gets_on():
+    widths = []
+    for share in (0.1, 0.3, 0.6, 0.9):
+        seen = scan(elapsed=1000.0 + 9000.0 * share, scanned=10 * T, issued=int(10 * T * share))
+        low, middle, high = remaining([course()], [seen], PoolFacts()).total()
+        assert low <= middle <= high
+        widths.append(np.log(high / low))
+    assert widths == sorted(widths, reverse=True)
+    assert middle == pytest.approx(10_010.0, rel=0.03)
+
+
+def test_worlds_that_fit_the_progress_weigh_more():
+    seen = scan(elapsed=5500.0, scanned=10 * T, issued=5 * T)
+    found = remaining([course(), course(10_000.0, 90_000.0)], [seen], PoolFacts())
+    assert found.worlds[0] > 0.8
+
+
+def test_before_anything_is_known_the_answer_is_that_of_the_worlds():
+    low, middle, high = remaining([course(), course(2000.0, 18_000.0)], [], PoolFacts()).total()
+    assert 10_000.0 < middle < 20_000.0
+    assert high / low > 2.0
+
+
+def test_releases_up_to_2_1_count_what_is_skipped_as_issued():
+    seen = scan(
+        format="0.8-2.1", total_issue=None, scanned=10 * T, issued=6 * T, processed=T // 5, elapsed=400.0
+    )
+    assert state_of(seen, course(needed=0.5), PoolFacts(), NOISE).issued == pytest.approx(0.1)
+    assert state_of(seen, course(), PoolFacts(), NOISE).issued == pytest.approx(0.6, rel=0.02)
+
+
+def test_from_2_2_on_the_total_to_issue_is_known_when_all_is_scanned():
+    early = scan(scanned=5 * T, issued=T, total_issue=8 * T, elapsed=400.0)
+    late = scan(scanned=10 * T, issued=T, total_issue=5 * T, elapsed=900.0)
+    world = course(needed=0.5)
+    assert state_of(early, world, PoolFacts(), NOISE).issued == pytest.approx(0.2, rel=0.02)
+    assert state_of(early, world, PoolFacts(), NOISE).visited == pytest.approx(0.5)
+    assert state_of(late, world, PoolFacts(), NOISE).issued == pytest.approx(0.2, rel=0.02)
+
+
+def test_dates_go_before_rates_that_restart_with_an_import():
+    since = datetime(2026, 11, 1, 8, 0, 0)
+    seen = scan(since=since, at=datetime(2026, 11, 1, 10, 0, 0), issued=T, issue_rate=T / 600)
+    assert clock_of(seen) == (7200.0, "scan")
+
+
+def test_a_pass_leaves_out_the_metadata_phase():
+    seen = scan(scanned=10 * T, issued=5 * T, issue_rate=5 * T / 4500)
+    assert clock_of(seen) == (pytest.approx(4500.0, rel=1e-3), "pass")
+    low, middle, high = remaining([course()], [seen], PoolFacts()).total()
+    assert low < 10_010.0 < high
+    assert middle > 9000.0
+
+
+def test_the_metadata_phase_informs_by_what_is_scanned():
+    found = remaining([course()], [scan(scanned=5 * T, issued=0, elapsed=500.0)], PoolFacts())
+    assert found.state.phase == "metadata scan"
+    assert found.parts["metadata scan"] == pytest.approx(500.0, rel=0.2)
+    assert found.total()[1] == pytest.approx(10_010.0, rel=0.2)
+
+
+def test_counters_that_stand_still_shorten_nothing():
+    first = scan(elapsed=5500.0, scanned=10 * T, issued=5 * T)
+    again = scan(elapsed=5600.0, scanned=10 * T, issued=5 * T)
+    history = history_of([first, again], course(), PoolFacts(), NOISE)
+    assert history.known_s == 5500.0
+    assert history.idle_s == 100.0
+
+
+def test_legacy_order_has_no_metadata_phase():
+    seen = RunningScan(kind="resilver", format="legacy", total=10 * T, scanned=4 * T, elapsed=4000.0)
+    state = state_of(seen, Course(0.0, 9000.0, 10.0, straight(), 2.0 * T), PoolFacts(sorted=False), NOISE)
+    assert (state.visited, state.issued) == (1.0, 0.4)
+
+
+def test_shapes_keep_their_order():
+    shape = Shape(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.2, 1.0]))
+    assert list(shape.at(np.array([0.25, 0.75]))) == pytest.approx([0.1, 0.6])
+
+
+def test_what_is_skipped_tells_how_full_the_damaged_vdev_is():
+    # 70 % of what was scanned needed no repair: the damaged vdev holds 30 %, not half.
+    seen = scan(
+        format="0.8-2.1", total_issue=None, scanned=4 * T, issued=28 * T // 10, processed=0, elapsed=400.0
+    )
+    found = adapted(course(needed=0.5), [seen])
+    assert found.needed == pytest.approx(0.3, rel=1e-6)
+    assert found.issue_s == pytest.approx(9000.0 * 0.6, rel=1e-6)
+    done = scan(scanned=10 * T, issued=T, total_issue=3 * T, elapsed=900.0)
+    assert adapted(course(needed=0.5), [done]).needed == pytest.approx(0.3, rel=1e-6)
+    assert adapted(course(), [scan(scanned=4 * T, issued=T)]).needed == 1.0

@@ -1,0 +1,350 @@
+"""From the run of a miniature to the pool: scaling, samples of metaslabs, rhythm of txgs, what-ifs."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.resolve import resolve
+from zsim.engine.model import NOT_REPAIRED
+from zsim.prediction.answer.records import Alternative, Quantiles
+from zsim.prediction.inputs.clients import (
+    LARGEST_LOG_BLOCK,
+    client_groups,
+    has_hours,
+    log_bytes,
+    repaired,
+    request_bytes,
+    spans,
+    writer,
+)
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import history_of
+from zsim.prediction.runs import member, rebuilding, what_if
+from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.together import together
+from zsim.prediction.runs.windows import Period
+from zsim.prediction.work import Work
+from zsim.scenario.model import Scenario
+
+
+def case(**fields: Any) -> Case:
+    return resolve(Scenario.from_dict({"layout": "raidz2x6"} | fields))
+
+
+def run_of(phases: list[tuple[str, float, float]], end: float, **more: Any) -> Any:
+    return SimpleNamespace(phases=phases, end=end, **more)
+
+
+# Scaling.
+
+
+def setup_of(writes: bool = False) -> Any:
+    leaf = SimpleNamespace(drive=SimpleNamespace(flush_each_txg=writes))
+    model = SimpleNamespace(writer=SimpleNamespace(rate=0.0), leaves=[leaf])
+    return SimpleNamespace(model=model, second=None, release=SimpleNamespace(resilver_restart="restart"))
+
+
+@pytest.fixture
+def slices_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member.Run, "slice_of", staticmethod(lambda setup: 5.0))
+
+
+@pytest.mark.usefixtures("slices_of_five")
+def test_work_grows_with_the_bytes_and_quiet_ends_with_the_slices() -> None:
+    run = run_of([("visit", 0.0, 2.0), ("issue", 3.0, 8.0), ("issue", 9.0, 14.0)], 15.0)
+    found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(), quiet_s=1.0)  # type: ignore[arg-type]
+    assert (found.visit_s, found.issue_s) == (20.0, 100.0)
+    assert found.sync_s == pytest.approx((20.0 + 100.0) / 5.0), "one quiet end in five seconds"
+    assert found.time_s == found.visit_s + found.issue_s + found.sync_s
+
+
+@pytest.mark.usefixtures("slices_of_five")
+def test_what_a_slice_left_in_the_caches_grows_too() -> None:
+    run = run_of([("issue", 0.0, 5.0), ("issue", 8.0, 13.0)], 16.0)
+    found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(writes=True), quiet_s=1.0)  # type: ignore[arg-type]
+    left = 2 * 3.0 - 2 * 1.0
+    slices = (10.0 + left) * 10.0 / (5.0 + left / 2)
+    assert found.sync_s == pytest.approx(left * 10.0 + slices)
+
+
+@pytest.mark.usefixtures("slices_of_five")
+def test_metadata_and_repair_may_stand_for_different_shares() -> None:
+    run = run_of([("visit", 0.0, 2.0), ("issue", 2.0, 7.0)], 7.0)
+    found = member.scaled(run, 10.0, SimpleNamespace(), setup_of(), quiet_s=0.0, repaired=30.0)  # type: ignore[arg-type]
+    assert (found.visit_s, found.issue_s, found.scale) == (20.0, 150.0, 30.0)
+
+
+def test_limits_shrink_with_the_pool() -> None:
+    release = case(release="openzfs-2.3").release
+    small = member.scaled_limits(release, 1000.0)
+    whole = int(release.tunables["zfs_scan_mem_lim_min"])
+    assert small.tunables["zfs_scan_mem_lim_min"] == whole // 1000
+    assert small.tunables["zfs_scan_checkpoint_intval"] >= 60
+    old = case(release="freebsd-9.1").release
+    assert member.scaled_limits(old, 1000.0) is old
+
+
+def test_the_second_replacement_takes_the_next_child_and_the_next_new_drive() -> None:
+    found = member.second_of(case(replace=1, second_at=0.25), 400.0)
+    assert (found.child, found.leaf, found.at) == (1, 7, 100.0)
+
+
+def test_the_engine_is_the_one_asked_for() -> None:
+    assert member.plane_of(case()).__name__ == "CompiledPlane"
+    assert member.plane_of(case(engine="reference")).__name__ == "ReferencePlane"
+
+
+# Metaslabs of a rebuild.
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "around"), [(200, 10, 0), (200, 10, 3), (1000, 1, 1), (50, 16, 5)]
+)
+def test_chosen_metaslabs_are_of_the_vdev_and_ascend(count: int, wanted: int, around: int) -> None:
+    chosen = rebuilding._chosen(count, wanted, around)
+    assert (np.diff(chosen) > 0).all()
+    assert chosen[0] >= 0
+    assert chosen[-1] < count
+    assert len(chosen) >= max(wanted, rebuilding.FEWEST_METASLABS)
+
+
+def test_metaslabs_that_are_waited_for_lie_evenly() -> None:
+    chosen = rebuilding._chosen(100, 10, 0)
+    assert chosen.tolist() == [5, 15, 25, 35, 45, 55, 65, 75, 85, 95]
+
+
+def test_stretches_have_neighbours_before_and_behind() -> None:
+    chosen = rebuilding._chosen(1000, 8, 2)
+    stretches = np.split(chosen, np.flatnonzero(np.diff(chosen) > 1) + 1)
+    assert [len(each) for each in stretches] == [4, 2, 2, 4], "two more at the first and the last"
+
+
+def test_of_few_metaslabs_all_are_taken() -> None:
+    assert rebuilding._chosen(12, 8, 3).tolist() == list(range(12))
+
+
+def sample(**changes: Any) -> Any:
+    usual = {"repaired_bytes": 1000.0, "in_flight": 0, "before": 0.0, "behind": 0.0, "metaslabs": 4, "of": 40}
+    return SimpleNamespace(**usual | changes)
+
+
+def test_copying_grows_with_bytes_and_waits_with_metaslabs() -> None:
+    run = run_of([("rebuild", 0.0, 4.0), ("rebuild", 5.0, 9.0)], 10.0, issued_bytes=100, curve=[])
+    assert rebuilding.scaled_rebuild(run, sample()) == (80.0, 20.0, 10.0)
+
+
+def test_without_waits_they_come_once() -> None:
+    run = run_of([("rebuild", 0.0, 9.0)], 10.0, issued_bytes=100, curve=[])
+    assert rebuilding.scaled_rebuild(run, sample(in_flight=10)) == (90.0, 1.0, 10.0)
+
+
+def test_of_a_sample_in_flight_the_middle_counts() -> None:
+    """The start and the end are twice as slow, and of neither anything is left in the answer."""
+    curve = [(0.0, 0), (4.0, 20), (10.0, 80), (14.0, 100)]
+    run = run_of([("rebuild", 0.0, 14.0)], 14.0, issued_bytes=100, curve=curve)
+    copying, _, _ = rebuilding.scaled_rebuild(run, sample(in_flight=10, before=20.0, behind=30.0))
+    assert copying == pytest.approx(1000.0 * 0.1)
+
+
+# Rhythm.
+
+
+class Control:
+    """A scan that is over: txgs end in 3 s, then in 1 s."""
+
+    def __init__(self) -> None:
+        self.plane = SimpleNamespace(now=0.0)
+        self.ends = [3.0, 1.0]
+
+    def sync(self) -> Any:
+        self.plane.now += self.ends.pop(0)
+        yield
+
+
+def quiet(cached: bool, ends: list[float]) -> float:
+    steps: Any = quiet_end(Control(), cached, ends)  # type: ignore[arg-type]
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            return float(stop.value)
+
+
+def test_quiet_ends_are_those_after_the_scan() -> None:
+    assert quiet(True, [100.0, 100.0]) == 2.0
+    assert quiet(False, [5.0, 7.0]) == pytest.approx((5.0 + 7.0 + 3.0 + 1.0) / 4), "no cache: all are quiet"
+
+
+def test_a_period_ends_after_its_drain() -> None:
+    assert Period(1.0, 6.0, 7.5, [], True, False).ended == 1.5
+
+
+# Several at once.
+
+
+def test_results_come_in_the_order_of_the_items() -> None:
+    gate = threading.Event()
+
+    def work(number: int) -> int:
+        if number == 0:
+            gate.wait(5.0)
+        else:
+            gate.set()
+        return number * number
+
+    assert list(together(work, range(4))) == [0, 1, 4, 9]
+
+
+def test_what_fails_in_a_thread_fails_outside() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(together(lambda number: 1 // number, [1, 0]))
+
+
+# Loads.
+
+
+def test_a_request_is_a_record_unless_stated() -> None:
+    one = case(load=["random-read,rate=5", "sync-write,rate=5,size=8K"], recordsize="1M")
+    assert [request_bytes(load, one) for load in one.load] == [1 << 20, 8 << 10]
+
+
+def test_threads_are_clients_as_they_are() -> None:
+    (group,) = client_groups(case(load=["sequential-read,threads=7,think=2s"]), 1)
+    assert (group.count, group.think_s) == (7, 2.0)
+
+
+def test_asynchronous_writes_have_no_client_but_a_rate() -> None:
+    one = case(load=["async-write,threads=4,think=2s,size=1M"])
+    assert client_groups(one, 1) == ()
+    assert writer(one).rate == pytest.approx(2.0 * (1 << 20))
+
+
+def test_clients_of_two_loads_draw_different_numbers() -> None:
+    first, second = client_groups(case(load=["random-read,rate=5", "random-read,rate=5"]), 1)
+    assert first.seed != second.seed
+
+
+def test_blocks_of_the_intent_log_are_bounded() -> None:
+    assert log_bytes(case(load=["sync-write,rate=5,size=8K"])) == (8 << 10) + 192
+    assert log_bytes(case(load=["sync-write,rate=5,size=1M"])) == LARGEST_LOG_BLOCK
+
+
+def test_a_steady_load_is_one_span() -> None:
+    steady = case(load=["random-read,rate=5"])
+    assert not has_hours(steady)
+    assert spans(steady, lambda loads: 100.0) == [(steady.load, 1.0, 100.0)]
+
+
+def test_the_repaired_pool_reads_from_what_was_written() -> None:
+    (vdev,) = repaired(plane_model(case())).vdevs
+    assert vdev.read_leaf == (6, 1, 2, 3, 4, 5)
+    assert set(vdev.write_leaf) == {NOT_REPAIRED}
+
+
+# The history of a world.
+
+
+def test_a_world_ages_its_pool_and_scales_its_files() -> None:
+    plain = history_of(case(history="home-nas"))
+    aged = history_of(replace(case(history="home-nas"), member=Member(churn=2.0, file_size=0.5)))
+    assert aged.overwritten == pytest.approx(min(0.6, 2.0 * plain.overwritten))
+    assert aged.removed == pytest.approx(min(0.6, 2.0 * plain.removed))
+    assert aged.files.mean == pytest.approx(0.5 * plain.files.mean, rel=1e-6)
+
+
+def test_no_world_rewrites_more_than_most_of_a_pool_in_a_round() -> None:
+    wild = history_of(replace(case(history="database"), member=Member(churn=100.0, file_size=1e9)))
+    assert wild.overwritten <= 0.6
+    assert wild.files.mean <= wild.files.high
+
+
+def test_a_stated_record_size_goes_before_the_history_and_the_release_before_both() -> None:
+    assert {kind.recordsize for kind in history_of(case(recordsize="16K")).records} == {16 << 10}
+    old = history_of(case(history="media-server", release="freebsd-9.1"))
+    assert max(kind.recordsize for kind in old.records) <= 128 << 10
+
+
+# What-ifs.
+
+
+def bench(**fields: Any) -> Any:
+    one = case(**fields)
+    return SimpleNamespace(
+        case=one, result=SimpleNamespace(model=plane_model(one)), time=lambda **changes: 0.5
+    )
+
+
+def test_a_drive_that_takes_no_time_is_as_large() -> None:
+    drive = plane_model(case()).leaves[0].drive
+    instant = what_if.instant(drive)
+    assert instant.capacity_bytes == drive.capacity_bytes
+    assert (instant.kind, instant.flash_read_rate, instant.write_cache_bytes) == ("flash", 1e15, 0)
+    assert instant.rotating == drive.rotating, "ZFS still schedules it as the disk it stands for"
+
+
+def test_each_kind_of_resource_is_tried_once() -> None:
+    tried: list[Any] = []
+    one = bench(enclosure="jbod-60")
+    one.time = lambda model: tried.append(model) or 0.25
+    found = what_if.without_each(one, 100.0)
+    assert found == {"source": 25.0, "target": 25.0, "link": 25.0}
+    roles = [{leaf.role for leaf in model.leaves if leaf.drive.kind == "flash"} for model in tried]
+    assert sorted(map(sorted, roles)) == [[], ["source"], ["target"]]
+
+
+def test_the_other_order_keeps_the_ratio_of_the_world() -> None:
+    (found,) = what_if.other_order(bench(release="openzfs-2.3"), 100.0)
+    assert (found.name, found.resilver_s.p50) == ("legacy", 50.0)
+    (found,) = what_if.other_order(bench(release="freebsd-9.1"), 100.0)
+    assert found.name == "sorted"
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"layout": "mirror2"}, "sequential rebuild"),
+        ({"layout": "mirror2", "operation": "rebuild"}, "healing resilver"),
+        ({"layout": "raidz2x6"}, None),
+        ({"layout": "mirror2", "release": "zol-0.7"}, None),
+        ({"layout": "mirror3", "replace": 2}, None),
+        ({"layout": "draid2:4d:12c:1s", "release": "openzfs-2.1"}, "healing resilver"),
+    ],
+)
+def test_a_rebuild_is_an_alternative_where_zfs_has_one(fields: dict[str, Any], name: str | None) -> None:
+    assert [each.name for each in what_if.healing(bench(**fields), 100.0)] == ([name] if name else [])
+
+
+def test_only_what_saves_enough_is_advised_the_best_first() -> None:
+    one = bench(write_cache=False)
+    sorted_scan = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0))
+    found = what_if.advice(one, 100.0, (sorted_scan,), {"link": 99.0})
+    assert [round(each.saves_s or 0) for each in found] == [50, 30], "1 % of a link is not worth saying"
+    assert found[0].action.startswith("switch the new drive's write cache on")
+
+
+def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:
+    assert what_if.advice(bench(write_cache=True), 100.0, (), {}) == ()
+
+
+def test_a_scrub_follows_a_rebuild_and_nothing_else() -> None:
+    assert what_if.verifying_scrub(bench(layout="mirror2")) is None
+    assert what_if.verifying_scrub(bench(layout="mirror2", operation="rebuild")) == 0.5
+
+
+# Worlds of one prediction.
+
+
+def test_a_world_of_a_prediction_is_made_once() -> None:
+    work = Work(case(), lambda share, what: None)
+    assert work._world(3) is work._world(3)
+    seeds = {work._world(place).case.seed for place in range(4)}
+    assert len(seeds) == 4, "chance is not the same in all of them"
+    assert work._world(2).case.member == work.members[2]

@@ -1,0 +1,90 @@
+"""Releases that state what differs from another one are what they were when each stated everything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+from zsim.base.provenance import provenance
+from zsim.scenario.releases.profile import BEHAVIOURS, ReleaseProfile, load_release
+
+KEPT: dict[str, str] = json.loads(
+    (Path(__file__).parents[1] / "data" / "release_profiles.json").read_text(encoding="utf-8")
+)
+
+
+def plain(profile: ReleaseProfile) -> dict[str, Any]:
+    """Return all that a profile says, sources included."""
+    names = ("name", "series", "family", "version", "hz", *BEHAVIOURS)
+    details = profile.details
+    return {name: getattr(profile, name) for name in names} | {
+        "tunables": {
+            name: [value, details[name].unit, details[name].source, details[name].kind]
+            for name, value in profile.tunables.items()
+        },
+        "hz_source": [profile.details_of_hz.source, profile.details_of_hz.kind],
+    }
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_profile_is_the_kept_one(name: str) -> None:
+    """A wanted change: take the new hash, and say under Changed results what differs."""
+    text = json.dumps(plain(load_release(name)), sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest() == KEPT[name]
+
+
+def test_a_file_of_ones_own_states_one_difference(tmp_path: Path) -> None:
+    own = tmp_path / "tuned.toml"
+    setting = '{ value = 9, unit = "I/Os", source = "our site", kind = "assumed" }'
+    head = 'name = "tuned-2.2"\nfamily = "tuned"\nfirst = "2.2.0"\nlast = "2.2.0"\nbase = "openzfs-2.2"\n'
+    own.write_text(f"{head}[tunables]\nzfs_vdev_scrub_max_active = {setting}\n")
+    mine, base = load_release(str(own)), load_release("openzfs-2.2.0")
+    changed = {name for name in base.tunables if mine.tunables[name] != base.tunables[name]}
+    assert changed == {"zfs_vdev_scrub_max_active"}
+    assert (mine.hz, mine.year, mine.scan) == (base.hz, base.year, base.scan)
+    assert mine.details["zfs_txg_timeout"] == base.details["zfs_txg_timeout"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('base = "openzfs-2.9"', "release of the catalogue"),
+        ('base = "../other.toml"', "release of the catalogue"),
+        ('base = "openzfs-2.2"\nremoved = ["zfs_nonsense"]', "the base has no such tunable"),
+        ("base = 2", "text is needed"),
+    ],
+)
+def test_a_wrong_base_is_refused(tmp_path: Path, line: str, reason: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(f'name = "own-2.2"\nfamily = "own"\nfirst = "2.2.0"\nlast = "2.2.0"\n{line}\n')
+    with pytest.raises(InputError, match=reason):
+        load_release(str(own))
+
+
+def test_a_release_that_is_based_on_itself_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "models" / "releases"
+    folder.mkdir(parents=True)
+    text = 'name = "a-1.0"\nfamily = "a"\nfirst = "1.0"\nlast = "1.0"\nbase = "a-1.0"\n'
+    (folder / "a-1.0.toml").write_text(text)
+    monkeypatch.setattr(model_data, "models_directory", lambda: tmp_path / "models")
+    with pytest.raises(InputError, match="based on itself"):
+        load_release("a-1.0")
+
+
+def test_the_hash_of_a_release_is_that_of_its_bases_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest() -> str:
+        return str(provenance(models=[("releases", "openzfs-2.4")])["models"]["releases/openzfs-2.4"])
+
+    before, plain_hash = digest(), model_data.sha256_of
+    monkeypatch.setattr(
+        model_data, "sha256_of", lambda path: "x" if "openzfs-2.1" in path.name else plain_hash(path)
+    )
+    assert digest() != before

@@ -1,0 +1,78 @@
+"""Running scans as validation cases: reported statuses, sequences of scans, and real OpenZFS runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from zsim.base.errors import InputError
+from zsim.validation.api import validate
+from zsim.validation.progress.rows import fields_of, layout_of, scans_of
+from zsim.validation.progress.runs import load, progress_file, read_progress, statuses, zpool_total
+from zsim.validation.progress.score import Answer, band, scores
+
+HERE = Path(__file__).parents[2] / "validation"
+RUN = HERE / "zfs-sorted" / "mirror2-a12-f50-aged"
+
+
+def row(name):
+    lines = (HERE / "running-scans" / "series.jsonl").read_text().splitlines()
+    return next(each for each in map(json.loads, lines) if each["id"] == name)
+
+
+def test_a_row_of_statuses_gives_one_claim_a_status(tmp_path):
+    (tmp_path / "s.jsonl").write_text(json.dumps(row("zfs500mirror-2-2024")))
+    outcome = validate(paths=[tmp_path])
+    assert [claim.claim for claim in outcome.claims] == ["eta[0]"]
+    claim = outcome.claims[0]
+    assert claim.observed == 4311
+    assert claim.p10 < claim.predicted < claim.p90
+    assert claim.details["zpool_s"] == 791 + 4986
+    assert outcome.summary["running"]["reported statuses, 5 to 20 %"]["answers"] == 1
+
+
+def test_no_end_of_a_row_enters_its_scenario():
+    told = row("rpool-2mirrors-2022")
+    assert fields_of(told) == fields_of({**told, "final_duration_s": 1, "final_resilvered_bytes": 2})
+    assert [scan.issued for scan in scans_of(told)] == [round(told["statuses"][0]["issued_bytes"])]
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [(None, "raidz2x6"), ("raidz2", "raidz2x6"), ("single", "mirror2"), ("mirror2 (attach)", "mirror2")],
+)
+def test_layouts_that_rows_leave_open(said, taken):
+    assert layout_of(said) == taken
+
+
+def test_a_real_run_is_asked_for_its_end_at_five_moments():
+    outcome = validate(["mirror2-a12-f50-aged"], [HERE / "zfs-sorted"], eta=True)
+    names = [claim.claim for claim in outcome.claims if claim.claim.startswith("eta")]
+    assert names == [f"eta@{share}" for share in (0.1, 0.2, 0.35, 0.5, 0.7)]
+    late = outcome.claims[4]
+    assert abs(late.error) < 0.1
+
+
+def test_only_what_was_there_by_then_is_seen():
+    bench, samples = load(RUN), read_progress(progress_file(RUN))
+    half = 0.5 * bench.result["model_s"]
+    begin, seen = statuses(bench, samples, half)
+    assert begin + seen[-1].elapsed <= half
+    assert (begin, seen) == statuses(bench, [each for each in samples if each.time <= half], half)
+    assert zpool_total(bench, samples, half) < bench.result["model_s"]
+
+
+def test_eta_needs_runs(tmp_path):
+    (tmp_path / "s.jsonl").write_text(json.dumps(row("zfs500mirror-2-2024")))
+    with pytest.raises(InputError, match="progress.csv"):
+        validate(paths=[tmp_path], eta=True)
+
+
+def test_an_experiment_counts_once():
+    def answer(experiment, predicted):
+        return Answer(band(0.1), experiment, 100.0, predicted, 50.0, 200.0, 300.0)
+
+    found = scores([*[answer("a", 100.0)] * 9, answer("b", 271.8), answer("c", 271.8)])["5 to 20 %"]
+    assert (found.answers, found.experiments) == (11, 3)
+    assert found.median == pytest.approx(1.0, rel=1e-3)
+    assert found.inside == pytest.approx(1.0)

@@ -1,0 +1,351 @@
+"""What stands behind `zsim.base.jit`: compiled kernels with a cache that edits cannot make stale.
+
+numba's own on-disk cache looks only at the file of the outermost function, so an edit in another
+kernel file would silently be ignored.  `zsim.base.kernel_cache` finds kernels by a hash of *all* their
+sources.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite  # type: ignore[import-untyped,unused-ignore]
+import numba
+import numpy as np
+from llvmlite.binding import Linkage, get_host_cpu_name, parse_assembly  # type: ignore[import-untyped,unused-ignore]
+from numba import from_dtype, types
+from numba.core import serialize, sigutils, typing
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
+from numba.core.runtime import rtsys
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+from zsim.base import plain_views
+from zsim.base.kernel_cache import KernelCache
+
+PACKAGE = Path(__file__).parents[1]
+IS_COMPILING = not numba.config.DISABLE_JIT
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+
+
+@functools.cache
+def of_this_machine() -> KernelCache:
+    """Return the cache of kernels for the compiler, libraries and processor at hand."""
+    processor = numba.config.CPU_NAME or get_host_cpu_name()
+    return KernelCache((numba.__version__, llvmlite.__version__, np.__version__, processor))
+
+
+def cache_directory() -> Path | None:
+    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent), if any."""
+    return of_this_machine().directory
+
+
+def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
+    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
+    return of_this_machine().has(kernel)
+
+
+def _without_linear_algebra() -> None:
+    """Load numba's array functions without scipy.linalg: 0.15 s and 20 MB for what no kernel uses."""
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    hidden = {} if "scipy.linalg" in sys.modules else {"scipy.linalg": None}
+    sys.modules.update(hidden)  # type: ignore[arg-type]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        for each in (name, *hidden):
+            del sys.modules[each]
+
+
+_without_linear_algebra()
+
+
+def taken_note_of(function: Callable[..., Any]) -> Any:
+    """Return what numba makes of a function, its parts and cache being ours."""
+    compiled: Any = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(function)
+    compiled._cache = _Cache(function)
+    parts = _Parts(compiled)
+    compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
+    return compiled
+
+
+class _Cache:
+    """Kernels on disk, in the place of numba's `Cache`; read without what numba loads for compiling."""
+
+    cache_path = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        module = function.__module__.rpartition(".")[2]
+        self.name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return what was compiled for a signature, or None if that has to be done."""
+        rtsys.initialize(target_context)
+        content = of_this_machine().read(self._name_of(signature, target_context.codegen()))
+        if content is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception:  # whatever is wrong with it, compiling anew puts it right
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled, unless it holds addresses of this process."""
+        if not result.library.has_dynamic_globals:
+            name = self._name_of(signature, result.codegen)
+            of_this_machine().write(name, serialize.dumps(result._reduce()))
+
+    def _name_of(self, signature: Any, codegen: Any) -> str:
+        cells = tuple(each.cell_contents for each in self.function.__closure__ or ())
+        parts = (self.function.__module__, signature, codegen.magic_tuple(), self.function.__code__.co_code)
+        digest = hashlib.sha256(repr(parts).encode() + (serialize.dumps(cells) if cells else b""))
+        return f"{self.name}-{digest.hexdigest()[:16]}"
+
+
+def compile_for(function: Any, signature: str) -> None:
+    """Compile a kernel for the arguments of `signature`, as the first call from Python would.
+
+    Parameters
+    ----------
+    function : callable
+        Made by `njit`.
+    signature : str
+        As numba writes it, for example ``(int64[::1], float64)``.
+    """
+    # The types alone: the cache is searched by the very object that a call looks for.
+    arguments, _ = sigutils.normalize_signature(signature)
+    function.compiled.compile(arguments)
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """Intermediate code of a kernel that other kernels call.
+
+    numba would optimise it and make machine code of it by itself, and then do both again inside each of its
+    callers and of theirs: with calls fifteen deep, most of the time of a first run.  A part is left as it is,
+    and what Python calls (`_Whole`) is optimised with all its parts at once.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        pass
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+
+
+class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """Code of a kernel that Python calls, with every part that it needs."""
+
+    def finalize(self) -> None:
+        needed: dict[Any, None] = {}
+        waiting: list[Any] = list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if library not in needed:
+                needed[library] = None
+                waiting += library._linking_libraries if isinstance(library, _Part) else ()
+        self._linking_libraries: list[Any] = list(needed)
+        super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        """Optimise after making the parts private: what has one caller is put into it and drops out."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept on disk: no code to be linked, only which functions there are."""
+        self._ensure_finalized()
+        names = [each.name for each in self._final_module.functions if not each.is_declaration]
+        stubs = "\n".join(f'define void @"{name}"() {{\n  ret void\n}}' for name in names)
+        module = parse_assembly(f'target triple = "{self._final_module.triple}"\n{stubs}')
+        return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
+
+
+class _WholeCompiler(Compiler):  # type: ignore[misc,unused-ignore]
+    LIBRARY: Any = _Whole
+
+    def _compile_bytecode(self) -> Any:
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = self.LIBRARY(codegen, name)
+        self.state.library.enable_object_caching()
+        return super()._compile_bytecode()
+
+
+class _PartCompiler(_WholeCompiler):
+    LIBRARY = _Part
+
+
+class _Parts:
+    """A kernel as compiled code sees it: one part for each combination of argument types."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+        self.found: dict[tuple[Any, ...], Any] = {}
+
+    def get_call_template(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Return how to call it, for numba's type inference; see its `Dispatcher`."""
+        arguments = tuple(map(_widened, arguments))
+        named = {key: _widened(named[key]) for key in named}
+        signature, folded = self.compiled._compiler.fold_argument_types(arguments, named)
+        part = self._part(tuple(folded))
+        name = self.compiled.py_func.__name__
+        template = typing.make_concrete_template(name, key=name, signatures=[part.signature])
+        return template, signature, folded, {}
+
+    def get_overload(self, signature: Any) -> Any:
+        """Return the key under which numba's target knows the part."""
+        arguments, _ = sigutils.normalize_signature(signature)
+        return self._part(tuple(arguments)).entry_point
+
+    def _part(self, arguments: tuple[Any, ...]) -> Any:
+        if arguments not in self.found:
+            target = self.compiled.targetctx
+            made = _compiled_part(self.compiled, arguments)._replace(entry_point=object())
+            target.insert_user_function(made.entry_point, made.fndesc, [made.library])
+            self.found[arguments] = made
+        return self.found[arguments]
+
+
+def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+    flags = Flags()
+    compiled.targetdescr.options.parse_as_flags(flags, compiled.targetoptions)
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    return compile_extra(
+        compiled.typingctx,
+        compiled.targetctx,
+        compiled.py_func,
+        args=arguments,
+        return_type=None,
+        flags=flags,
+        locals={},
+        pipeline_class=_PartCompiler,
+    )
+
+
+def array_at(dtype: Any) -> Any:
+    """Return a compiled function from an address to the array of `dtype` that begins there.
+
+    The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
+    work with it.
+    """
+    if not IS_COMPILING:
+        return functools.partial(plain_views.array_at, dtype)
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+    def view(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _array(context, builder, array_type, arguments[0])
+
+        return array_type(types.int64), generate
+
+    return view
+
+
+def matrix_at(dtype: Any) -> Any:
+    """Return a compiled function from an address, rows and columns to the matrix that begins there."""
+    if not IS_COMPILING:
+        return functools.partial(plain_views.matrix_at, dtype)
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+    def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return _array(context, builder, array_type, arguments[0], arguments[1:])
+
+        return array_type(types.int64, types.int64, types.int64), generate
+
+    return view
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def _bare(typing_context: Any, table: Any) -> Any:
+    """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _pointer(context, builder, signature.args[0], arguments[0])
+
+    return types.CPointer(types.int64)(table), generate
+
+
+bare: Any = _bare if IS_COMPILING else lambda table: table
+
+
+def array_in(dtype: Any, entry: int) -> Any:
+    """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
+    if not IS_COMPILING:
+        return lambda table: plain_views.array_at(dtype, int(table[entry]))
+    array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
+
+    @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+    def view(typing_context: Any, table: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            table = _pointer(context, builder, signature.args[0], arguments[0])
+            address = _constant_load(builder, table, context.get_constant(types.intp, entry))
+            return _array(context, builder, array_type, address)
+
+        return array_type(table), generate
+
+    return view
+
+
+@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
+def _word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+    """Return an entry of a table of addresses and sizes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _constant_load(builder, arguments[0], arguments[1])
+
+    return types.int64(table, types.int64), generate
+
+
+word_of: Any = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+
+
+def _pointer(context: Any, builder: Any, given: Any, table: Any) -> Any:
+    """Return a table, an array or bare, as a plain pointer."""
+    return (
+        context.make_array(given)(context, builder, table).data if isinstance(given, types.Array) else table
+    )
+
+
+def _constant_load(builder: Any, table: Any, place: Any) -> Any:
+    """Load a word that does not change while compiled code runs: once in a function is enough."""
+    word = builder.load(builder.gep(table, [place]))
+    word.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return word
+
+
+def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
+    array = context.make_array(array_type)(context, builder)
+    element = context.get_data_type(array_type.dtype)
+    size = context.get_constant(types.intp, context.get_abi_sizeof(element))
+    populate_array(
+        array,
+        data=builder.inttoptr(address, element.as_pointer()),
+        shape=list(shape) or [context.get_constant(types.intp, 0)],
+        strides=[builder.mul(size, shape[1]), size] if shape else [size],
+        itemsize=size,
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+def _widened(given: Any) -> Any:
+    """Return the type as which compiled code passes an argument on: signed integers as int64."""
+    plain = types.unliteral(given)
+    return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain

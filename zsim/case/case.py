@@ -1,0 +1,209 @@
+"""The case: what is asked, with nothing left open and no name left to look up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from zsim.case.facts import PoolFacts
+from zsim.case.member import Member
+from zsim.drives.models.links import Enclosure
+from zsim.drives.models.model import DriveModel
+from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.recipe import TopLevel, pool_of
+from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.scenario.evidence import Observation
+from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
+from zsim.scenario.parts import Load
+from zsim.scenario.releases.profile import Operation, ReleaseProfile
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A value that was not stated.
+
+    Attributes
+    ----------
+    field : str
+        Field of the scenario.
+    value : object
+        What was taken, in SI.
+    text : str
+        The value as a person reads it.
+    why : str
+        Why this one, or what it stands for.
+    """
+
+    field: str
+    value: object
+    text: str
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {"field": self.field, "value": self.value, "text": self.text, "why": self.why}
+
+
+class Attached(NamedTuple):
+    """Drives behind a shared link.
+
+    Attributes
+    ----------
+    name : str
+        Of the enclosure, as it was stated.
+    enclosure : Enclosure
+    leaves : tuple of int
+        Drives by their place in the layout; new ones come after it.
+    """
+
+    name: str
+    enclosure: Enclosure
+    leaves: tuple[int, ...]
+
+
+class Drives(NamedTuple):
+    """Models of a pool's drives and of the new one, generic ones with their capacity."""
+
+    pool: DriveModel
+    new: DriveModel
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a world of the case may be made of where nobody says, by name.
+
+    Attributes
+    ----------
+    drives : mapping of str to Drives
+        Empty where the drive is stated.
+    histories : mapping of str to History
+        Empty where the history is stated.
+    models : mapping of str to DriveModel
+        The same drives as the catalogue has them: a world may have another capacity.
+    """
+
+    drives: Mapping[str, Drives] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    models: Mapping[str, DriveModel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A scenario with nothing left open; fields as in `Scenario` unless said otherwise.
+
+    It is made once, by `zsim.case.resolve.resolve`; `zsim.case.worlds.in_world` gives the case as it is in
+    one possible world.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What was stated.
+    layout : Layout
+        With `vdevs` applied.
+    release : ReleaseProfile
+        With the tunables, the order and hz applied.
+    operation, replace, old_drive, target : str or int
+        See `Scenario`; `replace` is 0 for a scrub.
+    second_at : float or None
+        Share of the resilver that is done when one more drive is replaced.
+    drive, new_drive : DriveModel
+        Of the pool and of the replacement, generic ones scaled to their capacity.
+    drive_size, new_drive_size : int
+        [bytes]
+    pool_size, alloc : int
+        SIZE and ALLOC as ``zpool list`` prints them [bytes].
+    fill : float
+        ALLOC/SIZE.
+    write_cache : bool
+    recordsize, memory : int
+        [bytes]
+    frag : float or None
+        FRAG, from 0 to 1; None leaves it to the history.
+    ashift, cpus, seed : int
+    ports : tuple of Attached
+        Shared links; drives in none of them have a port of their own.
+    host : Enclosure or None
+        What SATA solid-state drives share of which nobody says what they plug into.
+    history : History
+        As in the catalogue; `zsim.case.population.stated_history` applies what else is stated.
+    facts : PoolFacts
+        What files about the pool say.
+    load : tuple of Load
+    begins : int
+        Time since Monday 00:00 [s].
+    engine : {"compiled", "reference"}
+    exact : bool
+    precision : float
+    assumptions : tuple of Assumption
+        In the order in which they matter.
+    candidates : Candidates
+        What its worlds may be made of.
+    member : Member
+        What was drawn for this world; neutral in the case as stated.
+    """
+
+    scenario: Scenario
+    layout: Layout
+    release: ReleaseProfile
+    operation: Operation
+    replace: int
+    old_drive: Literal["missing", "online", "overwritten"]
+    second_at: float | None
+    target: Literal["new-drive", "distributed-spare"]
+    drive: DriveModel
+    drive_size: int
+    new_drive: DriveModel
+    new_drive_size: int
+    pool_size: int
+    fill: float
+    alloc: int
+    write_cache: bool
+    recordsize: int
+    frag: float | None
+    ashift: int
+    memory: int
+    cpus: int
+    ports: tuple[Attached, ...]
+    host: Enclosure | None
+    history: History
+    load: tuple[Load, ...]
+    begins: int
+    engine: Literal["compiled", "reference"]
+    exact: bool
+    precision: float
+    seed: int
+    assumptions: tuple[Assumption, ...] = field(repr=False)
+    facts: PoolFacts = field(default_factory=PoolFacts, repr=False)
+    candidates: Candidates = field(default_factory=Candidates, repr=False)
+    member: Member = field(default_factory=Member)
+
+    @property
+    def leaves(self) -> int:
+        """Drives of the layout; the new ones come after them."""
+        return self.layout.leaves
+
+    @property
+    def evidence(self) -> tuple[Observation, ...]:
+        """What the pool has already shown."""
+        return self.scenario.evidence or ()
+
+    @property
+    def vdevs(self) -> tuple[TopLevel, ...]:
+        """The top-level vdevs with their metaslabs."""
+        return self._pool[0]
+
+    @property
+    def allocator(self) -> AllocatorStyle:
+        """How the release allocates."""
+        return self._pool[1]
+
+    @cached_property
+    def _pool(self) -> tuple[tuple[TopLevel, ...], AllocatorStyle]:
+        return pool_of(self.layout, self.drive_size, self.release, self.ashift, cpus=self.cpus)
+
+    def assumed(self, name: str) -> bool:
+        """Tell whether a field was not stated."""
+        return any(each.field == name for each in self.assumptions)

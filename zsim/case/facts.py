@@ -1,0 +1,75 @@
+"""What files about a real pool say: its blocks, its free space, the sizes of its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zsim.pool.recipes.recipe import RecordClass, TopLevel
+from zsim.pool.recipes.sizes import read_block_sizes
+from zsim.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    from zsim.pool.measured.block_list import KnownBlocks, Order
+    from zsim.pool.measured.free_space import FreeSpace
+
+
+@dataclass(frozen=True, slots=True)
+class BlockList:
+    """A list of every block, read as far as it is asked for: it may be longer than memory.
+
+    Attributes
+    ----------
+    path : str
+        As it was stated.
+    """
+
+    path: str
+
+    def blocks(self, vdevs: tuple[TopLevel, ...], order: Order = "address") -> KnownBlocks:
+        """Return its blocks, of a long list windows of them; see `load_blocks`."""
+        from zsim.pool.measured.block_list import load_blocks  # noqa: PLC0415 - needs compiled code
+
+        return load_blocks(self.path, vdevs, order)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """What is known of a pool; None where no file was given.
+
+    Attributes
+    ----------
+    block_list : BlockList or None
+        Where there is one, the other two say nothing more.
+    free_space : FreeSpace or None
+        By metaslab.
+    records : tuple of RecordClass or None
+        Mix of block sizes.
+    """
+
+    block_list: BlockList | None = None
+    free_space: FreeSpace | None = None
+    records: tuple[RecordClass, ...] | None = None
+
+
+def facts_of(scenario: Scenario) -> PoolFacts:
+    """Read what the files of a scenario say of its pool.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read.
+    """
+    if scenario.block_list is not None:
+        return PoolFacts(block_list=BlockList(scenario.block_list))
+    sizes = scenario.blocks
+    return PoolFacts(
+        free_space=None if scenario.metaslabs is None else _free_space(scenario.metaslabs),
+        records=None if sizes is None else read_block_sizes(sizes, scenario.recordsize),
+    )
+
+
+def _free_space(path: str) -> FreeSpace:
+    from zsim.pool.measured.free_space import read_free_space  # noqa: PLC0415 - needs compiled code
+
+    return read_free_space(path)

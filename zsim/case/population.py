@@ -1,0 +1,113 @@
+"""The population of a case's pool, small enough to look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from zsim.case.case import Case
+from zsim.case.facts import BlockList
+from zsim.pool.measured.block_list import KnownBlocks, sample_blocks
+from zsim.pool.measured.free_space import placed_by
+from zsim.pool.miniature.ageing import AgedPool, aged_pool
+from zsim.pool.miniature.shape import Miniature
+from zsim.pool.recipes.histories import History
+from zsim.pool.recipes.recipe import PoolRecipe, RecordClass, TopLevel
+
+DEFAULT_BLOCKS = 60_000
+
+
+def stated_history(case: Case, records: tuple[RecordClass, ...] | None = None) -> History:
+    """Return the history of a case: what is stated or known of its records goes before the history's.
+
+    Parameters
+    ----------
+    case : Case
+    records : tuple of RecordClass, optional
+        A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
+    """
+    mix = records or case.facts.records
+    if mix is not None:
+        return case.history.with_records(mix)
+    stated = case.scenario.recordsize is not None
+    return case.history.with_recordsize(case.recordsize) if stated else case.history
+
+
+def populate(
+    case: Case,
+    *,
+    records: tuple[RecordClass, ...] | None = None,
+    max_blocks: int = DEFAULT_BLOCKS,
+    seed: int | None = None,
+    vdev: int = 0,
+) -> AgedPool:
+    """Return a miniature of a case's pool.
+
+    Parameters
+    ----------
+    case : Case
+        Layout, drives, release, fill, FRAG if stated, history, record size if stated; what files about the
+        pool say goes before these.
+    records : tuple of RecordClass, optional
+        A mix of records instead of the history's.
+    max_blocks : int
+        Blocks to aim at.
+    seed : int, optional
+        The case's if not given.
+    vdev : int
+        The top-level vdev that matters.
+
+    Raises
+    ------
+    InputError
+        When the history never has that FRAG at that fill.
+    HistoryError
+        When the pool cannot hold what is written.
+    """
+    seed = case.seed if seed is None else seed
+    if case.facts.block_list is not None:
+        return _listed(case, case.facts.block_list, max_blocks, seed)
+    aged = aged_pool(
+        stated_history(case, records),
+        case.vdevs,
+        case.allocator,
+        case.release,
+        case.fill,
+        case.frag,
+        max_blocks=max_blocks,
+        seed=seed,
+        vdev=vdev,
+    )
+    if case.facts.free_space is None:
+        return aged
+    return replace(aged, miniature=placed_by(aged.miniature, case.facts.free_space))
+
+
+def _listed(case: Case, listed: BlockList, max_blocks: int, seed: int) -> AgedPool:
+    """Return a pool's own blocks, or windows of them."""
+    known = sample_blocks(listed.blocks(case.vdevs), case.vdevs, max_blocks, "address", seed)
+    shown = window_vdevs(known, case.vdevs)
+    numbers = tuple(sorted(shown))
+    small = Miniature(
+        known.table,
+        known.scale(numbers),
+        PoolRecipe(tuple(shown[number] for number in numbers), case.allocator),
+        numbers,
+    )
+    frag = float("nan") if case.frag is None else case.frag
+    return AgedPool(small, 0.0, case.fill, frag)
+
+
+def window_vdevs(known: KnownBlocks, vdevs: tuple[TopLevel, ...]) -> dict[int, TopLevel]:
+    """Return the vdevs that a list shows; where it was cut, their windows stand for the metaslabs."""
+    if not known.windows:
+        return dict(enumerate(vdevs))
+    return {
+        number: replace(
+            vdevs[number],
+            slab_bytes=own.length,
+            slab_count=len(own.starts),
+            starts=tuple(own.starts.tolist()),
+            stands_for=vdevs[number].slab_bytes,
+        )
+        for number, own in known.windows.items()
+    }

@@ -1,0 +1,287 @@
+"""From what is stated to the case: every open value filled, every name looked up, here and only here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, TypeVar
+
+from zsim.base.constants import constant
+from zsim.base.errors import InputError
+from zsim.base.model_data import DEFAULT_DRIVE
+from zsim.base.units import format_both, format_bytes, format_fraction
+from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
+from zsim.case.known import with_facts
+from zsim.case.worlds import DRIVE_CLASSES, USES
+from zsim.drives.catalogue import Shelf
+from zsim.drives.models.links import Enclosure, load_enclosure
+from zsim.drives.models.model import DriveModel
+from zsim.pool.recipes.histories import DEFAULT_HISTORY, load_history
+from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.vdevs.kind import kind_of
+
+DEFAULT_FILL = 0.5
+DEFAULT_DRIVE_BYTES = 4 * 10**12
+USUALLY_FULL = 0.8
+DEFAULT_RECORD = 128 << 10
+DEFAULT_MEMORY = 16 << 30
+DEFAULT_CPUS = 8
+DEFAULT_PRECISION = 0.02
+WRITE_CACHE_REASON = "as drives leave the factory; RAID controllers, SAS drives and some servers have it off"
+DEFAULT_SEED = 1
+HOST, FASTEST_SATA = "onboard-sata", constant("worlds.fastest_sata")
+
+Target = Literal["new-drive", "distributed-spare"]
+OldDrive = Literal["missing", "online", "overwritten"]
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Collects assumptions while a scenario is resolved."""
+
+    found: list[Assumption] = field(default_factory=list)
+
+    def take(self, name: str, stated: Value | None, default: Value, text: str, why: str) -> Value:
+        """Return what is stated, or note the default and return it."""
+        if stated is not None:
+            return stated
+        self.found.append(Assumption(name, default, text, why))
+        return default
+
+
+class _Space(NamedTuple):
+    drive: str
+    drive_size: int
+    pool_size: int
+    fill: float
+    alloc: int
+
+
+class _Repair(NamedTuple):
+    operation: Operation
+    target: Target
+    replace: int
+    old_drive: OldDrive
+    new_drive: str
+    new_drive_size: int
+
+
+def resolve(scenario: Scenario) -> Case:
+    """Return the case of a scenario: every open field filled, every name replaced by what it names.
+
+    Nothing below asks a catalogue or resolves anything again.
+
+    Raises
+    ------
+    InputError
+        When something named is in no catalogue, a file about the pool cannot be read, or the data does not
+        fit into the pool.
+
+    Examples
+    --------
+    >>> case = resolve(Scenario(layout="raidz2x6", drive_size="8TB"))
+    >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
+    (8000000000000, ['release', 'drive', 'fill'])
+    """
+    notes = _Notes()
+    layout, release = scenario.pool_layout, _release(scenario, notes)
+    shelf = Shelf(release.year)
+    space = _space(scenario, layout, release, shelf, notes)
+    repair = _repair(scenario, layout, release, space, shelf, notes)
+    take = notes.take
+    sectors, why = _default_ashift(release)
+    recordsize = take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS")
+    frag = take("frag", scenario.frag, None, "as it comes", "what the pool's history leaves")
+    ashift = take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why)
+    memory = take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size")
+    cpus = take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number")
+    write_cache = take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON)
+    candidates = _candidates(scenario, space, repair, shelf, notes)
+    ports = _ports(scenario, layout.leaves, repair.replace)
+    if not ports:
+        take("ports", None, None, "direct", "every drive on a port of its own")
+    why = "files written, overwritten and deleted for some time"
+    history = load_history(take("history", scenario.history, None, DEFAULT_HISTORY, why) or DEFAULT_HISTORY)
+    take("load", scenario.load, None, "none", "nothing else uses the pool")
+    case = Case(
+        scenario=scenario,
+        layout=layout,
+        release=release,
+        operation=repair.operation,
+        replace=repair.replace,
+        old_drive=repair.old_drive,
+        second_at=scenario.second_at,
+        target=repair.target,
+        drive=shelf.sized(space.drive, space.drive_size),
+        drive_size=space.drive_size,
+        new_drive=shelf.sized(repair.new_drive, repair.new_drive_size),
+        new_drive_size=repair.new_drive_size,
+        pool_size=space.pool_size,
+        fill=space.fill,
+        alloc=space.alloc,
+        write_cache=write_cache,
+        recordsize=recordsize,
+        frag=frag,
+        ashift=ashift,
+        memory=memory,
+        cpus=cpus,
+        ports=ports,
+        host=None if ports else _host(shelf),
+        history=history,
+        load=scenario.load or (),
+        begins=scenario.begins or 0,
+        engine=scenario.engine or "compiled",
+        exact=bool(scenario.exact),
+        precision=scenario.precision or DEFAULT_PRECISION,
+        seed=DEFAULT_SEED if scenario.seed is None else scenario.seed,
+        assumptions=tuple(notes.found),
+        candidates=candidates,
+    )
+    return with_facts(case)
+
+
+def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:
+    name = notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
+    profile = load_release(name)
+    tunables = dict(scenario.tunables or {})
+    if scenario.order == "legacy" and profile.scan == "sorted":
+        tunables["zfs_scan_legacy"] = 1
+    if tunables:
+        profile = profile.with_tunables(tunables)
+    if scenario.hz is not None:
+        return replace(profile, hz=scenario.hz)
+    if profile.details_of_hz.kind == "assumed":
+        notes.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
+    return profile
+
+
+def _space(
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: Shelf, notes: _Notes
+) -> _Space:
+    """Return drives, size of the pool, and how full it is."""
+    why = "no drive was named; a typical 7200 rpm disk with conventional recording"
+    drive = notes.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
+    size = scenario.drive_size
+    if size is None:
+        size = (
+            shelf.named(drive).capacity_bytes if scenario.drive else _common_size(scenario, layout, release)
+        )
+        origin = "as the drive's model has it" if scenario.drive else "a common size"
+        notes.take("drive_size", None, size, format_both(size), origin)
+    total = pool_size(layout, size, release)
+    if scenario.alloc is not None:
+        if scenario.alloc > total:
+            allowed = f"the pool {layout} of {format_both(size)} drives holds {format_bytes(total)}"
+            remedy = "give the size of the drives with drive_size"
+            raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
+        return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
+    why = "not stated; the time is about proportional to it"
+    fill = notes.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
+    return _Space(drive, size, total, fill, round(fill * total))
+
+
+def _common_size(scenario: Scenario, layout: Layout, release: ReleaseProfile) -> int:
+    """Return a common capacity, or the least larger one of which a stated ALLOC leaves some free [bytes]."""
+    if scenario.alloc is None:
+        return DEFAULT_DRIVE_BYTES
+    larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
+    fits = (size for size in larger if scenario.alloc <= USUALLY_FULL * pool_size(layout, size, release))
+    return next(fits, COMMON_DRIVE_BYTES[-1])
+
+
+def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Target:
+    """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
+    vdev, count = layout.vdevs[0], scenario.replace or 1
+    if not kind_of(vdev.kind).has_distributed_spares or scenario.operation == "scrub":
+        return scenario.target or "new-drive"
+    other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
+    other = other or scenario.second_at is not None
+    if not vdev.spares or other or count > 1:
+        text: Target = "new-drive"
+        return notes.take("target", scenario.target, text, text, "a drive takes its place")
+    text = "distributed-spare"
+    return notes.take("target", scenario.target, text, text, "what ZED takes first when a drive fails")
+
+
+def _operation(scenario: Scenario, target: str, release: ReleaseProfile, notes: _Notes) -> Operation:
+    """Return what runs: into a distributed spare ZED rebuilds sequentially (zfs_retire.c, 2.1 and later)."""
+    if target == "distributed-spare" and release.rebuild == "mirror-draid":
+        why = "ZED rebuilds sequentially into a distributed spare"
+        return notes.take("operation", scenario.operation, "rebuild", "rebuild", why)
+    return notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
+
+
+def _repair(
+    scenario: Scenario,
+    layout: Layout,
+    release: ReleaseProfile,
+    space: _Space,
+    shelf: Shelf,
+    notes: _Notes,
+) -> _Repair:
+    """Return what runs, of how many drives, and onto which."""
+    target = _target(scenario, layout, notes)
+    operation = _operation(scenario, target, release, notes)
+    count, old, new = 0, scenario.old_drive or "online", space.drive
+    if operation != "scrub":
+        count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
+        old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
+        new = scenario.new_drive or space.drive
+        if scenario.new_drive is None and target == "new-drive":
+            notes.take("new_drive", None, new, new, "the same model as the others")
+    size = scenario.new_drive_size
+    if size is None:
+        size = shelf.named(new).capacity_bytes if scenario.new_drive else space.drive_size
+    if size < space.drive_size:
+        allowed = f"ZFS takes no replacement smaller than the {format_both(space.drive_size)} it replaces"
+        raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
+    return _Repair(operation, target, count, old, new, size)
+
+
+def _default_ashift(release: ReleaseProfile) -> tuple[int, str]:
+    """Return the sector size a pool of the release most likely has, and why."""
+    if release.queue == "single":
+        return 9, f"{release.name} takes the logical sector size of the drives, 512 bytes"
+    return 12, "sectors of 4 KiB, as drives report or administrators set them"
+
+
+def _candidates(
+    scenario: Scenario, space: _Space, repair: _Repair, shelf: Shelf, notes: _Notes
+) -> Candidates:
+    """Return what worlds may be made of: only where the scenario says nothing."""
+    same = any(each.field == "new_drive" for each in notes.found)
+    drives = {
+        name: Drives(
+            shelf.sized(name, space.drive_size),
+            shelf.sized(name if same else repair.new_drive, repair.new_drive_size),
+        )
+        for name, _ in DRIVE_CLASSES
+        if scenario.drive is None
+    }
+    histories = {name: load_history(name) for name in USES if scenario.history is None}
+    return Candidates(drives, histories, {name: shelf.named(name) for name in drives})
+
+
+def _host(shelf: Shelf) -> Enclosure | None:
+    """Return what SATA solid-state drives share where nobody says what they plug into."""
+    return load_enclosure(HOST) if any(map(is_sata_flash, shelf.drives)) else None
+
+
+def is_sata_flash(model: DriveModel) -> bool:
+    """Tell whether a drive is a solid-state one behind SATA, which several share at the host."""
+    return model.kind == "flash" and model.parameters().interface_rate < FASTEST_SATA
+
+
+def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[Attached, ...]:
+    named = [
+        Attached(port.enclosure, load_enclosure(port.enclosure), port.leaves(leaves, count))
+        for port in scenario.ports or ()
+    ]
+    if scenario.enclosure is not None:
+        taken = {leaf for each in named for leaf in each.leaves}
+        rest = tuple(leaf for leaf in range(leaves + count) if leaf not in taken)
+        named.append(Attached(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
+    return tuple(named)

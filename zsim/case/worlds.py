@@ -1,0 +1,260 @@
+"""What a pool may be like where nobody says: shares of the possible uses, write caches and loads.
+
+A share is a probability; it stands with its source in ``models/unknowns`` or ``models/histories``.  Choices
+are ordered from what makes a resilver short to what makes it long, so that one score per choice orders the
+worlds as well.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.drives.catalogue import sized
+from zsim.drives.models.generations import first_year
+from zsim.scenario.parts import Load
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.vdevs.kind import kind_of
+
+USES = (
+    "write-once-archive", "media-server", "home-nas", "backup-target", "small-files", "vm-host", "maildir",
+    "database",
+)  # fmt: skip
+"""Histories a pool of unknown use may have, the quick ones first."""
+MODEL = model_data.models_directory() / "unknowns" / "worlds.toml"
+
+
+@functools.cache
+def _numbers() -> Mapping[str, Any]:
+    return model_data.load_toml(MODEL)
+
+
+def assumption(name: str) -> float:
+    """Return a number of ``models/unknowns``, such as ``spread.churn``."""
+    return float(model_data.quantity_of(_numbers(), name, MODEL, "1").value)
+
+
+def _pairs(table: str, key: str) -> tuple[tuple[float, float], ...]:
+    """Return the values of a list of choices, and their shares."""
+    return tuple((float(each[key]["value"]), float(each["share"]["value"])) for each in _numbers()[table])
+
+
+RARER = assumption("power.rarer")
+CACHE_ON = assumption("share.write_cache_on")
+LARGE_SECTORS = assumption("share.large_sectors")
+LOADS = _pairs("load", "rate")
+DRIVE_CLASSES = tuple(
+    (str(each["name"]), float(each["share"]["value"])) for each in _numbers()["drive_class"]
+)
+SHINGLINGS = _pairs("shingling", "factor")
+NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
+LEAST_FILL, FILL_STEP = constant("worlds.least_fill"), constant("worlds.fill_step")
+FILLS = tuple((LEAST_FILL + FILL_STEP * step, 1.0) for step in range(whole_constant("worlds.fills")))
+"""Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
+FULLEST, LEAST_SHARE = constant("worlds.fullest"), constant("worlds.least_size_share")
+USUAL_SIZES = tuple((int(each["since"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
+NARROW_VENDORS = ("WD", "generic")
+NARROW_COLUMN = whole_constant("worlds.narrow_column")
+LARGEST_OLD_RECORD = 128 << 10
+OLD_FAMILIES = ("freebsd",)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several possible values.
+
+    Attributes
+    ----------
+    value : object
+    share : float
+        Probability, relative to the others'.
+    """
+
+    value: Any
+    share: float
+
+
+def uses(data_bytes: float = 0.0) -> tuple[Choice, ...]:
+    """Return the histories a pool of unknown use may have, with their shares.
+
+    Parameters
+    ----------
+    data_bytes : float
+        What is stored on it, without parity [bytes].  Uses that seldom come to so much are less likely in
+        proportion.
+    """
+    return tuple(Choice(name, _share(name) * _likely(name, data_bytes)) for name in USES)
+
+
+def _likely(name: str, data_bytes: float) -> float:
+    usual = _prior(name, "usual", "bytes")
+    return 1.0 if usual <= 0.0 or data_bytes <= usual else (usual / data_bytes) ** RARER
+
+
+def _share(name: str) -> float:
+    return _prior(name, "share", "1")
+
+
+@functools.cache
+def _prior(name: str, key: str, unit: str) -> float:
+    """Return a number of the prior of a history; 0 where it has none of that name."""
+    path = model_data.find("histories", name)
+    data = model_data.load_toml(path)
+    return (
+        float(model_data.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+    )
+
+
+def data_bytes(case: Case) -> float:
+    """Return what is stored on a pool, without parity or copies [bytes]."""
+    vdev = case.layout.vdevs[0]
+    width = kind_of(vdev.kind).columns(vdev)
+    return case.alloc * (width - vdev.parity) / width
+
+
+def write_caches() -> tuple[Choice, ...]:
+    """Return whether a drive's write cache is on, with the shares."""
+    return Choice(True, CACHE_ON), Choice(False, 1.0 - CACHE_ON)
+
+
+def sector_sizes() -> tuple[Choice, ...]:
+    """Return the ashift a pool on disks of 4 KiB sectors may have where ZFS takes the logical sector."""
+    return Choice(12, LARGE_SECTORS), Choice(9, 1.0 - LARGE_SECTORS)
+
+
+def loads() -> tuple[Choice, ...]:
+    """Return foreground reads a second and drive, with the shares of pools."""
+    return tuple(Choice(rate, share) for rate, share in LOADS)
+
+
+def shinglings(case: Case, vendor: str) -> tuple[Choice, ...]:
+    """Return factors on what a vendor's shingled drive spends on rewriting its bands, with their shares."""
+    column = case.recordsize // case.layout.vdevs[0].data
+    is_narrow = column < NARROW_COLUMN and vendor in NARROW_VENDORS
+    narrow = NARROW_SHINGLINGS if is_narrow else ()
+    return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
+
+
+def drive_classes() -> tuple[Choice, ...]:
+    """Return the generic drives a pool of unnamed drives may have."""
+    return tuple(Choice(name, share) for name, share in DRIVE_CLASSES)
+
+
+def has_unknown_size(case: Case) -> bool:
+    """Tell whether the drives are neither named nor their capacity stated."""
+    return case.scenario.drive is None and case.scenario.drive_size is None
+
+
+def drive_sizes(case: Case) -> tuple[Choice, ...]:
+    """Return the capacities that drives may have of which nobody says it, with their shares.
+
+    Those sold by then, log-normal about the usual one; where ALLOC is stated, those of which it fills as much
+    as pools are filled; none larger than a new drive of stated capacity.
+    """
+    year, spread = case.release.year, assumption("spread.drive_size")
+    usual = next((size for first, size in reversed(USUAL_SIZES) if first <= year), USUAL_SIZES[0][1])
+    most = case.scenario.new_drive_size or math.inf
+    if case.scenario.new_drive is not None:
+        most = min(most, case.new_drive_size)
+    sold = [size for size in COMMON_DRIVE_BYTES if first_year(size) <= year and size <= most]
+    choices = []
+    for size in sold or [case.drive_size]:
+        share = math.exp(-0.5 * (math.log(size / usual) / spread) ** 2) * _gap(size)
+        if case.scenario.alloc is not None:
+            share *= _usual_fill(case.alloc / pool_size(case.layout, size, case.release))
+        choices.append(Choice(size, share))
+    most_likely = max((choice.share for choice in choices), default=0.0)
+    found = tuple(choice for choice in choices if choice.share > LEAST_SHARE * most_likely)
+    return found if most_likely > 0.0 else (Choice(case.drive_size, 1.0),)
+
+
+def _gap(size: int) -> float:
+    """Return how much of the logarithm a capacity stands for: half way to its neighbours."""
+    place = COMMON_DRIVE_BYTES.index(size) if size in COMMON_DRIVE_BYTES else 0
+    low, high = (
+        COMMON_DRIVE_BYTES[max(0, place - 1)],
+        COMMON_DRIVE_BYTES[min(len(COMMON_DRIVE_BYTES) - 1, place + 1)],
+    )
+    return math.log(high / low)
+
+
+def _usual_fill(fill: float) -> float:
+    """Return how likely a pool is so full: as `fills`, less likely beyond them."""
+    low, high = FILLS[0][0], FILLS[-1][0]
+    if fill > FULLEST:
+        return 0.0
+    return 1.0 if low <= fill <= high else fill / low if fill < low else (FULLEST - fill) / (FULLEST - high)
+
+
+def fills() -> tuple[Choice, ...]:
+    """Return how full a pool may be."""
+    return tuple(Choice(fill, share) for fill, share in FILLS)
+
+
+def pick(choices: tuple[Choice, ...], place: float) -> Any:
+    """Return the value at a place from 0 to 1 of the cumulated shares."""
+    left = place * sum(choice.share for choice in choices)
+    for choice in choices:
+        left -= choice.share
+        if left < 0.0:
+            return choice.value
+    return choices[-1].value
+
+
+def largest_record(case: Case) -> int:
+    """Return the largest record of the release [bytes]: the feature large_blocks came after FreeBSD 9."""
+    return LARGEST_OLD_RECORD if case.release.family in OLD_FAMILIES else 16 << 20
+
+
+def in_world(case: Case, member: Member) -> Case:
+    """Return the case as it is in one possible world: what was drawn for it in the place of what was assumed.
+
+    Parameters
+    ----------
+    case : Case
+    member : Member
+        Its drive and history are among the case's candidates.
+    """
+    world = replace(case, member=member)
+    if member.history is not None:
+        world = replace(world, history=case.candidates.histories[member.history])
+    if member.write_cache is not None:
+        world = replace(world, write_cache=member.write_cache)
+    if member.ashift is not None:
+        world = replace(world, ashift=member.ashift)
+    if member.drive is not None:
+        drives = case.candidates.drives[member.drive]
+        world = replace(world, drive=drives.pool, new_drive=drives.new)
+    if member.drive_size is not None:
+        world = _of_size(world, member.drive_size)
+    if member.fill is not None:
+        world = replace(world, fill=member.fill, alloc=round(member.fill * world.pool_size))
+    if member.load:
+        world = replace(world, load=(Load(kind="random-read", rate=reads_of_pool(case, member.load)),))
+    return world
+
+
+def _of_size(world: Case, size: int) -> Case:
+    """Return a world of drives of another capacity [bytes]: another ALLOC, or where that is stated, fill."""
+    total, stated = pool_size(world.layout, size, world.release), world.scenario
+    model = sized(world.candidates.models[world.drive.name], size, world.release.year)
+    world = replace(world, drive=model, drive_size=size, pool_size=total)
+    if not (stated.new_drive or stated.new_drive_size):
+        world = replace(world, new_drive=model, new_drive_size=size)
+    if stated.alloc is not None:
+        return replace(world, fill=world.alloc / total)
+    return replace(world, alloc=round(world.fill * total))
+
+
+def reads_of_pool(case: Case, per_drive: float) -> float:
+    """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
+    vdev = case.layout.vdevs[0]
+    touched = kind_of(vdev.kind).drives_read(vdev, case.recordsize >> case.ashift)
+    return max(0.02, per_drive * case.leaves / touched)

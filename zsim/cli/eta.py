@@ -1,0 +1,156 @@
+"""``zsim eta``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.base.errors import InputError
+from zsim.cli.common import console, exclusive, notice, print_json, progress, show, whole_number
+from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.predict import announced_compilation
+
+if TYPE_CHECKING:
+    from zsim.planning.eta.answer import Eta
+
+LEAST_EVERY_S = 1
+
+
+@click.command("eta")
+@click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1)
+@click.option(
+    "--pool", metavar="NAME", help="Run 'zpool status NAME' here; with files: the pool among several."
+)
+@click.option("--watch", metavar="SECONDS", help="With --pool: ask again and again, and redraw a bar.")
+@click.option("--log", metavar="FILE.jsonl", help="Append each answer as a line of JSON.")
+@click.option(
+    "--prometheus", metavar="FILE.prom", help="Write each answer for Prometheus' textfile collector."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
+)
+@scenario_options
+def command(
+    files: tuple[str, ...],
+    pool: str | None,
+    watch: str | None,
+    log: str | None,
+    prometheus: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Tell when a running resilver, scrub or rebuild is over: zpool status tank | zsim eta.
+
+    FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
+    without any they are read from standard input.  What nobody tells is assumed, and listed.
+    """
+    from zsim.base.files import check_writable
+
+    every = whole_number(watch, "--watch", LEAST_EVERY_S)
+    if every is not None and pool is None:
+        raise InputError("--watch", watch, "it needs a pool to ask", "add --pool NAME")
+    exclusive({"--watch": watch, "--json": True if as_json else None})
+    for path in (log, prometheus):
+        if path is not None:
+            check_writable(path)
+    given["settings"], overrides = (), given["settings"]
+    stated = stated_fields(given)
+    if every is not None:
+        assert pool is not None
+        watch_pool(pool, every, files, overrides, stated, log, prometheus)
+        return
+    answer = answer_of(files, pool, overrides, stated)
+    keep(answer, log, prometheus)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        show(answer)
+
+
+def answer_of(
+    files: tuple[str, ...], pool: str | None, overrides: tuple[str, ...], stated: dict[str, Any]
+) -> Eta:
+    """Return the answer for files, what is piped in, or a pool that is asked."""
+    from zsim.planning.eta.api import eta
+    from zsim.planning.eta.watching import status_of
+
+    text, now = None, None
+    names = [name for name in files if name != "-"]
+    if not files and pool is not None and sys.stdin.isatty():
+        text, now = status_of(pool), datetime.now()
+    elif "-" in files or not files:
+        text, now = piped(), datetime.now()
+        if not text.strip() and pool is not None:
+            text = status_of(pool)
+    with announced_compilation(), progress("simulating") as on_progress:
+        return eta(
+            text, names, pool=pool, overrides=overrides, stated=stated, now=now, on_progress=on_progress
+        )
+
+
+def piped() -> str:
+    """Return what is piped in.
+
+    Raises
+    ------
+    InputError
+        When nothing is.
+    """
+    if sys.stdin.isatty():
+        raise InputError(
+            "zpool status",
+            None,
+            "its output is expected",
+            "write zpool status tank | zsim eta, or name files",
+        )
+    return sys.stdin.read()
+
+
+def keep(answer: Eta, log: str | None, prometheus: str | None) -> None:
+    """Write an answer where it was asked for."""
+    from zsim.planning.eta.watching import append_log, write_prometheus
+
+    if log is not None:
+        append_log(log, answer)
+    if prometheus is not None:
+        write_prometheus(prometheus, answer)
+
+
+def watch_pool(
+    pool: str,
+    every: int,
+    files: tuple[str, ...],
+    overrides: tuple[str, ...],
+    stated: dict[str, Any],
+    log: str | None,
+    prometheus: str | None,
+) -> None:
+    """Show a pool's scan until it is over, or somebody presses Ctrl-C."""
+    from zsim.planning.eta.watching import bar, log_line, watched
+
+    answers = watched(pool, float(every), files=files, overrides=overrides, stated=stated)
+    with live() as redraw:
+        for answer in answers:
+            keep(answer, log, prometheus)
+            if redraw is not None:
+                redraw(bar(answer))
+            else:
+                click.echo(log_line(answer))
+    notice(f"no scan runs on {pool} any more")
+
+
+@contextlib.contextmanager
+def live() -> Iterator[Any]:
+    """Give what redraws the terminal; None where stdout is none."""
+    if not sys.stdout.isatty():
+        yield None
+        return
+    from rich.live import Live
+
+    with Live(console=console(), auto_refresh=False) as display:
+        yield lambda renderable: display.update(renderable, refresh=True)

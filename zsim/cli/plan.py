@@ -1,0 +1,119 @@
+"""``zsim plan``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.base.errors import InputError
+from zsim.cli.common import exclusive, print_json, progress, show, whole_number
+from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.predict import announced_compilation, check_outputs
+from zsim.cli.risk import inputs_from, number, risk_options
+
+if TYPE_CHECKING:
+    from zsim.planning.design.answer import Design
+
+POOL = ("drives", "usable", "budget", "price", "spares", "jobs", "kinds", "confirm", "store")
+FIND = ("layouts", "width", "fill", "worth")
+
+
+@click.command("plan")
+@click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
+@click.option("--usable", metavar="SIZE", help="Instead: data that the pool must hold, such as 700T.")
+@click.option("--budget", metavar="MONEY", help="Instead: what the drives may cost in all.")
+@click.option("--price", metavar="MONEY", help="What one drive costs.")
+@click.option("--spares", metavar="N", help="Hot spares at least.")
+@click.option(
+    "--require", metavar="WISH", multiple=True, help='A wish, such as "p90 < 24h". May be repeated.'
+)
+@click.option("--sort", metavar="NAME", default="usable", help="usable, p90, vdev, random or drives.")
+@click.option(
+    "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What is tried: mirror, raidz, draid."
+)
+@click.option(
+    "--confirm", metavar="N", help="Layouts predicted in full at most, the best first; 8 by default."
+)
+@click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth.")
+@click.option("--jobs", metavar="N", help="Processes; by default one a core.")
+@click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated; asked again, it is there.")
+@risk_options
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
+@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
+    """Which layouts meet your wishes, how wide a vdev may be, how full a pool, and what would help most.
+
+    \b
+    zsim plan --drives 60 --drive-size 20TB --fill 80% --require "p90 < 48h" --require "vdev < 1 in 1,000"
+    zsim plan --find width --layout raidz2x6 --fill 80% --require "p90 < 48h"
+    zsim plan --find fill --layout raidz2x12 --require "p90 < 48h"
+    zsim plan --find worth --layout raidz2x12 --fill 80%
+
+    Wishes are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year); window
+    (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    check_outputs(output, plot, None)
+    question = {name: given.pop(name) for name in POOL}
+    find, require, sort = given.pop("find"), given.pop("require"), given.pop("sort")
+    if find not in FIND:
+        raise InputError("--find", find, f"it is one of {', '.join(FIND)}", "write --find layouts")
+    inputs = inputs_from(given)
+    common = stated_fields(given)
+    with announced_compilation(), progress("planning") as report:
+        answer = _answer(
+            find, question, {"require": require, "inputs": inputs, "on_progress": report}, common, sort
+        )
+    if output is not None:
+        answer.save(output)
+    if plot is not None:
+        answer.save_plot(plot)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        show(answer)
+
+
+def _answer(
+    find: str, question: dict[str, Any], asked: dict[str, Any], common: dict[str, Any], sort: str
+) -> Design:
+    """Return the answer to the question that is asked."""
+    from zsim.planning.design import search
+
+    if find == "layouts":
+        if "layout" in common:
+            raise InputError("layout", common["layout"], "layouts are what is sought", "leave it out")
+        return search.plan_layouts(**_pool(question), sort=sort, **asked, **common)
+    stated = [f"--{name}" for name in ("drives", "usable", "budget") if question[name] is not None]
+    if stated:
+        raise InputError(
+            stated[0], question[stated[0][2:]], f"--find {find} is about one layout", "leave it out"
+        )
+    layout = common.pop("layout", None)
+    if layout is None:
+        raise InputError("layout", None, f"--find {find} is about one layout", "write --layout raidz2x12")
+    if find == "worth":
+        asked.pop("require")
+        return search.worth(str(layout), **asked, **common)
+    seek = search.widest if find == "width" else search.fullest
+    return seek(str(layout), **asked, **common)
+
+
+def _pool(question: dict[str, Any]) -> dict[str, Any]:
+    from zsim.base.units import parse_bytes
+
+    exclusive({f"--{name}": question[name] for name in ("drives", "usable", "budget")})
+    usable, confirm = question["usable"], whole_number(question["confirm"], "--confirm", 0)
+    return {
+        "drives": whole_number(question["drives"], "--drives", 2),
+        "usable": None if usable is None else parse_bytes(usable, "--usable"),
+        "budget": number(question["budget"], "budget"),
+        "price": number(question["price"], "price"),
+        "spares": whole_number(question["spares"], "--spares", 0) or 0,
+        "jobs": whole_number(question["jobs"], "--jobs", 1),
+        "kinds": tuple(each.strip() for each in question["kinds"].split(",")),
+        "store": question["store"],
+        **({} if confirm is None else {"confirm": confirm}),
+    }

@@ -1,0 +1,164 @@
+"""``zsim risk``."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.base.errors import InputError
+from zsim.cli.common import print_json, progress, show
+from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.predict import announced_compilation, check_outputs
+
+if TYPE_CHECKING:
+    from zsim.planning.risk.question import RiskInputs
+
+HOUR, YEAR = 3600.0, 365.25 * 86400.0
+_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
+
+OPTIONS = (
+    ("--hours", "HOURS", "Fix the duration of the repair instead of predicting it: 24, or 24h."),
+    ("--afr", "SHARE|MODEL", "Drives that fail in a year: 1.5%, or a drive model such as ST16000NM001G."),
+    ("--mttf", "HOURS", "Instead of --afr: mean time to failure of a drive, as in papers."),
+    ("--mttr", "HOURS", "Instead of --hours: mean time to repair, exponential and one after the other."),
+    ("--correlation", "FACTOR", "How many times likelier a failure is after one in the vdev: 1, 3, 6, 10."),
+    (
+        "--correlation-law",
+        "NAME",
+        "frailty (drives of a vdev are alike), same, or successive (each again, as in papers).",
+    ),
+    ("--latent-incidence", "SHARE", "Drives that get latent errors in a month, such as 0.27%."),
+    ("--scrub", "DURATION", "Interval between scrubs, such as 30d; or never."),
+    ("--detect", "DURATION", "From the failure until the repair begins: 12h, or hours as a number."),
+    ("--spare", "NAME", "Instead of --detect: hot, shelf or order."),
+    ("--age", "YEARS", "Age of the drives: for --shape, and for pools that were never scrubbed."),
+    ("--age-factor", "FACTOR", "Factor on the failure rate for the age of the drives: 0.7 to 3."),
+    ("--shape", "NUMBER", "Weibull shape of drive lifetimes: 1 constant rate, 1.12 measured."),
+    ("--stress", "FACTOR", "Factor on the failure rate during a repair; an assumption, nobody measured it."),
+    ("--overlap", "NAME", "Two repairs at once: apart, restart or serial; by default as the release does."),
+    ("--years", "N", "Horizon; 5 by default."),
+    ("--method", "NAME", "chain (exact) or simulation (event by event)."),
+)
+
+
+def risk_options(command: Any) -> Any:
+    """Add the flags about failures and repairs to a command."""
+    for option, metavar, words in reversed(OPTIONS):
+        command = click.option(option, metavar=metavar, help=words)(command)
+    latent = click.option("--latent/--no-latent", default=True, help="Whether latent errors are counted.")
+    erc = click.option(
+        "--erc/--no-erc", default=True, help="Whether drives give up on a bad sector in seconds."
+    )
+    return latent(erc(command))
+
+
+@click.command("risk")
+@risk_options
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+@click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
+@click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
+def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
+    """How likely data is lost: while this pool is repaired, within a year, and within many.
+
+    Files lost, a vdev suspended and the pool gone are told apart, each as a range.  The repair's duration is
+    that of 'zsim predict', unless --hours fixes it.
+    """
+    from zsim.planning.risk.api import risk
+
+    check_outputs(output, plot, None)
+    inputs = inputs_from(given)
+    scenario = scenario_from(given)
+    with announced_compilation(), progress("simulating") as report:
+        answer = risk(scenario, inputs, on_progress=report)
+    if output is not None:
+        answer.save(output)
+    if plot is not None:
+        answer.save_plot(plot)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        show(answer)
+
+
+def inputs_from(given: dict[str, Any]) -> RiskInputs:
+    """Return what the flags state of failures and repairs; takes their names out of `given`.
+
+    Raises
+    ------
+    InputError
+        Naming the flag that cannot be used.
+    """
+    from zsim.base.units import parse_fraction
+    from zsim.planning.risk.question import RiskInputs
+
+    flags = {
+        option[2:].replace("-", "_"): given.pop(option[2:].replace("-", "_")) for option, _, _ in OPTIONS
+    }
+    found: dict[str, Any] = {"latent": given.pop("latent"), "erc": given.pop("erc")}
+    for name in ("hours", "mttf", "mttr", "detect"):
+        found[name] = hours(flags[name], name)
+    for name in ("correlation", "age_factor", "shape", "stress", "years"):
+        found[name] = number(flags[name], name)
+    found["afr"] = None if flags["afr"] is None else rate_or_model(flags["afr"])
+    found["scrub"] = interval(flags["scrub"])
+    if flags["latent_incidence"] is not None:
+        found["latent_incidence"] = parse_fraction(flags["latent_incidence"], "--latent-incidence")
+    age = number(flags["age"], "age")
+    found["age"] = None if age is None else age * YEAR
+    found |= {name: flags[name] for name in ("spare", "method", "correlation_law")}
+    found["discipline"] = flags["overlap"]
+    seed = given.get("seed")
+    found["seed"] = int(seed) if seed is not None and str(seed).isdigit() else None
+    return RiskInputs(**{name: value for name, value in found.items() if value is not None})
+
+
+def hours(text: str | None, name: str) -> float | None:
+    """Return a duration [s]: a plain number is hours.
+
+    Raises
+    ------
+    InputError
+        When it is neither.
+    """
+    from zsim.base.units import parse_duration
+
+    if text is None:
+        return None
+    if _NUMBER.fullmatch(text.strip()):
+        return float(text) * HOUR
+    return parse_duration(text, f"--{name}")
+
+
+def interval(text: str | None) -> float | None:
+    """Return the interval between scrubs [s]; infinite for ``never``."""
+    if text is not None and text.strip().lower() in ("never", "none", "off"):
+        return math.inf
+    return hours(text, "scrub")
+
+
+def number(text: str | None, name: str) -> float | None:
+    """Return a plain number.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    if text is None:
+        return None
+    if not _NUMBER.fullmatch(text.strip()):
+        raise InputError(f"--{name.replace('_', '-')}", text, "it is a number", "write for instance 6")
+    return float(text)
+
+
+def rate_or_model(text: str) -> float | str:
+    """Return the share of drives that fail in a year, or the name of a drive model."""
+    from zsim.base.units import parse_fraction
+
+    if text[:1].isdigit() or text[:1] in ".-":
+        return parse_fraction(text, "--afr")
+    return text

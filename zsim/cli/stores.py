@@ -1,0 +1,103 @@
+"""``zsim sweep status|merge|export``: what is done with stores of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zsim.base.errors import InputError
+from zsim.cli.common import Report, print_json
+
+if TYPE_CHECKING:
+    from zsim.planning.table import Table
+
+
+def act(words: tuple[str, ...], as_json: bool) -> None:
+    """Do what the words after ``zsim sweep`` ask for.
+
+    Raises
+    ------
+    InputError
+        When they ask for nothing that is known.
+    """
+    name, *files = words
+    known: dict[str, tuple[Callable[[list[str]], dict[str, object]], int, int]] = {
+        "status": (status, 1, 1),
+        "merge": (merge, 2, 100_000),
+        "export": (export_table, 2, 2),
+    }
+    if name not in known:
+        raise InputError("sweep", name, "its actions are status, merge and export", "leave it out to sweep")
+    function, least, most = known[name]
+    if not least <= len(files) <= most:
+        usage = {
+            "status": "FILE.sqlite",
+            "merge": "INTO.sqlite FROM.sqlite...",
+            "export": "FILE.sqlite TABLE.csv",
+        }
+        raise InputError(f"sweep {name}", " ".join(files), f"it takes {usage[name]}", "name the files")
+    found = function(files)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("; ".join(f"{value} {key}" for key, value in found.items()) + ".")
+
+
+def check_shared(store: str | None, shard: str | None, dask: str | None) -> None:
+    """Refuse to share work without a store that can be merged."""
+    for option, value in (("--shard", shard), ("--dask", dask)):
+        if value is not None and not (store or "").endswith(".sqlite"):
+            raise InputError(option, value, "it needs a store that can be merged", "add --store study.sqlite")
+
+
+def studied(
+    store: str, axes: dict[str, Any], shard: str | None, dask: str | None, jobs: int | None, report: Report
+) -> Table:
+    """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
+    from zsim.cli.fleet import executor_of
+    from zsim.planning.store.keys import Shard
+    from zsim.planning.store.study import study
+
+    part = None if shard is None else Shard.parse(shard)
+    with executor_of(None, dask) as executor:
+        return study(store, axes, part, jobs, executor, report)
+
+
+def status(files: list[str]) -> dict[str, object]:
+    """Return what a store holds."""
+    from zsim.planning.store.keys import sources
+    from zsim.planning.store.sqlite import Store
+
+    with Store(files[0], must_exist=True) as store:
+        found = store.status()
+    return {
+        "answers": found.answers,
+        "refused": found.refused,
+        "of this release": found.sources.get(sources(), 0),
+        "bytes": found.size,
+    }
+
+
+def merge(files: list[str]) -> dict[str, object]:
+    """Take over the answers of stores into the first, which is made if it is not there."""
+    from zsim.planning.store.sqlite import Store
+
+    into, *others = files
+    for each in others:
+        Store(each, must_exist=True).close()
+    with Store(into) as store:
+        new = 0
+        for each in others:
+            with Store(each, must_exist=True) as other:
+                new += store.merge(other)
+        return {"answers": store.status().answers, "new": new}
+
+
+def export_table(files: list[str]) -> dict[str, object]:
+    """Write a store as a table."""
+    from zsim.planning.store.sqlite import Store, export
+
+    with Store(files[0], must_exist=True) as store:
+        return {"rows": export(store, files[1])}

@@ -1,0 +1,62 @@
+"""Foreground clients: each asks for something, waits for it, thinks, asks again."""
+
+from __future__ import annotations
+
+from math import log
+
+from zsim.base.jit import Table, njit
+from zsim.drives.physics.draws import mixed
+from zsim.engine.codes import FLAG_NORMAL, FOREVER, SYNC_READ, SYNC_WRITE
+from zsim.engine.compiled.memory import (
+    OWNER_CLIENT,
+    RANDOM_READ,
+    SYNC_WRITES,
+    client_items_of,
+    client_slot,
+    clients_of,
+    event_times_of,
+    general_of,
+)
+from zsim.engine.compiled.vdev import read_plainly, write_plainly
+
+
+@njit
+def client_reads(table: Table, client_number: int) -> None:
+    """Let a foreground client read random blocks or the next ones, or write the next blocks of the log."""
+    general, client = general_of(table)[0], clients_of(table)[client_number]
+    event_times_of(table)[client_slot(table, client_number)] = FOREVER
+    if client.mode == RANDOM_READ:
+        pick = int(mixed(client.seed, 2 * client.count) * client.items)
+    else:
+        pick, client.place = client.place, (client.place + client.blocks) % client.items
+    client.started = general.now
+    general.last_client = general.now
+    client.left = 1 << 20
+    asked = 0
+    for block in range(client.blocks):
+        item_number = client_items_of(table)[client.first + (pick + block) % client.items]
+        if client.mode == SYNC_WRITES:
+            asked += write_plainly(table, item_number, SYNC_WRITE, OWNER_CLIENT, client_number, FLAG_NORMAL)
+        else:
+            asked += read_plainly(table, item_number, SYNC_READ, OWNER_CLIENT, client_number, FLAG_NORMAL)
+    client.left -= (1 << 20) - asked
+
+
+@njit
+def client_thinks(table: Table, client_number: int) -> None:
+    """Let a client think for an exponential time before it reads again."""
+    general, client = general_of(table)[0], clients_of(table)[client_number]
+    think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
+    client.count += 1
+    event_times_of(table)[client_slot(table, client_number)] = general.now + think
+
+
+@njit
+def client_done(table: Table, client_number: int) -> None:
+    """Finish a client's request."""
+    general, client = general_of(table)[0], clients_of(table)[client_number]
+    client.answered += 1
+    client.latency += general.now - client.started
+    general.client_reads += 1
+    general.client_latency += general.now - client.started
+    client_thinks(table, client_number)

@@ -1,0 +1,195 @@
+"""The blocks of a pool as a scan takes them: items, walk, queue entries, windows, room in a plane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.window import MIN_SLOTS, Window, slots_for
+from zsim.operation.control import Plane
+from zsim.operation.cursors import log_places
+from zsim.operation.memory_limit import EXTENT_BYTES
+from zsim.operation.rebuild import chunk_programs
+from zsim.operation.rules import pool_window, vdev_window
+from zsim.operation.setup import RunSetup, plain_prefetch, wanted_blocks
+from zsim.operation.txg import asize_of
+from zsim.pool.blocks import BlockTable
+from zsim.scan.program import OP_ISSUE, Program, ScanItems, scan_items, traversal_program, with_entries
+from zsim.scan.rebuild import Chunks, with_chunks
+from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
+from zsim.scenario.releases.profile import ReleaseProfile
+
+I64 = NDArray[np.int64]
+# The log goes round in so many blocks a top-level vdev.
+LOG_BLOCKS = 1024
+
+
+class ScanBlocks:
+    """What a release's scan makes of the blocks of a pool.
+
+    Parameters
+    ----------
+    setup : RunSetup
+    queued : bool
+        Whether a sorted scan's entries are made items of their own.
+
+    Attributes
+    ----------
+    wanted : ndarray of bool, shape (n_blocks,)
+        What the scan reads.
+    walk : Program
+        Visits and issues in the order of the traversal.
+    items : ScanItems
+        Blocks, then queue entries, then chunks of a rebuild, then blocks of the intent log.
+    queue : ScanQueue, optional
+        Entries of a sorted scan in the order visited, each an item of its own.
+    programs : list of Program
+        Of a rebuild.
+    windows : list of Window
+        Of each top-level vdev in a sorted scan.
+    pool_window : Window
+        Of the legacy scan and of the metadata phase; of a rebuild.
+    """
+
+    def __init__(self, setup: RunSetup, *, queued: bool = True) -> None:
+        self.setup = setup
+        self.wanted = wanted_blocks(setup)
+        visited = setup.blocks if setup.visited is None else setup.visited
+        self.items: ScanItems = scan_items(visited, seed=setup.seed, wanted=self.wanted)
+        self.set_windows(setup.release)
+        self.walk: Program = traversal_program(
+            setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
+        )
+        self.programs: list[Program] = []
+        if setup.operation == "rebuild":
+            self.items, self.programs, self.pool_window = chunk_programs(setup, self.items)
+        self.rows = np.zeros(0, np.int64)
+        self.queue = self._queue() if setup.collects and queued else None
+        self.log_items = self._log_items()
+
+    def set_windows(self, release: ReleaseProfile) -> None:
+        """Take the windows from the tunables of a release."""
+        vdevs, collects = self.setup.model.vdevs, self.setup.collects
+        self.windows: list[Window] = [vdev_window(vdev, release) for vdev in vdevs] if collects else []
+        self.pool_window = pool_window(vdevs, release)
+
+    def _queue(self) -> ScanQueue:
+        setup = self.setup
+        order = self.walk.item[self.walk.code == OP_ISSUE]
+        queue = queue_entries(setup.blocks, order)
+        self.rows = queue.item
+        first = len(self.items)
+        self.items = with_entries(
+            self.items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
+            scrub=setup.operation == "scrub",
+        )  # fmt: skip
+        return replace(queue, item=np.arange(first, first + len(queue)))
+
+    def client_items(self) -> I64:
+        """Return what clients read: data blocks."""
+        if self.setup.model.client_count == 0:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
+
+    def _log_items(self) -> I64:
+        """Make items of the intent log: its blocks lie one behind the other, on each top-level vdev."""
+        setup = self.setup
+        if not any(group.kind == "sync-write" for group in setup.model.clients):
+            return np.zeros(0, np.int64)
+        first = len(self.items)
+        for number, (vdev, offset) in enumerate(log_places(setup.model)):
+            size = -(-setup.log_bytes >> vdev.ashift) << vdev.ashift
+            places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)
+            chunks = Chunks(places, np.full(LOG_BLOCKS, size, np.int64), np.zeros(LOG_BLOCKS, np.int64))
+            self.items = with_chunks(self.items, chunks, number)
+        rows = np.arange(first, len(self.items)).reshape(-1, LOG_BLOCKS)
+        return rows.T.ravel().astype(np.int64)
+
+    def slots(self) -> int:
+        """Return how many blocks the windows can hold."""
+        return slots_for([*self.windows, self.pool_window], self.setup.blocks.psize)
+
+    def plane(self) -> Plane:
+        """Return a data plane with room for all of it."""
+        setup = self.setup
+        longest = max(
+            len(self.walk),
+            len(self.items) if self.programs else 0,
+            0 if self.queue is None else len(self.queue),
+        )
+        plane: Plane = setup.plane(
+            setup.model,
+            self.items,
+            streams=max(1, len(setup.model.vdevs)),
+            slots=min(self.slots(), len(self.items) + MIN_SLOTS),
+            leaf_slots=self._most_on_one_vdev(),
+            client_items=self.client_items(),
+            log_items=self.log_items,
+            records=setup.records,
+            program_length=longest,
+        )
+        return plane
+
+    def _most_on_one_vdev(self) -> int:
+        """Return how many blocks of one top-level vdev may be in flight at once."""
+        psize, vdev = self.items.psize, self.items.vdev
+        windows = self.windows or [self.pool_window] * len(self.setup.model.vdevs)
+        if self.queue is not None:
+            psize, vdev = psize[self.queue.item], vdev[self.queue.item]
+        return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(windows))
+
+    def forget(self) -> None:
+        """Let go of what the plane holds by now."""
+        del self.items, self.queue
+
+    @property
+    def issue_bytes(self) -> int:
+        """What the scan issues, psize [bytes]."""
+        psize = self.setup.blocks.psize
+        if self.queue is None:
+            return int(psize[self.wanted].sum())
+        return int(self.items.psize[self.queue.item].sum())
+
+
+def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, I64]:
+    """Return the visits of a walk, and how many queue entries come before each of them."""
+    issued = walk.code == OP_ISSUE
+    entries = np.where(issued, blocks.dva_count[walk.item].astype(np.int64), 0)
+    before = np.cumsum(entries)[~issued]
+    return Program(walk.code[~issued], walk.item[~issued]), before
+
+
+class PendingEntries:
+    """Entries of a scan queue that wait to be issued.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+        All entries, in the order visited.
+    max_gap : int
+        Neighbours at most so far apart form one extent [bytes].
+    """
+
+    def __init__(self, queue: ScanQueue, max_gap: int) -> None:
+        self.queue, self.max_gap = queue, max_gap
+        self.addresses = Addresses(queue)
+        self.rows = np.zeros(0, np.int64)
+
+    def used_bytes(self, rows: I64) -> int:
+        """Return the memory that some entries take, their extents with them [bytes]."""
+        records = int(self.queue.record_bytes[rows].sum())
+        return records + EXTENT_BYTES * self._extents(self.addresses.in_order(rows))
+
+    def _extents(self, rows: I64) -> int:
+        """Return how many extents entries in LBA order make, vdev by vdev."""
+        if len(rows) == 0:
+            return 0
+        offset = self.queue.offset[rows]
+        gap = offset[1:] - offset[:-1] - self.queue.asize[rows[:-1]]
+        return 1 + int(((gap > self.max_gap) | (np.diff(self.queue.vdev[rows]) != 0)).sum())
+
+    def with_visited(self, first: int, end: int, more: I64) -> I64:
+        """Return what waits with the entries from `first` to before `end`, and `more`."""
+        return joined(self.rows, first, end, more)

@@ -1,0 +1,207 @@
+"""The answer to an inverse question: rows, what meets the wishes, the front; how it reads and looks."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zsim.base.files import replace_file
+from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
+from zsim.planning.risk.words import odds
+from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Group
+
+Row = dict[str, Any]
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that could be changed, and the chances with it."""
+
+    words: str
+    vdev: float
+    files: float
+
+    def row(self, first: Step) -> Row:
+        """Return it as a row, set against the first."""
+        return {
+            "change": self.words,
+            "vdev_per_year": self.vdev,
+            "files_per_year": self.files,
+            "vdev_times": self.vdev / first.vdev,
+            "files_times": self.files / first.files,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Rows in the order in which they answer; SI units.
+
+    Attributes
+    ----------
+    question : {"layouts", "width", "fill", "worth"}
+    rows : tuple of dict
+        ``meets``: all wishes; ``pareto``: on the front; ``simulated``: hours of a prediction of the whole
+        pool, else from the screening runs.
+    requirements : tuple of str
+    answer : str or None
+        The limit that was sought; None when there is none.
+    provenance : dict
+    """
+
+    question: str
+    rows: tuple[Row, ...]
+    requirements: tuple[str, ...]
+    provenance: dict[str, Any]
+    answer: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "schema_version": 1,
+            "question": self.question,
+            "answer": self.answer,
+            "requirements": list(self.requirements),
+            "rows": [dict(row) for row in self.rows],
+            "provenance": self.provenance,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as JSON; the file appears whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(path, (text + "\n").encode())
+
+    def to_pandas(self) -> Any:
+        """Return a pandas data frame; pandas must be installed."""
+        return importlib.import_module("pandas").DataFrame(list(self.rows))
+
+    @property
+    def meeting(self) -> list[Row]:
+        """The rows that meet all wishes."""
+        return [row for row in self.rows if row.get("meets")]
+
+    def headline(self) -> str:
+        """Return the answer in one line."""
+        wishes = " and ".join(self.requirements)
+        if self.question == "worth":
+            return f"What would change the chance of loss of {odds(self.rows[0]['vdev_per_year'], 2)} a year:"
+        if self.question in ("width", "fill"):
+            what = {"width": "Widest", "fill": "Fullest"}[self.question]
+            return f"{what} with {wishes}: {self.answer or 'none'}."
+        wanted = f" meet {wishes}" if wishes else " are possible"
+        return f"{len(self.meeting)} of {len(self.rows)} layouts{wanted}."
+
+    def grid(self) -> Grid:
+        """Return the table in print: of layouts those that meet the wishes, else the nearest."""
+        if self.question == "worth":
+            return _worth_grid(self.rows)
+        shown = (self.meeting or list(self.rows))[:SHOWN] if self.question == "layouts" else list(self.rows)
+        head = ("layout", "usable", "p50", "p90", "vdev lost in a year", "random/s", "read", "")
+        columns = tuple(_cells(row, self.question) for row in shown)
+        return Grid(head, columns, frozenset(range(1, len(head) - 1)))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what explains the table."""
+        if self.question == "worth":
+            return ("times: chance as it would be over the chance as it is.",)
+        if self.question != "layouts":
+            return ()
+        lines = [
+            "front: none is better in space, chance of loss, hours and random reads at once;",
+            "~ hours from screening runs, others predicted in full; + hot spares.",
+            "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
+        ]
+        if not self.meeting:
+            lines.insert(0, "No layout meets all wishes; the table shows all.")
+        return tuple(lines)
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure: of layouts the Pareto front, else the chances."""
+        from zsim.planning.design.drawing import figure
+
+        return figure(self)
+
+    def save_plot(self, path: str | Path) -> None:
+        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
+        from zsim.prediction.answer.drawing import save
+
+        save(self.plot(), path)
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        table = rich_table(self.grid())
+        return Group(Text(self.headline(), style="bold"), table, *(Text(each) for each in self.notes()))
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        stream = io.StringIO()
+        Console(file=stream, width=100, color_system=None, force_jupyter=False).print(self.__rich__())
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{each}</p>" for each in self.notes())
+        return f"<h3>{self.headline()}</h3>{html_table(self.grid())}{notes}"
+
+    def text(self) -> str:
+        """Return the table as plain text."""
+        return grid_text(self.grid())
+
+
+def _cells(row: Row, question: str) -> tuple[str, ...]:
+    known = row.get("p50_s") is not None
+    mark = "front" if row.get("pareto") else ("meets" if row.get("meets") and question != "layouts" else "")
+    rough = "" if row.get("simulated", True) else "~"
+    return (
+        _name(row),
+        format_bytes(row["usable_bytes"]),
+        f"{rough}{_short(row['p50_s'])}" if known else "",
+        f"{rough}{_short(row['p90_s'])}" if known else "",
+        _one(row),
+        f"{row['random_reads']:,.0f}",
+        format_rate(row["read_rate"]),
+        mark,
+    )
+
+
+def _name(row: Row) -> str:
+    spares = f" + {row['spares']}" if row.get("spares") else ""
+    fill = f" {format_fraction(row['fill'])}" if "fill" in row else ""
+    return f"{row['layout']}{spares}{fill}"
+
+
+def _short(seconds: float) -> str:
+    """Return a duration with one unit."""
+    if seconds < 2 * DAY:
+        return f"{seconds / HOUR:.1f} h" if seconds < 10 * HOUR else f"{seconds / HOUR:.0f} h"
+    return f"{seconds / DAY:.1f} d"
+
+
+def _one(row: Row) -> str:
+    value = row.get("vdev_per_year")
+    return "" if value is None else odds(value, 1)
+
+
+def _worth_grid(rows: tuple[Row, ...]) -> Grid:
+    head = ("", "vdev lost in a year", "times", "files lost in a year", "times")
+    cells = tuple(
+        (
+            row["change"],
+            odds(row["vdev_per_year"], 2),
+            f"{row['vdev_times']:.2g}",
+            odds(row["files_per_year"], 2),
+            f"{row['files_times']:.2g}",
+        )
+        for row in rows
+    )
+    return Grid(head, cells, frozenset((1, 2, 3, 4)))

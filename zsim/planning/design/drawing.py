@@ -1,0 +1,94 @@
+"""The picture of a plan: space against the chance of loss, hours as colour, the front as a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.planning.design.answer import Design
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, PALE, Picture
+
+TEBI = 1024.0**4
+
+
+def figure(design: Design) -> Picture:
+    """Return the figure of a design."""
+    drawn = Picture(figsize=(8.5, 5.0), layout="constrained")
+    axes = drawn.add_subplot()
+    if design.question == "worth":
+        _changes(axes, design)
+    elif design.question == "layouts":
+        _front(drawn, axes, design)
+    else:
+        _limit(axes, design)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(design.headline(), fontsize=10, color=INK)
+    return drawn
+
+
+def _front(drawn: Picture, axes: Any, design: Design) -> None:
+    known = [row for row in design.rows if row.get("vdev_per_year") is not None]
+    others = [row for row in known if not row["meets"]]
+    axes.scatter(*_points(others), color=PALE, s=18, label="fails a wish")
+    meeting = [row for row in known if row["meets"]]
+    hours = [row["p90_s"] / 3600 for row in meeting]
+    if meeting and max(hours) > 1.01 * min(hours):
+        dots = axes.scatter(*_points(meeting), c=hours, cmap="viridis", s=34, label="meets all wishes")
+        drawn.colorbar(dots, ax=axes, label="repair, p90 [h]")
+    else:
+        axes.scatter(*_points(meeting), color=CAUSES[0], s=34, label="meets all wishes")
+    line = sorted(_lower_right(meeting), key=lambda row: float(row["usable_bytes"]))
+    axes.plot(*_points(line), color=ACCENT, lw=1, label="no other has more space at less risk")
+    for row in line:
+        axes.annotate(
+            row["layout"],
+            (row["usable_bytes"] / TEBI, row["vdev_per_year"]),
+            xytext=(6, -8),
+            textcoords="offset points",
+            fontsize=7,
+        )
+    axes.set_yscale("log")
+    axes.set_xlabel("usable [TiB]")
+    axes.set_ylabel("chance of losing a vdev within a year")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _points(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    return [row["usable_bytes"] / TEBI for row in rows], [row["vdev_per_year"] for row in rows]
+
+
+def _lower_right(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows that no other beats in space and chance alone."""
+    return [
+        row
+        for row in rows
+        if not any(
+            other["usable_bytes"] >= row["usable_bytes"] and other["vdev_per_year"] < row["vdev_per_year"]
+            for other in rows
+        )
+    ]
+
+
+def _limit(axes: Any, design: Design) -> None:
+    name = "fill" if design.question == "fill" else "drives"
+    rows = sorted(design.rows, key=lambda row: row[name])
+    x = [100 * row[name] if name == "fill" else row[name] for row in rows]
+    axes.plot(x, [row["p50_s"] / 3600 for row in rows], "o-", color=CAUSES[0], label="repair, p50")
+    axes.plot(x, [row["p90_s"] / 3600 for row in rows], "o--", color=CAUSES[1], label="repair, p90")
+    axes.set_xlabel("fill [%]" if name == "fill" else "width [drives]")
+    axes.set_ylabel("hours")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _changes(axes: Any, design: Design) -> None:
+    names = [row["change"] for row in design.rows]
+    places = range(len(names))
+    axes.barh([place - 0.18 for place in places], [row["vdev_per_year"] for row in design.rows], 0.35,
+              color=CAUSES[0], label="vdev lost")  # fmt: skip
+    axes.barh([place + 0.18 for place in places], [row["files_per_year"] for row in design.rows], 0.35,
+              color=CAUSES[1], label="files lost")  # fmt: skip
+    axes.set_yticks(places, names, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("chance within a year")
+    axes.legend(frameon=False, fontsize=8)

@@ -1,0 +1,147 @@
+"""Wishes as people write them: ``p90 < 24h``, ``vdev < 1e-5``, ``usable >= 700T``, ``random >= 2000``."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.base.units import (
+    format_bytes,
+    format_duration,
+    format_rate,
+    parse_bytes,
+    parse_duration,
+    parse_rate,
+)
+from zsim.planning.risk.words import odds
+
+_FORM = re.compile(r"\s*([a-z0-9-]+)\s*(<=|>=|<|>)\s*(.+?)\s*", re.IGNORECASE)
+_ODDS = re.compile(r"1\s*in\s*([\d.,]+(?:e\d+)?)", re.IGNORECASE)
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something that can be wished for.
+
+    Attributes
+    ----------
+    column : str
+        Column of a row.
+    read : callable
+        From text to SI; takes the text and the name of the wish.
+    write : callable
+        From SI to text.
+    words : str
+        What it is.
+    """
+
+    column: str
+    read: Callable[[str, str], float]
+    write: Callable[[float], str]
+    words: str
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        raise InputError(name, text, "it is a number", "write for instance 2000") from None
+
+
+def _chance(text: str, name: str) -> float:
+    """Read ``1e-5``, ``0.001%`` or ``1 in 100,000``."""
+    if found := _ODDS.fullmatch(text):
+        return 1.0 / _number(found[1], name)
+    if text.endswith("%"):
+        return _number(text[:-1].strip(), name) / 100
+    return _number(text, name)
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _space(text: str, name: str) -> float:
+    """Read a size; ``700 TB`` is what ``700T`` is."""
+    return float(parse_bytes(text, name))
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "p50": Quantity("p50_s", parse_duration, format_duration, "repair, as often shorter as longer"),
+    "p90": Quantity("p90_s", parse_duration, format_duration, "repair, nine times in ten shorter"),
+    "files": Quantity("files_per_year", _chance, odds, "chance of files lost within a year"),
+    "vdev": Quantity("vdev_per_year", _chance, odds, "chance of a vdev lost within a year"),
+    "pool": Quantity("pool_per_year", _chance, odds, "chance of the pool lost within a year"),
+    "window": Quantity("vdev_in_window", _chance, odds, "chance of losing the vdev during a repair"),
+    "usable": Quantity("usable_bytes", _space, format_bytes, "data in full records"),
+    "random": Quantity("random_reads", _number, _plain, "random reads a second"),
+    "random-degraded": Quantity("random_reads_degraded", _number, _plain, "the same with a drive missing"),
+    "read": Quantity("read_rate", parse_rate, format_rate, "streaming reads"),
+    "read-degraded": Quantity("read_rate_degraded", parse_rate, format_rate, "the same with a drive missing"),
+    "write": Quantity("write_rate", parse_rate, format_rate, "streaming writes"),
+    "drives": Quantity("drives", _number, _plain, "drives, spares included"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One wish.
+
+    Examples
+    --------
+    >>> wish = Requirement.parse("p90 < 24h")
+    >>> wish.is_met({"p90_s": 80_000.0}), str(wish)
+    (True, 'p90 < 24 h')
+    """
+
+    name: str
+    sign: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Requirement:
+        """Read a wish.
+
+        Raises
+        ------
+        InputError
+            When it is none, or names nothing that is computed.
+        """
+        match = _FORM.fullmatch(text)
+        if match is None:
+            raise InputError("--require", text, "a wish reads NAME < VALUE", 'write for instance "p90 < 24h"')
+        name = match[1].lower()
+        if name not in QUANTITIES:
+            allowed = f"known are {', '.join(QUANTITIES)}"
+            raise InputError("--require", match[1], allowed, 'write for instance "usable >= 700T"')
+        return cls(name, match[2], QUANTITIES[name].read(match[3], name))
+
+    @property
+    def column(self) -> str:
+        """Column of a row that it is about."""
+        return QUANTITIES[self.name].column
+
+    def is_met(self, row: Mapping[str, Any]) -> bool:
+        """Tell whether a row meets it."""
+        value = row.get(self.column)
+        return value is not None and _SIGNS[self.sign](float(value), self.limit)
+
+    def distance(self, row: Mapping[str, Any]) -> float:
+        """Return by which factor a row meets it (above 1) or fails it (below 1)."""
+        value = float(row[self.column])
+        if value <= 0.0 or self.limit <= 0.0:
+            return 1.0 if self.is_met(row) else 0.5
+        return self.limit / value if self.sign.startswith("<") else value / self.limit
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sign} {QUANTITIES[self.name].write(self.limit)}"

@@ -1,0 +1,391 @@
+"""``zsim.plan_layouts`` and its sisters: cheap runs first, bisection, then full predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.base.provenance import provenance
+from zsim.base.units import DAY, format_duration
+from zsim.planning.design.answer import Design, Step
+from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives, vdevs_of
+from zsim.planning.design.facts import (
+    WORLDS_SCREENED,
+    Context,
+    Hours,
+    Report,
+    Row,
+    base_row,
+    interpolated,
+    measured,
+    probes,
+    with_chances,
+)
+from zsim.planning.design.requirements import QUANTITIES, Requirement
+from zsim.planning.risk.question import RiskInputs
+from zsim.planning.usable import repeated_for_usable
+from zsim.scenario.layout import Layout, VdevSpec
+
+CONFIRMED = 8
+KINDS = ("mirror", "raidz", "draid")
+NEAR = 1.6
+"""A row that fails a wish by less than this factor on screening hours is worth a full prediction."""
+SORTS = {"usable": -1, "p90": 1, "vdev": 1, "random": -1, "drives": 1}
+LOW_FILL, HIGH_FILL = 0.05, 0.95
+FROM_HOURS = frozenset(
+    ("p50_s", "p90_s", "files_per_year", "vdev_per_year", "pool_per_year", "vdev_in_window")
+)
+
+
+def plan_layouts(
+    drives: int | None = None,
+    usable: int | None = None,
+    budget: float | None = None,
+    price: float | None = None,
+    spares: int = 0,
+    require: Sequence[str] = (),
+    sort: str = "usable",
+    kinds: Sequence[str] = KINDS,
+    confirm: int = CONFIRMED,
+    inputs: RiskInputs | None = None,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    on_progress: Report | None = None,
+    **common: Any,
+) -> Design:
+    """List the layouts that meet wishes, with the Pareto front.
+
+    Parameters
+    ----------
+    drives : int, optional
+        Drives there are, hot spares included.
+    usable : int, optional
+        Instead: data that the pool must hold [bytes].
+    budget, price : float, optional
+        Instead: money, and what a drive costs.
+    spares : int
+        Hot spares at least.
+    require : sequence of str
+        Wishes, such as ``"p90 < 24h"``; see `zsim.planning.design.requirements.QUANTITIES`.
+    sort : {"usable", "p90", "vdev", "random", "drives"}
+    kinds : sequence of {"mirror", "raidz", "draid"}
+    confirm : int
+        Rows that are predicted in full at most, the best first.
+    inputs : RiskInputs, optional
+    jobs : int, optional
+        Processes; one a core by default.
+    store : str or Path, optional
+        SQLite file of answers: what was simulated once is not simulated again.
+    on_progress : callable, optional
+    **common
+        Fields of the scenario.
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    InputError
+        When nothing or something impossible is asked for.
+    """
+    wishes = [Requirement.parse(each) for each in require]
+    if sort not in SORTS:
+        raise InputError("--sort", sort, f"it is one of {', '.join(SORTS)}", "write usable")
+    context = Context(common, inputs or RiskInputs(), jobs, store)
+    report = on_progress or (lambda share, words: None)
+    every = _candidates(context, drives, usable, budget, price, spares)
+    candidates = [each for each in every if each.vdev.kind in _known_kinds(kinds)]
+    rows = {str(each.layout): base_row(context, each, price) for each in candidates}
+    # What fails without a simulation needs none.
+    open_ = [each for each in candidates if not _fails_before(rows[str(each.layout)], wishes)]
+    screened = _screened(context, open_, rows, lambda share, words: report(0.5 * share, words))
+    chosen = _best(screened, wishes, sort)[:confirm]
+    found = _confirmed(context, chosen, lambda share, words: report(0.5 + 0.5 * share, words))
+    final = [found.get(row["layout"], row) for row in screened]
+    dropped = [rows[str(each.layout)] for each in candidates if each not in open_]
+    return _design(context, "layouts", [*final, *dropped], wishes, sort)
+
+
+def _known_kinds(kinds: Sequence[str]) -> Sequence[str]:
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError("--kinds", kind, f"it is one of {', '.join(KINDS)}", "write mirror,raidz")
+    return kinds
+
+
+def _candidates(
+    context: Context,
+    drives: int | None,
+    usable: int | None,
+    budget: float | None,
+    price: float | None,
+    spares: int,
+) -> list[Candidate]:
+    given = [each for each in (drives, usable, budget) if each is not None]
+    if len(given) != 1:
+        raise InputError("drives", None, "one of drives, usable and budget is given", "write --drives 60")
+    if budget is not None:
+        if price is None or price <= 0:
+            raise InputError("--price", price, "a budget needs the price of a drive", "write --price 350")
+        drives = int(budget // price)
+    if drives is not None:
+        return for_drives(drives, spares)
+    assert usable is not None
+    found = []
+    for vdev in vdevs_of(max(width for _, width in RAIDZ_WIDTHS.values())):
+        layout = repeated_for_usable(context.resolved(str(vdev)), usable)
+        found.append(Candidate(layout, spares))
+    return found
+
+
+def _fails_before(row: Row, wishes: Sequence[Requirement]) -> bool:
+    return any(not wish.is_met(row) for wish in wishes if wish.column not in FROM_HOURS)
+
+
+def _screened(
+    context: Context, candidates: list[Candidate], rows: dict[str, Row], report: Report
+) -> list[Row]:
+    """Return rows with hours from a few simulations of single vdevs, and the chances of all."""
+    single = {str(each.layout): str(each.vdev) for each in candidates}
+    tried = probes(candidates)
+    told = measured(context, [context.scenario(single[str(each.layout)]) for each in tried], report)
+    known = {
+        str(each.layout): hours for each, hours in zip(tried, told, strict=True) if isinstance(hours, Hours)
+    }
+    hours_by = interpolated(candidates, known)
+    return [
+        with_chances(context, rows[name], hours_by[name], context.are_hours_stated, WORLDS_SCREENED)
+        for name in (str(each.layout) for each in candidates)
+        if name in hours_by
+    ]
+
+
+def _best(rows: list[Row], wishes: Sequence[Requirement], sort: str) -> list[Row]:
+    """Return the rows that meet the wishes or nearly do: first the front, then by the wish to sort by."""
+    near = [row for row in rows if all(wish.distance(row) > 1 / NEAR for wish in wishes)]
+    front = set(pareto([row for row in near if _meets(row, wishes)]))
+    return sorted(
+        near, key=lambda row: (not _meets(row, wishes), row["layout"] not in front, _key(row, sort))
+    )
+
+
+def _key(row: Row, sort: str) -> float:
+    value = row.get(QUANTITIES[sort].column)
+    return math.inf if value is None else SORTS[sort] * float(value)
+
+
+def _meets(row: Row, wishes: Sequence[Requirement]) -> bool:
+    return all(wish.is_met(row) for wish in wishes)
+
+
+def _confirmed(context: Context, rows: list[Row], report: Report) -> dict[str, Row]:
+    """Return the rows with the hours of the whole pool, predicted in full."""
+    told = measured(context, [context.scenario(row["layout"]) for row in rows], report)
+    return {
+        row["layout"]: with_chances(context, row, hours, simulated=True)
+        for row, hours in zip(rows, told, strict=True)
+        if isinstance(hours, Hours)
+    }
+
+
+OBJECTIVES = (("usable_bytes", -1), ("vdev_per_year", 1), ("p90_s", 1), ("random_reads", -1))
+
+
+def pareto(rows: Sequence[Row]) -> list[str]:
+    """Return the layouts that no other beats in space, chance of loss, hours and random reads at once."""
+    points = [tuple(sign * float(row[name]) for name, sign in OBJECTIVES) for row in rows]
+
+    def beaten(mine: tuple[float, ...]) -> bool:
+        return any(
+            other != mine and all(a <= b for a, b in zip(other, mine, strict=True)) for other in points
+        )
+
+    return [row["layout"] for row, mine in zip(rows, points, strict=True) if not beaten(mine)]
+
+
+def _design(context: Context, question: str, rows: list[Row], wishes: list[Requirement], sort: str) -> Design:
+    meeting = [row for row in rows if row.get("p50_s") is not None and _meets(row, wishes)]
+    front = set(pareto(meeting))
+    told = [
+        {
+            **row,
+            "meets": row in meeting,
+            "pareto": row["layout"] in front,
+            "fails": "; ".join(str(wish) for wish in wishes if not wish.is_met(row)),
+        }
+        for row in rows
+    ]
+    told.sort(key=lambda row: (not row["meets"], _key(row, sort)))
+    return Design(
+        question=question,
+        requirements=tuple(str(wish) for wish in wishes),
+        rows=tuple(told),
+        provenance=provenance(context.common or None, context.inputs.seed),
+    )
+
+
+def widest(
+    layout: str,
+    require: Sequence[str],
+    inputs: RiskInputs | None = None,
+    on_progress: Report | None = None,
+    **common: Any,
+) -> Design:
+    """Return the widest vdev of a layout's kind that meets wishes, by bisection over its width.
+
+    Parameters
+    ----------
+    layout : str
+        Its kind and parity count, such as ``raidz2x6``.
+    require, inputs, on_progress, **common
+        As in `plan_layouts`.
+
+    Notes
+    -----
+    Wishes are taken to become harder with the width, as hours and chances of loss do.
+    """
+    vdev = Layout.parse(layout).vdevs[0]
+    if vdev.kind != "raidz":
+        raise InputError("layout", layout, "the width of RAID-Z is sought", "write for instance raidz2x6")
+    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    report = on_progress or (lambda share, words: None)
+    low, high = RAIDZ_WIDTHS[vdev.parity]
+    rows: dict[int, Row] = {}
+
+    def meets(width: int) -> bool:
+        report(min(0.95, len(rows) / 7), f"raidz{vdev.parity}x{width}")
+        rows[width] = _one(context, Candidate(Layout((VdevSpec.raidz(vdev.parity, width),)), 0))
+        return _meets(rows[width], wishes)
+
+    best = _last_true(low, high, meets)
+    answer = f"raidz{vdev.parity}x{best}" if best is not None else None
+    return _found(context, "width", answer, list(rows.values()), wishes)
+
+
+def fullest(
+    layout: str,
+    require: Sequence[str],
+    inputs: RiskInputs | None = None,
+    on_progress: Report | None = None,
+    **common: Any,
+) -> Design:
+    """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
+    context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
+    report = on_progress or (lambda share, words: None)
+    rows: dict[int, Row] = {}
+    candidate = Candidate(Layout.parse(layout), 0)
+
+    def meets(percent: int) -> bool:
+        report(min(0.95, len(rows) / 9), f"{percent} % full")
+        here = Context({**common, "fill": percent / 100}, context.inputs, 1)
+        rows[percent] = {**_one(here, candidate), "fill": percent / 100}
+        return _meets(rows[percent], wishes)
+
+    best = _last_true(round(100 * LOW_FILL), round(100 * HIGH_FILL), meets)
+    return _found(context, "fill", None if best is None else f"{best} %", list(rows.values()), wishes)
+
+
+def _wishes(require: Sequence[str]) -> list[Requirement]:
+    if not require:
+        raise InputError("--require", None, "a limit is sought", 'write for instance --require "p90 < 24h"')
+    return [Requirement.parse(each) for each in require]
+
+
+def _last_true(low: int, high: int, meets: Any) -> int | None:
+    """Return the last number for which `meets` holds, that is true up to some number; None if for none."""
+    if not meets(low):
+        return None
+    if meets(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if meets(middle) else (low, middle)
+    return low
+
+
+def _one(context: Context, candidate: Candidate) -> Row:
+    row = base_row(context, candidate, None)
+    found = measured(context, [context.scenario(row["layout"])], lambda share, words: None)[0]
+    if isinstance(found, InputError):
+        raise found
+    return with_chances(context, row, found, simulated=True)
+
+
+def _found(
+    context: Context, question: str, answer: str | None, rows: list[Row], wishes: list[Requirement]
+) -> Design:
+    told = [{**row, "meets": _meets(row, wishes)} for row in rows]
+    told.sort(key=lambda row: (row["layout"].rpartition("x")[0], row["drives"], row.get("fill", 0.0)))
+    return Design(
+        question=question,
+        answer=answer,
+        requirements=tuple(str(wish) for wish in wishes),
+        rows=tuple(told),
+        provenance=provenance(context.common or None, context.inputs.seed),
+    )
+
+
+def worth(
+    layout: str, inputs: RiskInputs | None = None, on_progress: Report | None = None, **common: Any
+) -> Design:
+    """Return what a hot spare, more frequent scrubs, a faster repair and a drive less a vdev would buy.
+
+    Parameters
+    ----------
+    layout, inputs, on_progress, **common
+        As in `widest`.
+    """
+    asked = inputs or RiskInputs()
+    context, report = Context(common, asked, 1), on_progress or (lambda share, words: None)
+    row = base_row(context, Candidate(Layout.parse(layout), 0), None)
+    report(0.1, layout)
+    found = measured(context, [context.scenario(layout)], lambda share, words: None)[0]
+    if isinstance(found, InputError):
+        raise found
+    steps = [Step("as it is", *_chances(context, row, found))]
+    for words, changes, factor in _changes(asked):
+        other = Context(common, _changed(asked, changes), 1)
+        scaled = Hours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
+        steps.append(Step(words, *_chances(other, row, scaled)))
+    return Design(
+        question="worth",
+        answer=None,
+        requirements=(),
+        rows=tuple(step.row(steps[0]) for step in steps),
+        provenance=provenance(context.common or None, asked.seed),
+    )
+
+
+def _chances(context: Context, row: Row, hours: Hours) -> tuple[float, float]:
+    found = with_chances(context, row, hours, simulated=True)
+    return float(found["vdev_per_year"]), float(found["files_per_year"])
+
+
+def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, Any], float]]:
+    """Return what could be changed: words, inputs, factor on the hours of the repair."""
+    found: list[tuple[str, dict[str, Any], float]] = [
+        ("a hot spare", {"spare": "hot", "detect": None}, 1.0),
+        ("a spare on the shelf", {"spare": "shelf", "detect": None}, 1.0),
+        ("spares ordered when needed", {"spare": "order", "detect": None}, 1.0),
+    ]
+    found += [
+        (f"a scrub every {format_duration(days * DAY)}", {"scrub": days * DAY}, 1.0) for days in (7, 14, 30)
+    ]
+    found.append(("no scrubs for a year", {"scrub": 365 * DAY}, 1.0))
+    found += [
+        (f"a repair {words}", {}, factor) for words, factor in (("twice as fast", 0.5), ("half as fast", 2.0))
+    ]
+    return [each for each in found if not _is_so(inputs, each[1])]
+
+
+def _is_so(inputs: RiskInputs, changes: dict[str, Any]) -> bool:
+    return bool(changes) and all(getattr(inputs, name) == value for name, value in changes.items())
+
+
+def _changed(inputs: RiskInputs, changes: dict[str, Any]) -> RiskInputs:
+    fields = {name: getattr(inputs, name) for name in inputs.__slots__}
+    return RiskInputs(**{**fields, **changes})

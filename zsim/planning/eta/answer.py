@@ -1,0 +1,178 @@
+"""What `zsim.eta` returns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Quantiles of a time.
+
+    Attributes
+    ----------
+    p10, p50, p90 : float
+        [s]
+    """
+
+    p10: float
+    p50: float
+    p90: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return plain data."""
+        return {"p10": self.p10, "p50": self.p50, "p90": self.p90}
+
+    def since(self, moment: datetime | None) -> dict[str, str | None]:
+        """Return the moments so long after another, as ISO 8601; None where that is not known."""
+        names = self.to_dict()
+        if moment is None:
+            return dict.fromkeys(names)
+        return {
+            name: (moment + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+            for name, seconds in names.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One status against what worlds would have shown.
+
+    Attributes
+    ----------
+    kind : str
+    observed, expected : float
+        Time that the work took, and would take in the middle one of the worlds [s].
+    weight : float
+        How many worlds count after it, as a share of them.
+    narrows : float
+        By how much it narrows p10 to p90 (of the logarithm of the whole duration), from 0 to 1.
+    """
+
+    kind: str
+    observed: float
+    expected: float
+    weight: float
+    narrows: float
+
+    def to_dict(self) -> dict[str, float | str]:
+        """Return plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Eta:
+    """When a running scan is over.
+
+    Attributes
+    ----------
+    pool, subject : str
+        Its name, and what runs on what.
+    total_s, remaining_s : Span
+        Whole duration, and the time to go [s].
+    elapsed_s : float or None
+        Since the scan began, as far as it is known [s].
+    at : datetime or None
+        When the latest status was printed.
+    phase : str
+        ``metadata scan``, ``repair``, ``rebuild`` or ``paused``.
+    done : float
+        Share of the work of this phase that is done.
+    parts : dict of str to float
+        What is left by phase [s].
+    zpool_remaining_s, zpool_total_s : float or None
+        What ``zpool status`` says, or would [s].
+    zpool_why : str
+        Why it is off; empty where it is not.
+    pace : float
+        How much slower this scan is so far than the pool should be (1: as fast).
+    reasons, worry, consequences : tuple of str
+        Why it is slow, until when what looks odd is normal, what a further step would cost.
+    evidence : tuple of Weighed
+    assumptions : tuple of dict
+        What nobody stated, as `zsim.resolve` has it.
+    notes : tuple of str
+    provenance : dict
+    """
+
+    pool: str
+    subject: str
+    total_s: Span
+    remaining_s: Span
+    elapsed_s: float | None
+    at: datetime | None
+    phase: str
+    done: float
+    parts: dict[str, float]
+    zpool_remaining_s: float | None
+    zpool_total_s: float | None
+    zpool_why: str
+    pace: float
+    reasons: tuple[str, ...] = ()
+    worry: tuple[str, ...] = ()
+    consequences: tuple[str, ...] = ()
+    evidence: tuple[Weighed, ...] = ()
+    assumptions: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``zsim eta --json`` prints: times in seconds, moments as ISO 8601."""
+        return {
+            "pool": self.pool,
+            "subject": self.subject,
+            "total_s": self.total_s.to_dict(),
+            "remaining_s": self.remaining_s.to_dict(),
+            "finish": self.remaining_s.since(self.at),
+            "elapsed_s": self.elapsed_s,
+            "at": self.at.isoformat(timespec="seconds") if self.at is not None else None,
+            "phase": self.phase,
+            "done": self.done,
+            "parts_s": self.parts,
+            "pace": self.pace,
+            "zpool": {
+                "remaining_s": self.zpool_remaining_s,
+                "total_s": self.zpool_total_s,
+                "why": self.zpool_why,
+            },
+            "reasons": list(self.reasons),
+            "worry": list(self.worry),
+            "consequences": list(self.consequences),
+            "evidence": [each.to_dict() for each in self.evidence],
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+            "provenance": self.provenance,
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        """Return the answer in words."""
+        from zsim.planning.eta.words import as_text
+
+        return as_text(self)
+
+    def __rich__(self) -> Any:
+        """Return the answer as a rich renderable."""
+        from zsim.planning.eta.words import renderable
+
+        return renderable(self)
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure: what is gone, the interval of the end, and zpool's own."""
+        from zsim.planning.eta.drawing import figure
+
+        return figure(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"

@@ -1,0 +1,195 @@
+"""`zsim.eta`: when a running scan is over."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from zsim.base.provenance import provenance
+from zsim.case.case import Case
+from zsim.planning.eta.answer import Eta, Span, Weighed
+from zsim.planning.eta.reading import Paste, read_paste
+from zsim.planning.eta.reasons import (
+    consequences,
+    expected_pace,
+    slow_reasons,
+    worries,
+    zpool_remaining,
+    zpool_why,
+)
+from zsim.prediction.api import case_of, files_used, models_used, subject
+from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.moments import PoolFacts, clock_of
+from zsim.prediction.progress.remaining import Remaining, remaining
+from zsim.prediction.progress.worlds import courses_of
+from zsim.scenario.evidence import RunningScan
+from zsim.scenario.model import Scenario
+
+Progress = Callable[[float, str], None]
+WIDEST = 1e-6
+
+
+def eta(
+    text: str | None = None,
+    files: Sequence[str | Path] = (),
+    *,
+    pool: str | None = None,
+    overrides: Sequence[str] = (),
+    stated: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+    on_progress: Progress | None = None,
+) -> Eta:
+    """Tell when a running resilver, scrub or rebuild is over.
+
+    Parameters
+    ----------
+    text : str, optional
+        What ``zpool status`` printed, once or at several moments; other output of the pool may stand beside.
+    files : sequence of str or Path
+        Files and directories with the same.
+    pool : str, optional
+        Its name, where they are about several.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields of the scenario that are known better.
+    stated : mapping, optional
+        The same, as fields.
+    now : datetime, optional
+        When `text` was printed, if it was just now, local time.
+    on_progress : callable, optional
+        Called with the share done and what is being done.
+
+    Returns
+    -------
+    Eta
+
+    Raises
+    ------
+    InputError
+        When no scan runs, or nothing can be read.
+
+    Notes
+    -----
+    Possible worlds of the pool are simulated and weighed by how the scan got on
+    (`zsim.prediction.progress.remaining`); what each has left is stretched by how much slower it goes here.
+    """
+    paste = read_paste(text, files, pool=pool, overrides=overrides, stated=dict(stated or {}), now=now)
+    return eta_of(paste.scenario, paste, on_progress)
+
+
+def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
+    """Return the answer for statuses of a scan on the pool of a scenario."""
+    case = case_of(scenario)
+    courses = _courses(scenario.replaced_by(evidence=_others(scenario)).to_toml(), on_progress)
+    facts = PoolFacts(case.release.order == "sorted" and case.operation != "rebuild")
+    found = remaining(courses, paste.scans, facts)
+    last = paste.scans[-1]
+    left, total = Span(*found.left()), Span(*found.total())
+    elapsed = _elapsed(last, total, left)
+    share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
+    phase = _phase(found, case, paused=paste.paused)
+    said = zpool_remaining(last)
+    pace = expected_pace(found)
+    return Eta(
+        pool=paste.pool,
+        subject=subject(case),
+        total_s=total,
+        remaining_s=left,
+        elapsed_s=elapsed,
+        at=paste.at,
+        phase=phase,
+        done=_done(found),
+        parts=found.parts,
+        zpool_remaining_s=said,
+        zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
+        zpool_why=zpool_why(last, said, left, share, case, phase),
+        pace=pace,
+        reasons=slow_reasons(courses, found, case, pace),
+        worry=worries(found, phase, left, paste.at),
+        consequences=consequences(case, share, total, left, elapsed),
+        evidence=_weighed(courses, paste.scans, facts),
+        assumptions=tuple(each.to_dict() for each in case.assumptions),
+        notes=paste.notes,
+        provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _kept(toml: str) -> dict[str, tuple[Course, ...]]:
+    """Return where the courses of a scenario are kept: the same pool is asked for again and again."""
+    del toml
+    return {}
+
+
+def _courses(toml: str, on_progress: Progress | None) -> tuple[Course, ...]:
+    held = _kept(toml)
+    if "courses" not in held:
+        held["courses"] = courses_of(case_of(_read(toml)), on_progress)
+    return held["courses"]
+
+
+def _read(toml: str) -> Scenario:
+    import tomllib
+
+    return Scenario.from_dict(tomllib.loads(toml))
+
+
+def _others(scenario: Scenario) -> tuple[Any, ...] | None:
+    """Return the evidence of a scenario without that of the scan that runs."""
+    others = tuple(each for each in scenario.evidence or () if not isinstance(each, RunningScan))
+    return others or None
+
+
+def _elapsed(last: RunningScan, total: Span, left: Span) -> float | None:
+    """Return how long the scan has run [s]; of a pass whose metadata phase is not counted the median's."""
+    gone, clock = clock_of(last)
+    if clock == "scan" or gone is None:
+        return gone
+    return max(gone, total.p50 - left.p50)
+
+
+def _done(found: Remaining) -> float:
+    if found.state is None:
+        return 0.0
+    return found.state.visited if found.state.phase == "metadata scan" else found.state.issued
+
+
+def _phase(found: Remaining, case: Case, *, paused: bool) -> str:
+    if paused:
+        return "paused"
+    if case.operation == "rebuild":
+        return "rebuild"
+    return found.state.phase if found.state is not None else "unknown"
+
+
+def _weighed(
+    courses: Sequence[Course], scans: Sequence[RunningScan], facts: PoolFacts
+) -> tuple[Weighed, ...]:
+    """Return what each status says, and by how much it narrows the answer of those before it."""
+    before = _width(remaining(courses, (), facts))
+    rows = []
+    for count, scan in enumerate(scans, 1):
+        found = remaining(courses, scans[:count], facts)
+        width = _width(found)
+        gone, _ = clock_of(scan)
+        if gone is None:
+            continue
+        rows.append(
+            Weighed(
+                f"running {scan.kind}",
+                gone,
+                gone / expected_pace(found),
+                found.effective / len(courses),
+                max(0.0, 1.0 - width / max(before, WIDEST)),
+            )
+        )
+        before = width
+    return tuple(rows)
+
+
+def _width(found: Remaining) -> float:
+    low, _, high = found.total()
+    return math.log(max(high, WIDEST) / max(low, WIDEST))

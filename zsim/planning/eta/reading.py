@@ -1,0 +1,237 @@
+"""From pasted statuses of a pool to a scenario and the states of its running scan."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError
+from zsim.observe.evidence.scans import PoolThen, running
+from zsim.observe.pool_import.importing import ImportedPool, import_pool
+from zsim.observe.zpool.status import PoolStatus, Scan, read_status, recognises
+from zsim.prediction.progress.moments import clock_of
+from zsim.scenario.evidence import RunningScan
+from zsim.scenario.files import apply_overrides
+from zsim.scenario.model import Scenario
+
+ASSUMED_LAYOUT = "raidz2x6"
+OLDEST_LIVE = timedelta(days=90)
+BEHIND = 0.8
+"""A clock that shows less than this share of the time that the counters tell is that of another day."""
+ALIKE = 1.6
+"""Or more than this, unless the pool was imported again on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """What was read.
+
+    Attributes
+    ----------
+    pool : str
+    scenario : Scenario
+    scans : tuple of RunningScan
+        Of the scan that runs, in order of time.
+    paused : bool
+    notes : tuple of str
+    at : datetime or None
+        When the latest status was printed.
+    target_bytes : int or None
+        Capacity, where it is known [bytes].
+    """
+
+    pool: str
+    scenario: Scenario
+    scans: tuple[RunningScan, ...]
+    paused: bool = False
+    notes: tuple[str, ...] = ()
+    at: datetime | None = None
+
+
+def read_paste(
+    text: str | None,
+    names: Sequence[str | Path] = (),
+    *,
+    pool: str | None = None,
+    overrides: Sequence[str] = (),
+    stated: dict[str, Any] | None = None,
+    now: datetime | None = None,
+) -> Paste:
+    """Read statuses, and whatever else is there about the pool.
+
+    Parameters
+    ----------
+    text : str or None
+        Pasted output.
+    names : sequence of str or Path
+        Files and directories with more of it.
+    pool : str, optional
+        Its name, where they are about several.
+    overrides : sequence of str
+        ``KEY=VALUE``: fields that are known better.
+    stated : dict, optional
+        The same, as fields.
+    now : datetime, optional
+        When the text was printed, if it was just now.
+
+    Raises
+    ------
+    InputError
+        When no scan runs, or nothing can be read.
+    """
+    statuses = _statuses(text, names, pool)
+    chosen = statuses[-1]
+    found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
+    if not found:
+        raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
+    imported, notes = _imported(text, names, pool or chosen.name or None)
+    scan = found[-1][1]
+    scenario = _scenario(imported, scan, overrides, stated or {})
+    then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
+    same = [(status, each) for status, each in found if _is_same(each, scan)]
+    scans = []
+    for status, each in same:
+        read = running(each, status.at, then, "zpool status")
+        if read is not None:
+            scans.append(read)
+    ordered = in_order(scans)
+    at = _moment(ordered[-1], now)
+    if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
+        ordered[-1] = ordered[-1].model_copy(update={"at": at})
+    return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
+
+
+def _statuses(text: str | None, names: Sequence[str | Path], pool: str | None) -> list[PoolStatus]:
+    texts = [text] if text else []
+    for name in names:
+        path = Path(name)
+        files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+        texts += [_text(each) for each in files]
+    found: list[PoolStatus] = []
+    for each in texts:
+        if recognises(each):
+            found += read_status(each)
+        elif "scan:" in each or "scrub:" in each:
+            found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
+    found = [each for each in found if pool is None or each.name in (pool, "unknown")]
+    if not found:
+        reason = "the output of zpool status is expected"
+        raise InputError("zpool status", pool, reason, "pipe it in: zpool status tank | zsim eta")
+    running_ones = [each for each in found if any(scan.active for scan in _scans(each))]
+    several = {each.name for each in running_ones}
+    if pool is None and len(several) > 1:
+        known = ", ".join(sorted(several))
+        raise InputError("--pool", None, f"scans run on {known}", f"name one: --pool {sorted(several)[0]}")
+    if running_ones and pool is None:
+        found = [each for each in found if each.name == running_ones[0].name]
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        reason = (error.strerror or "it cannot be read").lower()
+        raise InputError("file", str(path), reason, "name a file that can be read") from error
+
+
+def _scans(status: PoolStatus) -> tuple[Scan, ...]:
+    return status.scans or ((status.scan,) if status.scan is not None else ())
+
+
+def _told(status: PoolStatus) -> str:
+    scan = status.scan
+    if scan is None:
+        return "none requested"
+    return f"{scan.function} {scan.state}{f' on {scan.date}' if scan.date else ''}"
+
+
+def _remedy(status: PoolStatus) -> str:
+    if status.scan is not None and status.scan.state == "finished":
+        return "it is over: zsim predict says what the next one takes"
+    return "zsim predict says what one would take"
+
+
+def _is_same(scan: Scan, last: Scan) -> bool:
+    """Tell whether two statuses are of one scan: a restart begins another."""
+    if scan.function != last.function:
+        return False
+    return scan.at is None or last.at is None or scan.at == last.at or "paused" in (scan.state, last.state)
+
+
+def in_order(scans: Sequence[RunningScan]) -> list[RunningScan]:
+    """Return statuses of one scan in order of time, by the bytes they count; each state once."""
+    known: dict[tuple[int, int, int], RunningScan] = {}
+    for scan in scans:
+        known[(scan.scanned or 0, scan.issued or 0, scan.processed or 0)] = scan
+    return [known[key] for key in sorted(known, key=lambda key: (key[1], key[0], key[2]))]
+
+
+def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
+    """Return when a status was printed.
+
+    Without a date in the text it is taken to be just now, unless its counters tell that it is not; a text of
+    another day is dated by its begin and the time that the counters tell.
+    """
+    if scan.at is not None:
+        return scan.at
+    gone, clock = clock_of(scan)
+    if scan.since is None:
+        return now
+    since = scan.since.replace(tzinfo=None)
+    if now is not None:
+        passed = (now.replace(tzinfo=None) - since).total_seconds()
+        live = 0.0 <= passed <= OLDEST_LIVE.total_seconds()
+        if (
+            live
+            and (gone is None or passed >= BEHIND * gone)
+            and (clock == "pass" or gone is None or passed <= ALIKE * gone + 600.0)
+        ):
+            return now.replace(tzinfo=None)
+    return since + timedelta(seconds=gone) if gone is not None and clock == "scan" else None
+
+
+def _imported(
+    text: str | None, names: Sequence[str | Path], pool: str | None
+) -> tuple[ImportedPool | None, list[str]]:
+    """Return what an import makes of it, or nothing and why."""
+    known = None if pool == "unknown" else pool
+    with tempfile.TemporaryDirectory() as folder:
+        every: list[str | Path] = list(names)
+        if text:
+            pasted = Path(folder) / "pasted.txt"
+            pasted.write_text(text, encoding="utf-8")
+            every.append(pasted)
+        try:
+            found = import_pool(every, pool=known)
+        except InputError as error:
+            return None, [
+                f"of the pool nothing but its scan could be read ({error}): {ASSUMED_LAYOUT} is assumed"
+            ]
+    return found, list(found.notes)
+
+
+def _scenario(
+    imported: ImportedPool | None, scan: Scan, overrides: Sequence[str], stated: dict[str, Any]
+) -> Scenario:
+    """Return the scenario of the scan that runs: what was found, then what is known better."""
+    fields: dict[str, Any] = dict(imported.scenario.stated()) if imported is not None else {}
+    fields.setdefault("layout", ASSUMED_LAYOUT)
+    fields["operation"] = scan.function
+    if scan.function == "scrub":
+        for name in ("replace", "old_drive", "new_drive", "new_drive_size", "target"):
+            fields.pop(name, None)
+    if "alloc" not in fields and "fill" not in fields and scan.total:
+        fields["alloc"] = scan.total
+    if imported is None and scan.form == "legacy":
+        fields["release"] = "zol-0.7"
+    elif imported is None:
+        fields["release"] = "openzfs-2.3" if scan.form == "2.2" else "openzfs-2.1"
+    if {"fill", "alloc"} & set(stated):
+        fields.pop("fill", None)
+        fields.pop("alloc", None)
+    return Scenario.from_dict(apply_overrides(fields | stated, list(overrides)))

@@ -1,0 +1,181 @@
+"""Why zpool's estimate is off, why a scan is slow, when to worry, and what a further step would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from zsim.base.units import format_duration
+from zsim.case.case import Case
+from zsim.planning.eta.answer import Span
+from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.remaining import Remaining
+from zsim.prediction.progress.worlds import one_sweep
+from zsim.scenario.evidence import RunningScan
+
+EARLY = 0.05
+SLOW, FAST = 1.3, 0.75
+TELLING = 1.6
+"""So many times as likely as before, a property of the worlds is named as the reason."""
+CHECKPOINT_S = 7200.0
+NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
+OTHER_VDEVS = (
+    "it counts the blocks of the other top-level vdevs, which are skipped at once, as issued: "
+    "what is left goes at the pace of one vdev"
+)
+FIRST_MINUTES = "so early its rate is that of the first minutes, which says little of the rest"
+METADATA = "while metadata is scanned little is issued, and the mean rate of the pass says little"
+METASLABS = "a rebuild waits for a transaction group after each metaslab, and comes to slower, inner tracks"
+OUTER_TRACKS = (
+    "its rate counts from the end of the metadata phase, on the outer, faster tracks, with what is under way"
+    " as done"
+)
+SEEKS = "bytes visited go evenly, seeks do not: small files and the end of the pool take longer"
+SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
+SLOW_HOURS = "its mean rate holds the metadata phase, or slow hours, that do not come again"
+UNEXPLAINED = (
+    "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for "
+    "resets of a link (dmesg), and for clients"
+)
+RATES_ANEW = "the rates that zpool prints begin anew"
+ZFS_WORDS = {
+    "write cache off": "the drives' write caches are off",
+    "write cache on": "the drives' write caches are on",
+}
+
+
+def zpool_remaining(scan: RunningScan) -> float | None:
+    """Return the time to go by zpool's own rule [s]: what is left over the mean rate of its pass.
+
+    To 0.7 of bytes examined, from 0.8 of bytes issued (zpool_main.c:print_scan_scrub_resilver_status).
+    """
+    if scan.to_go is not None:
+        return scan.to_go
+    rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
+    if scan.format in ("legacy", "rebuild"):
+        rate, done, whole = scan.scan_rate, scan.scanned, scan.total
+    if not rate or done is None or not whole:
+        return None
+    return max(0.0, (whole - done) / rate)
+
+
+def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, case: Case, phase: str) -> str:
+    """Return why zpool's estimate is off; empty where it lies between p10 and p90."""
+    if said is None:
+        return NOTHING_ISSUED if phase == "metadata scan" else ""
+    if left.p10 <= said <= left.p90:
+        return ""
+    short = said < left.p10
+    several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
+    rules = (
+        (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
+        (share < EARLY, FIRST_MINUTES),
+        (phase == "metadata scan", METADATA),
+        (scan.format == "rebuild", METASLABS),
+        (scan.format == "2.2+" and short, OUTER_TRACKS),
+        (scan.format == "legacy", SEEKS),
+        (short, SLOWER_LEFT),
+    )
+    return next((words for holds, words in rules if holds), SLOW_HOURS)
+
+
+def expected_pace(found: Remaining) -> float:
+    """Return how much slower the scan is than the middle one of all worlds, weighed or not."""
+    return float(np.median(found.paces))
+
+
+def slow_reasons(courses: Sequence[Course], found: Remaining, case: Case, pace: float) -> tuple[str, ...]:
+    """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named."""
+    named = []
+    if "smr" in _recordings(case):
+        named.append("a shingled (SMR) drive takes part: once its cache is full it rewrites whole bands")
+    if case.release.order == "sorted" and case.operation != "rebuild" and not one_sweep(case):
+        named.append(
+            "there is not memory enough to sort the whole pool: the scan issues in several sweeps over it"
+        )
+    if pace < SLOW:
+        return tuple(named)
+    named += [f"what fits best: {words}" for words in _likelier(courses, found)]
+    if not _likelier(courses, found):
+        named.append(UNEXPLAINED)
+    return tuple(named)
+
+
+def _recordings(case: Case) -> set[str]:
+    return {case.drive.recording, case.new_drive.recording}
+
+
+def _likelier(courses: Sequence[Course], found: Remaining) -> list[str]:
+    """Return the properties of worlds that the progress has made clearly likelier."""
+    shares: dict[str, tuple[float, float]] = {}
+    for course, weight in zip(courses, found.worlds, strict=True):
+        for part in course.name.split(", "):
+            if part:
+                before, after = shares.get(part, (0.0, 0.0))
+                shares[part] = before + 1.0 / len(courses), after + float(weight)
+    likely = [(after, part) for part, (before, after) in shares.items() if after > max(0.4, TELLING * before)]
+    return [ZFS_WORDS.get(part, part) for _, part in sorted(likely, reverse=True)[:2]]
+
+
+def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tuple[str, ...]:
+    """Return until when what looks odd is normal."""
+    said = []
+    visit = found.parts.get("metadata scan", 0.0)
+    if phase == "metadata scan" and visit > 60.0:
+        # The metadata phase is known about as well as the whole.
+        late = visit * left.p90 / max(left.p50, 1e-9)
+        said.append(
+            "that little or nothing is issued is normal in the metadata phase, until about "
+            f"{_moment(at, visit)}; worry if it is still so {_at(at, late)}"
+        )
+    said.append(f"worry if it is not over {_at(at, left.p90)}: nine in ten such scans are")
+    return tuple(said)
+
+
+def _moment(at: datetime | None, seconds: float) -> str:
+    if at is None:
+        return f"{format_duration(seconds)} after this status"
+    then = at + timedelta(seconds=seconds)
+    return then.strftime("%H:%M") if then.date() == at.date() else then.strftime("%a %d %b %H:%M")
+
+
+def _at(at: datetime | None, seconds: float) -> str:
+    words = _moment(at, seconds)
+    return words if at is None else f"at {words}"
+
+
+def consequences(case: Case, share: float, total: Span, left: Span, elapsed: float | None) -> tuple[str, ...]:
+    """Return what a second replacement and a reboot would cost now, in this release."""
+    said = []
+    name = case.release.name
+    gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
+    if case.operation == "resilver":
+        rule = case.release.resilver_restart
+        early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
+        if rule == "restart" or (rule == "defer-unless-early" and early):
+            said.append(
+                f"replacing a second drive now starts the resilver again from zero in {name}{gone}: both "
+                f"would be done in about {format_duration(total.p50)}"
+            )
+        else:
+            said.append(
+                f"replacing a second drive now does not disturb this resilver in {name}: the new one waits "
+                f"and gets a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
+            )
+    if case.operation == "rebuild":
+        said.append(
+            "a reboot now: the rebuild goes on where it was noted last, a metaslab or so is done again"
+        )
+    elif case.release.order == "sorted":
+        lost = min(CHECKPOINT_S, elapsed) if elapsed else CHECKPOINT_S
+        said.append(
+            "a reboot now: the scan goes on from its last checkpoint, at most "
+            f"{format_duration(lost)} are lost; {RATES_ANEW}"
+        )
+    else:
+        said.append(
+            f"a reboot now: the scan goes on from where the last transaction group left it; {RATES_ANEW}"
+        )
+    return tuple(said)

@@ -1,0 +1,105 @@
+"""The answer of `zsim.eta` in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from zsim.base.units import format_duration, format_fraction
+from zsim.planning.eta.answer import Eta
+from zsim.planning.eta.reasons import FAST, SLOW
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+WIDTH = 100
+LOUD = "NOT KNOWN"
+NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
+"""Assumptions that are told first: no world differs in them."""
+
+
+def lines(answer: Eta) -> Iterator[tuple[str, str]]:
+    """Yield the lines of an answer, each with a style."""
+    left = answer.remaining_s
+    low, middle, high = (format_duration(each) for each in (left.p10, left.p50, left.p90))
+    name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
+    if answer.at is not None:
+        yield f"{name}done at {_moment(answer.at, left.p50)}, {middle} from then.", "bold"
+        yield (
+            f"Eight times in ten between {_moment(answer.at, left.p10)} and {_moment(answer.at, left.p90)} "
+            f"({low} to {high}), as of {answer.at:%a %d %b %Y %H:%M}.",
+            "",
+        )
+    else:
+        yield f"{name}{middle} to go from this status.", "bold"
+        yield f"Eight times in ten {low} to {high}; when the status was printed is not known.", ""
+    yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
+    for each in answer.assumptions:
+        if each["field"] in NOT_VARIED:
+            yield f"Assumed, and it matters: {each['field']} {each['text']} ({each['why']}).", "yellow"
+    for words in answer.notes:
+        if words.startswith(LOUD):
+            yield words, "yellow"
+    yield "", ""
+    yield from _zpool(answer)
+    yield from _work(answer)
+    for words in answer.reasons:
+        yield f"Reason: {words}.", ""
+    for words in answer.worry:
+        yield f"When to worry: {words}.", ""
+    for words in answer.consequences:
+        yield f"If you step in: {words}.", ""
+    for words in answer.notes:
+        if not words.startswith(LOUD):
+            yield f"Note: {words.rstrip('.')}.", ""
+
+
+def _zpool(answer: Eta) -> Iterator[tuple[str, str]]:
+    said = answer.zpool_remaining_s
+    if said is None:
+        yield f"zpool says nothing of the end{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
+    elif not answer.zpool_why:
+        yield f"zpool says {format_duration(said)}, which agrees.", ""
+    else:
+        short = "too little" if said < answer.remaining_s.p50 else "too much"
+        yield f"zpool says {format_duration(said)}, {short}: {answer.zpool_why}.", ""
+
+
+def _work(answer: Eta) -> Iterator[tuple[str, str]]:
+    parts = [f"{format_duration(seconds)} {name}" for name, seconds in answer.parts.items() if seconds >= 1.0]
+    gone = f"{format_duration(answer.elapsed_s)} gone, " if answer.elapsed_s is not None else ""
+    yield (
+        f"Now: {answer.phase}, {format_fraction(answer.done)} of it done; {gone}left: "
+        f"{', '.join(parts) or 'the last transaction groups'}.",
+        "",
+    )
+    if answer.pace >= SLOW:
+        yield f"Pace: {answer.pace:.1f} times as slow as pools like this in the middle.", ""
+    elif answer.pace <= FAST:
+        yield f"Pace: {1.0 / answer.pace:.1f} times as fast as pools like this in the middle.", ""
+    else:
+        yield "Pace: as pools like this have it.", ""
+
+
+def _moment(at: datetime, seconds: float) -> str:
+    then = at + timedelta(seconds=seconds)
+    return f"{then:%a %d %b %H:%M}"
+
+
+def as_text(answer: Eta) -> str:
+    """Return the answer as plain text."""
+    import textwrap
+
+    return "\n".join(
+        "\n".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+        for text, _ in lines(answer)
+    )
+
+
+def renderable(answer: Eta) -> Group:
+    """Return the answer as a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(*(Text(text, style=style) for text, style in lines(answer)))

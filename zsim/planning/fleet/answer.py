@@ -1,0 +1,209 @@
+"""The answer of `zsim.fleet`: plain data, and how it reads."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from zsim.base.files import replace_file
+from zsim.base.units import format_duration
+from zsim.planning.risk.answer import Chance, rounded
+from zsim.planning.risk.words import between, odds
+from zsim.prediction.answer.records import AnswerPart
+from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Group
+
+GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool gone"))
+
+
+class Losses(AnswerPart):
+    """Numbers by how much is lost; each grade includes the ones after it."""
+
+    files: Chance
+    vdev: Chance
+    pool: Chance
+
+
+class PoolsRow(AnswerPart):
+    """Pools of one kind."""
+
+    name: str
+    layout: str
+    pools: int
+    failures_per_year: float = Field(description="of drives, all these pools together")
+    hours_s: float = Field(description="mean duration of a repair [s]")
+    missing_s: float = Field(description="mean time from a failure to the end of its repair [s]")
+    degraded_s: tuple[float, ...] = Field(description="time a pool and year with 1, 2, 3, more missing [s]")
+    losses_per_year: Losses = Field(description="expected, all these pools together")
+    share: float = Field(description="of the fleet's suspended vdevs")
+    table_error: float = Field(description="relative distance of the table of hours from the simulator")
+
+
+class Stock(AnswerPart):
+    """How many spares or crews it takes."""
+
+    have: int | None = Field(description="None: always enough")
+    waited: float = Field(description="share of the failures that waited")
+    mean_wait_s: float = Field(description="mean wait of all failures [s]")
+    enough: dict[str, int] = Field(description="how many are enough for this share of the failures")
+
+
+class FleetAnswer(AnswerPart):
+    """What `zsim.fleet` returns; durations in seconds."""
+
+    schema_version: Literal[1] = 1
+    years: float
+    trials: int
+    pool_years: float = Field(description="simulated")
+    any_loss: Losses = Field(description="chance of at least one within the years")
+    losses_per_year: Losses = Field(description="expected in the fleet")
+    failures_per_year: float
+    degraded_s_per_pool_year: float = Field(description="time with a drive missing [s]")
+    pools: tuple[PoolsRow, ...]
+    spares: Stock
+    crews: Stock
+    warnings: tuple[str, ...] = ()
+    inputs: dict[str, JsonValue]
+    provenance: dict[str, JsonValue] = Field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return self.model_dump(mode="json")
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as JSON; the file appears whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(path, (text + "\n").encode())
+
+    def to_pandas(self) -> Any:
+        """Return a data frame, a row a kind of pools; pandas must be installed."""
+        rows = [_flat(row) for row in self.pools]
+        return importlib.import_module("pandas").DataFrame(rows)
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure: which pools contribute most, and hours without full redundancy."""
+        from zsim.planning.fleet.drawing import figure
+
+        return figure(self)
+
+    def save_plot(self, path: str | Path) -> None:
+        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
+        from zsim.prediction.answer.drawing import save
+
+        save(self.plot(), path)
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.text import Text
+
+        parts: list[Any] = [Text(headline(self), style="bold")]
+        for section in sections(self):
+            parts += [Text(), Text(section.title, style="bold")] if section.title else []
+            parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in section.sentences]
+            if section.grid is not None:
+                parts.append(Padding(rich_table(section.grid), (0, 0, 0, 2)))
+        return Group(*parts)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        stream = io.StringIO()
+        Console(file=stream, width=100, color_system=None, force_jupyter=False).print(self.__rich__())
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+    def _repr_html_(self) -> str:
+        body = "".join(section_html(section) for section in sections(self))
+        return f'<div class="zsim"><h2>{html.escape(headline(self))}</h2>{body}</div>'
+
+
+def _flat(row: PoolsRow) -> dict[str, Any]:
+    data = row.model_dump(exclude={"losses_per_year", "degraded_s"})
+    for grade, _ in GRADES:
+        found = getattr(row.losses_per_year, grade)
+        data |= {f"{grade}_per_year": found.p, f"{grade}_low": found.low, f"{grade}_high": found.high}
+    return data | {f"missing_{level + 1}_s": value for level, value in enumerate(row.degraded_s)}
+
+
+def headline(answer: FleetAnswer) -> str:
+    """Return the answer in one line: a vdev lost within the years."""
+    found = answer.any_loss.vdev
+    mean = "" if found.is_exact else f" (on average {odds(found.p, 2)})"
+    return f"Chance that a vdev is lost within {answer.years:g} years: {between(found)}{mean}."
+
+
+def sections(answer: FleetAnswer) -> tuple[Section, ...]:
+    """Return the whole answer, block by block."""
+    pools = sum(row.pools for row in answer.pools)
+    degraded = format_duration(answer.degraded_s_per_pool_year)
+    first = (
+        f"{pools} pools, {answer.failures_per_year:.3g} failed drives a year, "
+        f"{degraded} a pool and year with a drive missing; {answer.pool_years:,.0f} pool-years simulated."
+    )
+    every = (
+        Section("", (first,)),
+        Section("Warnings", answer.warnings),
+        Section(f"How likely within {answer.years:g} years", grid=_chances(answer)),
+        Section("Which pools contribute", grid=_pools(answer)),
+        Section("Spares", _stock(answer.spares, "drives on the shelf")),
+        Section("Repair crews", _stock(answer.crews, "crews")),
+    )
+    return tuple(each for each in every if each.sentences or each.grid is not None)
+
+
+def _chances(answer: FleetAnswer) -> Grid:
+    rows = tuple(
+        (words, between(getattr(answer.any_loss, grade)), odds(getattr(answer.any_loss, grade).p, 2))
+        for grade, words in GRADES
+    )
+    return Grid(("", "nine times in ten", "on average"), rows)
+
+
+def _pools(answer: FleetAnswer) -> Grid:
+    head = ("pools", "layout", "failures/y", "missing", "2 or more out", "vdevs lost", "share")
+    ordered = sorted(answer.pools, key=lambda row: -row.share)
+    return Grid(head, tuple(_pools_row(row) for row in ordered), frozenset(range(2, len(head))))
+
+
+def _pools_row(row: PoolsRow) -> tuple[str, ...]:
+    return (
+        f"{row.pools} {row.name}",
+        row.layout,
+        f"{row.failures_per_year:.3g}",
+        format_duration(row.missing_s),
+        f"{format_duration(sum(row.degraded_s[1:]))}/y",
+        rate_words(row.losses_per_year.vdev.p),
+        percent(row.share),
+    )
+
+
+def rate_words(rate: float) -> str:
+    """Return how often something is expected: ``1 in 30 years``, or ``2.5 a year``."""
+    if rate >= 1.0:
+        return f"{rounded(rate, 2):g} a year"
+    return f"1 in {rounded(1.0 / rate, 1):,.0f} years" if rate > 0 else ""
+
+
+def _stock(stock: Stock, what: str) -> tuple[str, ...]:
+    need = ", ".join(f"{count} for {share}" for share, count in stock.enough.items())
+    lines = [f"Enough {what} at the time of a failure: {need} of the failures."]
+    if stock.have is not None:
+        waited = (
+            f"{percent(stock.waited)} of the failures wait, {format_duration(stock.mean_wait_s)} on average"
+        )
+        lines.insert(0, f"With {stock.have}, {waited} over all.")
+    return tuple(lines)
+
+
+def honest(value: float) -> float:
+    """Return a number with three digits."""
+    return rounded(value, 3)

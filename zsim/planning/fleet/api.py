@@ -1,0 +1,299 @@
+"""``zsim.fleet``: years of failures of many pools, from a table of repair hours made by the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zsim.base.errors import NotSimulatedYet
+from zsim.base.provenance import provenance
+from zsim.case.case import Case
+from zsim.case.resolve import DEFAULT_FILL, resolve
+from zsim.planning.fleet.answer import FleetAnswer, Losses, PoolsRow, Stock, honest
+from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
+from zsim.planning.fleet.response import HoursOf, Response, tabulated
+from zsim.planning.fleet.spec import Fleet, Pools
+from zsim.planning.risk.api import groups, known_bugs, source_hashes
+from zsim.planning.risk.evaluate import Report, draw, summed_up
+from zsim.planning.risk.group import YEAR, Floats, Worlds
+from zsim.planning.risk.question import RiskInputs, unknowns
+from zsim.planning.risk.reliability import Spread, number
+from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.model import Scenario
+
+WORLDS = 16
+FAILURES_A_BLOCK = 200_000
+ENOUGH = (0.95, 0.99, 0.999)
+
+
+class Block(NamedTuple):
+    """A piece of the work that can be done anywhere: its arguments are those of `run_block`."""
+
+    world: int
+    kinds: tuple[Kind, ...]
+    site: Site
+    histories: int
+    seed: tuple[int, ...]
+
+
+def fleet(
+    asked: Fleet,
+    on_progress: Report | None = None,
+    executor: Executor | None = None,
+    hours_of: HoursOf | None = None,
+) -> FleetAnswer:
+    """Return losses, spares, crews and degraded hours of a fleet.
+
+    Parameters
+    ----------
+    asked : Fleet
+    on_progress : callable, optional
+        Called with the share done, 0 to 1, and what is being done.
+    executor : Executor, optional
+        Whatever has ``submit``; the sums are the same to the bit with any, and with none.
+    hours_of : callable, optional
+        Gives the duration of a repair instead of `zsim.prediction`.
+
+    Returns
+    -------
+    FleetAnswer
+
+    Raises
+    ------
+    InputError
+        When an input is impossible.
+    """
+    report = on_progress or (lambda share, words: None)
+    case = [_resolved(pools) for pools in asked.pool]
+    tables = _tables(asked, hours_of or _predicted, report)
+    drawn = [_worlds(pools, asked.seed) for pools in asked.pool]
+    blocks = list(_blocks(asked, case, tables, drawn))
+    sums: dict[int, list[Sums]] = {}
+    for done, (block, found) in enumerate(zip(blocks, _run(blocks, executor), strict=True)):
+        sums.setdefault(block.world, []).append(found)
+        report(0.5 + 0.5 * (done + 1) / len(blocks), "years of failures")
+    trials = {world: sum(each.histories for each in blocks if each.world == world) for world in sums}
+    merged = [_merged(sums[world]) for world in sorted(sums)]
+    return _answer(asked, case, tables, merged, [trials[world] for world in sorted(trials)])
+
+
+def _predicted(scenario: Scenario) -> Quantiles:
+    from zsim.prediction.api import predict
+
+    return predict(scenario).resilver_s
+
+
+def _resolved(pools: Pools) -> Case:
+    case = resolve(pools.scenario)
+    if len(set(case.layout.vdevs)) > 1:
+        allowed = "the vdevs of a pool are alike here"
+        raise NotSimulatedYet("layout", str(case.layout), allowed, "give each kind a [[pool]] of its own")
+    return case
+
+
+def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[Response]:
+    """Return the table of hours of each kind of pools; kinds with the same scenario share theirs."""
+    known: dict[tuple[Any, ...], Response] = {}
+    found = []
+    for place, pools in enumerate(asked.pool):
+        report(0.5 * place / len(asked.pool), f"hours of {pools.name}")
+        key = (str(pools.scenario.stated()), pools.hours, pools.fill_per_year)
+        if key not in known:
+            known[key] = tabulated(pools, asked.years, hours_of)
+        found.append(known[key])
+    return found
+
+
+def _worlds(pools: Pools, seed: int) -> tuple[Worlds, Floats]:
+    """Return the possible worlds of pools, and where each lies in the spread of the hours."""
+    inputs = RiskInputs(**{**_stated(pools.inputs), "detect": 0.0})
+    hours = Spread.exactly(1.0) if pools.hours is not None else Spread(1.0, 0.5, 2.0)
+    drawn = draw(unknowns(inputs, hours, pools.scenario.drive), WORLDS, seed)
+    return drawn.worlds, drawn.scores.get("hours", np.zeros(len(drawn.worlds)))
+
+
+def _stated(inputs: RiskInputs) -> dict[str, Any]:
+    return {name: getattr(inputs, name) for name in inputs.__slots__}
+
+
+def _blocks(
+    asked: Fleet, case: Sequence[Case], tables: Sequence[Response], drawn: Sequence[Any]
+) -> Iterator[Block]:
+    """Yield the work: every world its share of the histories, in blocks of a bearable size."""
+    site = Site(asked.years * YEAR, asked.detect, asked.visit, asked.lead_time, asked.spares, asked.crews)
+    count = min(asked.trials, max(len(worlds) for worlds, _ in drawn))
+    shares = [asked.trials // count + (place < asked.trials % count) for place in range(count)]
+    for world, histories in enumerate(shares):
+        kinds = tuple(
+            _kind(*each, asked.years, world) for each in zip(asked.pool, case, tables, drawn, strict=True)
+        )
+        expected = sum(_failures(kind, site) for kind in kinds)
+        size = max(1, min(histories, int(FAILURES_A_BLOCK / max(expected, 1e-9))))
+        for number_of, begin in enumerate(range(0, histories, size)):
+            yield Block(world, kinds, site, min(size, histories - begin), (asked.seed, world, number_of))
+
+
+def _failures(kind: Kind, site: Site) -> float:
+    drives = kind.pools * kind.vdevs * kind.group.children
+    return float(drives * (kind.world.rate[0] * site.horizon + 0.02))
+
+
+def _kind(
+    pools: Pools,
+    case: Case,
+    table: Response,
+    drawn: tuple[Worlds, Floats],
+    years: float,
+    world: int,
+) -> Kind:
+    worlds, scores = drawn
+    place = world % len(worlds)
+    start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
+    return Kind(
+        pools=pools.count,
+        vdevs=len(case.layout.vdevs),
+        group=groups(case, pools.inputs)[0][1],
+        world=worlds.taken(np.array([place])),
+        fills=(start, start + pools.fill_per_year * years),
+        table_fills=table.fills,
+        table_hours=table.hours(table.fills, float(scores[place])),
+        critical=number("pool", "critical_blocks"),
+    )
+
+
+def _run(blocks: Sequence[Block], executor: Executor | None) -> Iterator[Sums]:
+    """Yield the sums of each block, in order."""
+    if executor is None:
+        yield from (run_block(*block[1:]) for block in blocks)
+        return
+    futures = [executor.submit(run_block, *block[1:]) for block in blocks]
+    try:
+        yield from (future.result() for future in futures)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _merged(sums: list[Sums]) -> Sums:
+    """Return the sums of all blocks of a world; counts by number are as long as the longest."""
+    found = {}
+    for name in Sums._fields:
+        parts = [getattr(each, name) for each in sums]
+        if name == "losses":
+            found[name] = np.concatenate(parts)
+        elif name in ("demand", "busy"):
+            found[name] = _added(parts)
+        else:
+            found[name] = np.sum(parts, axis=0)
+    return Sums(**found)
+
+
+def _added(parts: list[Any]) -> Any:
+    total = np.zeros(max(len(part) for part in parts), dtype=np.int64)
+    for part in parts:
+        total[: len(part)] += part
+    return total
+
+
+def _answer(
+    asked: Fleet,
+    case: Sequence[Case],
+    tables: Sequence[Response],
+    sums: list[Sums],
+    trials: list[int],
+) -> FleetAnswer:
+    fleet_years = np.array(trials) * asked.years
+    failures = sum(float(each.failures.sum()) for each in sums)
+    pools = sum(each.count for each in asked.pool)
+    degraded = sum(float(each.levels.sum()) for each in sums)
+    share = sum(float(each.vdev.sum()) for each in sums)
+    rows = tuple(
+        _row(place, asked, case[place], tables[place], sums, fleet_years, share)
+        for place in range(len(asked.pool))
+    )
+    return FleetAnswer(
+        years=asked.years,
+        trials=sum(trials),
+        pool_years=float(pools * fleet_years.sum()),
+        any_loss=_losses([-np.expm1(-each.losses) for each in sums], 1.0),
+        losses_per_year=_losses([each.losses for each in sums], 1.0 / asked.years),
+        failures_per_year=honest(failures / fleet_years.sum()),
+        degraded_s_per_pool_year=honest(degraded / fleet_years.sum() / pools),
+        pools=rows,
+        spares=_stock(asked.spares, sums, 0, _added([each.demand for each in sums]), failures),
+        crews=_stock(asked.crews, sums, 1, _added([each.busy for each in sums]), failures),
+        warnings=tuple(
+            f"{pools.name}: {text}"
+            for pools, one in zip(asked.pool, case, strict=True)
+            for text in known_bugs(one)
+        ),
+        inputs=asked.plain(),
+        provenance={**provenance(asked.plain(), asked.seed), **source_hashes(Path(__file__).parent)},
+    )
+
+
+def _losses(values: list[Floats], factor: float) -> Losses:
+    """Return means over histories by grade, as ranges over worlds; values have shape (histories, 3)."""
+    means = np.array([each.mean(axis=0) for each in values]) * factor
+    errors = np.array([each.std(axis=0) / np.sqrt(len(each)) for each in values]) * factor
+    found = [
+        summed_up(means[:, grade], errors[:, grade] / np.maximum(means[:, grade], 1e-300))
+        for grade in range(3)
+    ]
+    return Losses(files=found[0], vdev=found[1], pool=found[2])
+
+
+def _row(
+    place: int,
+    asked: Fleet,
+    case: Case,
+    table: Response,
+    sums: list[Sums],
+    fleet_years: Floats,
+    share: float,
+) -> PoolsRow:
+    pools = asked.pool[place]
+    failures = sum(float(each.failures[place]) for each in sums)
+    missing = sum(float(each.missing[place]) for each in sums)
+    levels = sum((each.levels[place] for each in sums), np.zeros(LEVELS))
+    by_world = [
+        np.array([getattr(each, grade)[place] for each in sums]) for grade in ("files", "vdev", "pool")
+    ]
+    none = np.zeros(len(sums))
+    files, vdev, pool = (summed_up(each / fleet_years, none) for each in by_world)
+    lost = float(by_world[1].sum())
+    return PoolsRow(
+        name=pools.name,
+        layout=str(case.layout),
+        pools=pools.count,
+        failures_per_year=honest(failures / fleet_years.sum()),
+        hours_s=honest(float(table.hours(np.array([pools.scenario.fill or DEFAULT_FILL]), 0.0)[0])),
+        missing_s=honest(missing / max(failures, 1.0)),
+        degraded_s=tuple(honest(each / fleet_years.sum() / pools.count) for each in levels),
+        losses_per_year=Losses(files=files, vdev=vdev, pool=pool),
+        share=honest(lost / share) if share > 0 else 0.0,
+        table_error=honest(table.error),
+    )
+
+
+def _stock(have: int | None, sums: list[Sums], place: int, counts: Any, failures: float) -> Stock:
+    waited = sum(float(each.waits[place]) for each in sums)
+    without = sum(float(each.waits[2 + place]) for each in sums)
+    return Stock(
+        have=have,
+        waited=honest(without / max(failures, 1.0)),
+        mean_wait_s=honest(waited / max(failures, 1.0)),
+        enough={f"{100 * share:g} %": _enough(counts, share) for share in ENOUGH},
+    )
+
+
+def _enough(counts: Any, share: float) -> int:
+    """Return how many are enough for a share of the failures, which find so many others before them."""
+    total = np.cumsum(counts)
+    if total[-1] == 0:
+        return 0
+    return int(np.searchsorted(total, share * total[-1])) + 1

@@ -1,0 +1,386 @@
+"""Thousands of histories of a fleet at once: failures drawn, queues and overlaps solved by array operations.
+
+Losses are not waited for: each failure adds the chance that enough others fail before it is repaired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from zsim.planning.risk.group import Floats, Group, Worlds
+from zsim.planning.risk.latent import exposed, on_any, pool_gone, present, tripped
+
+LEVELS = 4
+"""Missing drives that are told apart in a vdev: 1, 2, 3, and more."""
+GAP = 8.0
+"""Horizons between the histories on the one axis of time that they share: no queue reaches so far."""
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Pools that are alike, in one possible world.
+
+    Attributes
+    ----------
+    pools, vdevs : int
+        Pools, and vdevs of each.
+    group : Group
+    world : Worlds
+        One world.
+    fills : tuple of float
+        At the beginning and at the end.
+    table_fills, table_hours : ndarray
+        Duration of a repair [s] by fill, in this world.
+    critical : float
+        See `zsim.planning.risk.latent.pool_gone`.
+    """
+
+    pools: int
+    vdevs: int
+    group: Group
+    world: Worlds
+    fills: tuple[float, float]
+    table_fills: Floats
+    table_hours: Floats
+    critical: float
+
+    @property
+    def variance(self) -> float:
+        """Of the hazard that the drives of a vdev share."""
+        return float(self.world.correlation[0]) - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all pools share: see `zsim.planning.fleet.spec.Fleet`; times in seconds."""
+
+    horizon: float
+    detect: float
+    visit: float
+    lead_time: float
+    spares: int | None
+    crews: int | None
+
+
+class Sums(NamedTuple):
+    """Sums over the histories of a block; by kind first where there is a second axis.
+
+    Attributes
+    ----------
+    failures, missing, files, vdev, pool : ndarray, shape (kinds,)
+        Failures; time that failed drives are missing [s]; losses expected.
+    levels : ndarray, shape (kinds, LEVELS)
+        Time of vdevs with so many drives missing [s].
+    waits : ndarray, shape (4,)
+        Time that failures waited for a spare and for a crew [s]; failures that waited for each.
+    demand, busy : ndarray
+        Failures by how many came within the lead time before them; by how many were being replaced.
+    losses : ndarray, shape (histories, 3)
+        Losses expected in each history: files, vdevs, pools.
+    """
+
+    failures: Floats
+    missing: Floats
+    files: Floats
+    vdev: Floats
+    pool: Floats
+    levels: Floats
+    waits: Floats
+    demand: Integers
+    busy: Integers
+    losses: Floats
+
+
+class _Events(NamedTuple):
+    """Failures in the order of history and time; arrays of shape (failures,)."""
+
+    history: Integers
+    kind: Integers
+    vdev: Integers
+    time: Floats
+    hazard: Floats
+    gone: Integers
+    """Drives that go at this moment; 0 for one that ZED faults, which its cause counts."""
+
+
+def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[int, ...]) -> Sums:
+    """Return the sums over some histories of a fleet.
+
+    Parameters
+    ----------
+    kinds : tuple of Kind
+    site : Site
+    histories : int
+    seed : tuple of int
+        The same seed gives the same sums, wherever it is run.
+    """
+    events = _drawn(kinds, site, histories, np.random.default_rng(seed))
+    ready, waits, demand = _spares(events, site, histories)
+    begun, crew_wait, busy = _crews(events, site, ready)
+    hours = _hours(kinds, site, events)
+    missing = begun + site.visit + hours - events.time
+    lost = _losses(kinds, events, missing, hours)
+    count = len(kinds)
+    levels = _levels(kinds, site, events, missing)
+    return Sums(
+        failures=_by(events.kind, np.ones(len(missing)), count),
+        missing=_by(events.kind, np.minimum(missing, site.horizon - events.time), count),
+        files=_by(events.kind, lost[:, 0], count),
+        vdev=_by(events.kind, lost[:, 1], count),
+        pool=_by(events.kind, lost[:, 2], count),
+        levels=levels,
+        waits=np.array([waits.sum(), crew_wait.sum(), (waits > 1.0).sum(), (crew_wait > 1.0).sum()]),
+        demand=demand,
+        busy=busy,
+        losses=np.column_stack([_by(events.history, lost[:, at], histories) for at in range(3)]),
+    )
+
+
+def _by(places: Integers, values: Floats, count: int) -> Floats:
+    """Return the sums of values by place."""
+    return np.bincount(places, values, count).astype(np.float64)
+
+
+def _drawn(kinds: tuple[Kind, ...], site: Site, histories: int, random: np.random.Generator) -> _Events:
+    """Draw the failures of all drives: Poisson at the rate of their age, shared by the drives of a vdev."""
+    parts, first = [], 0
+    for place, kind in enumerate(kinds):
+        parts.append(_failures(kind, place, first, site.horizon, histories, random))
+        first += kind.pools * kind.vdevs
+    joined = [np.concatenate([part[at] for part in parts]) for at in range(6)]
+    order = np.argsort(joined[0] * GAP * site.horizon + joined[3], kind="stable")
+    history, place_of, vdev, time, hazard, gone = (each[order] for each in joined)
+    return _Events(history, place_of, vdev, time, hazard, gone)
+
+
+def _failures(
+    kind: Kind, place: int, first: int, horizon: float, histories: int, random: np.random.Generator
+) -> tuple[Integers, Integers, Integers, Floats, Floats, Integers]:
+    group, vdevs = kind.group, kind.pools * kind.vdevs
+    hazard = np.ones(histories * vdevs)
+    if kind.variance > 1e-9:
+        hazard = random.gamma(1.0 / kind.variance, kind.variance, histories * vdevs)
+    old, new = _spent(kind, group.age), _spent(kind, group.age + horizon)
+    counts = random.poisson(group.children * hazard * (new - old))
+    rows = np.repeat(np.arange(histories * vdevs, dtype=np.int64), counts)
+    spent = old + random.random(len(rows)) * (new - old)
+    time = _scale(kind) * spent ** (1.0 / group.shape) - group.age
+    trips = random.random(len(rows)) < _tripped(kind, time)
+    rows, time = np.concatenate([rows, rows[trips]]), np.concatenate([time, time[trips]])
+    gone = np.concatenate([1 + trips, np.zeros(int(trips.sum()), dtype=np.int64)])
+    return rows // vdevs, np.full(len(rows), place), first + rows % vdevs, time, hazard[rows], gone
+
+
+def _tripped(kind: Kind, time: Floats) -> float:
+    """Return the chance that a failure makes ZED fault another drive of the vdev."""
+    share = present(kind.world, kind.group.age + _middle(time))
+    return float(tripped(kind.group, kind.world, share, 0)[0])
+
+
+def _middle(time: Floats) -> float:
+    return float(time.mean()) if len(time) else 0.0
+
+
+def _scale(kind: Kind) -> float:
+    from math import gamma
+
+    return float(1.0 / kind.world.rate[0] / gamma(1.0 + 1.0 / kind.group.shape))
+
+
+def _spent(kind: Kind, age: float) -> float:
+    """Return the hazard that a drive has accumulated by an age [1]."""
+    return float((age / _scale(kind)) ** kind.group.shape)
+
+
+def _spares(events: _Events, site: Site, histories: int) -> tuple[Floats, Floats, Integers]:
+    """Return when each failure has a drive, what it waited for it, and how many came just before it.
+
+    Each drive used is ordered at once, so a failure takes the drive ordered as many failures ago as the
+    shelf holds (a base-stock policy).
+    """
+    known = events.time + site.detect
+    axis = events.history * GAP * site.horizon + events.time
+    recent = np.arange(len(axis)) - np.searchsorted(axis, axis - site.lead_time, side="left")
+    demand = np.bincount(recent, minlength=1)
+    if site.spares is None:
+        return known, np.zeros(len(known)), demand
+    there = _ordered_before(events, site)
+    ready = np.maximum(known, there)
+    return ready, ready - known, demand
+
+
+def _ordered_before(events: _Events, site: Site) -> Floats:
+    """Return when the drive that a failure takes has arrived; minus infinity while the shelf is not empty."""
+    spares = site.spares or 0
+    known = events.time + site.detect
+    if spares == 0:
+        return known + site.lead_time
+    there = np.full(len(known), -np.inf)
+    earlier = np.arange(len(known)) - spares
+    same = (earlier >= 0) & (events.history[np.maximum(earlier, 0)] == events.history)
+    there[same] = known[earlier[same]] + site.lead_time
+    return there
+
+
+def _crews(events: _Events, site: Site, ready: Floats) -> tuple[Floats, Floats, Integers]:
+    """Return when a crew begins with each drive, what it waited, and how many were being replaced.
+
+    First come, first served, all visits equally long: a visit begins when the one as many before it as there
+    are crews has ended, so each crew's visits are a running maximum.
+    """
+    axis = events.history * GAP * site.horizon
+    starts = np.searchsorted(events.history, events.history, side="left")
+    place = np.arange(len(ready)) - starts
+    if site.crews is None or site.visit == 0.0:
+        begun = ready
+    else:
+        turn = place // site.crews
+        order = np.lexsort((place, place % site.crews, events.history))
+        shifted = (ready - site.visit * turn)[order]
+        crew = (events.history * site.crews + place % site.crews)[order]
+        begun = np.empty_like(ready)
+        begun[order] = _running_maximum(shifted, crew)
+        # Lifting the runs apart costs a fraction of a second of precision; none begins before it is ready.
+        begun = np.maximum(begun + site.visit * turn, ready)
+    ends = np.sort(begun + axis + site.visit)
+    busy = np.arange(1, len(ready) + 1) - np.searchsorted(ends, np.sort(begun + axis), side="right")
+    return begun, begun - ready, np.bincount(np.maximum(busy, 0), minlength=1)
+
+
+def _running_maximum(values: Floats, runs: Integers) -> Floats:
+    """Return the running maximum of `values`, begun anew with each run of equal numbers in `runs`."""
+    if not len(values):
+        return values
+    number = np.cumsum(np.concatenate([[0], runs[1:] != runs[:-1]]))
+    lift = float(values.max() - values.min()) + 1.0
+    result: Floats = np.maximum.accumulate(values + number * lift) - number * lift
+    return result
+
+
+def _hours(kinds: tuple[Kind, ...], site: Site, events: _Events) -> Floats:
+    """Return the duration of each repair at the fill its pool has then [s]."""
+    hours = np.empty(len(events.time))
+    for place, kind in enumerate(kinds):
+        rows = np.flatnonzero(events.kind == place)
+        begin, end = kind.fills
+        fill = np.clip(begin + (end - begin) * events.time[rows] / site.horizon, 0.0, 1.0)
+        hours[rows] = np.exp(np.interp(fill, kind.table_fills, np.log(kind.table_hours)))
+    return hours
+
+
+def _losses(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Floats) -> Floats:
+    """Return the losses that each failure is expected to be the first of: files, vdev, pool."""
+    lost = np.zeros((len(missing), 3))
+    for place, kind in enumerate(kinds):
+        rows = np.flatnonzero(events.kind == place)
+        if len(rows):
+            lost[rows] = _lost(kind, _taken(events, rows), missing[rows], hours[rows])
+    return lost
+
+
+def _taken(events: _Events, rows: NDArray[np.intp]) -> _Events:
+    return _Events(
+        history=events.history[rows],
+        kind=events.kind[rows],
+        vdev=events.vdev[rows],
+        time=events.time[rows],
+        hazard=events.hazard[rows],
+        gone=events.gone[rows],
+    )
+
+
+def _lost(kind: Kind, events: _Events, missing: Floats, hours: Floats) -> Floats:
+    """Return the chances that a failure is followed by enough others while it is missing, shape (rows, 3).
+
+    k of n drives failing within a time is a binomial tail, which is the incomplete beta function.
+    """
+    group = kind.group
+    failing = -np.expm1(-_rate(kind, events.time) * events.hazard * missing)
+    share = float(present(kind.world, group.age + _middle(events.time))[0])
+    waiting = np.clip(1.0 - hours / missing, 0.0, 1.0)
+    vdev, files = np.zeros(len(failing)), np.zeros(len(failing))
+    for gone in (1, 2):
+        rows = np.flatnonzero(events.gone == gone)
+        left = group.tolerance - gone
+        if left < 0 or not len(rows):
+            continue
+        drives = group.children - gone
+        vdev[rows] = _at_least(group, left + 1, drives, failing[rows])
+        hit = on_any(share * exposed(group, waiting[rows], left), group.children - group.tolerance)
+        files[rows] = _at_least(group, left, drives, failing[rows]) * hit
+    gone_share = pool_gone(group, waiting, kind.critical)
+    return np.column_stack([vdev + (1.0 - vdev) * files, vdev, vdev * gone_share])
+
+
+def _at_least(group: Group, count: int, drives: int, failing: Floats) -> Floats:
+    """Return the chance that at least `count` of `drives` fail in time, each with a chance.
+
+    Where each failure starts the repair anew, each has the whole time, one after the other.
+    """
+    if count <= 0:
+        return np.ones_like(failing)
+    if group.discipline == "restart":
+        spent = -np.log1p(-failing)
+        each = [-np.expm1(-(drives - place) * spent) for place in range(count)]
+        return np.asarray(np.prod(each, axis=0), dtype=np.float64)
+    result: Floats = betainc(count, drives - count + 1, failing)
+    return result
+
+
+def _rate(kind: Kind, time: Floats) -> Floats:
+    """Return the failure rate of a drive at moments [1/s], before the hazard that its vdev has."""
+    shape, scale = kind.group.shape, _scale(kind)
+    if shape == 1.0:
+        return np.full(len(time), 1.0 / scale)
+    age = np.maximum(kind.group.age + time, 1e-6 * scale)
+    result: Floats = shape / scale * (age / scale) ** (shape - 1.0)
+    return result
+
+
+def _levels(kinds: tuple[Kind, ...], site: Site, events: _Events, missing: Floats) -> Floats:
+    """Return the time that vdevs spend with 1, 2, 3 and more drives missing, shape (kinds, LEVELS)."""
+    end = np.minimum(events.time + missing, site.horizon)
+    lengths = end - events.time
+    total = np.zeros((len(kinds), LEVELS))
+    total[:, 0] = _by(events.kind, lengths, len(kinds))
+    vdevs = int(events.vdev.max()) + 1 if len(end) else 1
+    owner = events.history * vdevs + events.vdev
+    order = np.lexsort((events.time, owner))
+    meets = _overlapping(owner[order], events.time[order], end[order])
+    rows = order[meets]
+    if not len(rows):
+        return total
+    total[:, 0] -= _by(events.kind[rows], lengths[rows], len(kinds))
+    return total + _sweep(owner[rows], events.kind[rows], events.time[rows], end[rows], len(kinds))
+
+
+def _overlapping(owner: Integers, start: Floats, end: Floats) -> NDArray[np.bool_]:
+    """Tell which intervals, sorted by owner and start, belong to an owner of which any two overlap."""
+    touching = np.zeros(len(owner), dtype=np.bool_)
+    latest = _running_maximum(end, owner)
+    hit = (owner[1:] == owner[:-1]) & (start[1:] < latest[:-1])
+    touching[1:] = hit
+    touching[:-1] |= hit
+    owners = np.unique(owner[touching])
+    result: NDArray[np.bool_] = np.isin(owner, owners)
+    return result
+
+
+def _sweep(owner: Integers, kind: Integers, start: Floats, end: Floats, kinds: int) -> Floats:
+    """Return the time at each level from starts and ends, shape (kinds, LEVELS)."""
+    owners, kinds_of = np.concatenate([owner, owner]), np.concatenate([kind, kind])
+    moments = np.concatenate([start, end])
+    steps = np.repeat([1, -1], len(owner))
+    order = np.lexsort((-steps, moments, owners))
+    level = np.cumsum(steps[order])[:-1]
+    length = np.diff(moments[order])
+    inside = (level > 0) & (owners[order][1:] == owners[order][:-1])
+    place = kinds_of[order][:-1][inside] * LEVELS + np.minimum(level[inside], LEVELS) - 1
+    return _by(place, length[inside], kinds * LEVELS).reshape(kinds, LEVELS)

@@ -1,0 +1,46 @@
+"""The picture of a fleet: which pools contribute most, and how long redundancy is short."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zsim.planning.fleet.answer import FleetAnswer, headline
+from zsim.prediction.answer.drawing import CAUSES, INK, Picture
+
+
+def figure(answer: FleetAnswer) -> Picture:
+    """Return the figure of a fleet."""
+    drawn = Picture(figsize=(9.0, 2.2 + 0.35 * len(answer.pools)), layout="constrained")
+    left, right = drawn.subplots(1, 2)
+    rows = sorted(answer.pools, key=lambda row: row.share)
+    names = [row.name for row in rows]
+    _ranges(left, rows, names)
+    _levels(right, rows, names)
+    drawn.suptitle(headline(answer), fontsize=10, color=INK)
+    return drawn
+
+
+def _ranges(axes: Any, rows: list[Any], names: list[str]) -> None:
+    for place, row in enumerate(rows):
+        found = row.losses_per_year.vdev
+        axes.plot([found.low, found.high], [place, place], color=CAUSES[0], lw=4, alpha=0.35)
+        axes.plot(found.p, place, "o", color=CAUSES[0], ms=5)
+    axes.set_xscale("log")
+    axes.set_yticks(range(len(rows)), names, fontsize=8)
+    axes.set_xlabel("vdevs lost a year")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _levels(axes: Any, rows: list[Any], names: list[str]) -> None:
+    words = ("1 missing", "2", "3", "more")
+    height = 0.8 / len(words)
+    for level, label in enumerate(words):
+        hours = [row.degraded_s[level] / 3600 for row in rows]
+        places = [place + (level - 1.5) * height for place in range(len(rows))]
+        axes.barh(places, hours, height=height, color=CAUSES[level], label=label)
+    if any(hours > 0 for row in rows for hours in row.degraded_s):
+        axes.set_xscale("log")
+    axes.set_yticks(range(len(rows)), names, fontsize=8)
+    axes.set_xlabel("hours a pool and year with drives missing")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=7)

@@ -1,0 +1,87 @@
+"""Hours of a repair by fill: a table made by the simulator, interpolated for every single repair.
+
+The simulator is asked at a few fills; between them the logarithm of the hours is linear.  One more fill tells
+how far that is from the simulator itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zsim.case.resolve import DEFAULT_FILL
+from zsim.planning.fleet.spec import Pools
+from zsim.planning.risk.group import HOUR, Floats
+from zsim.planning.risk.reliability import Z90
+from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.model import Scenario
+
+GRID = 3
+LEAST_FILL, MOST_FILL = 0.02, 0.98
+
+HoursOf = Callable[[Scenario], Quantiles]
+"""Gives the duration of a repair; `zsim.prediction` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """Duration of a repair by fill.
+
+    Attributes
+    ----------
+    fills : ndarray, shape (points,)
+        Rising.
+    low, middle, high : ndarray, shape (points,)
+        p10, p50 and p90 [s].
+    error : float
+        Half the relative distance between table and simulator at the fill held back; 0 if none was.
+    """
+
+    fills: Floats
+    low: Floats
+    middle: Floats
+    high: Floats
+    error: float = 0.0
+
+    def hours(self, fill: Floats, score: Floats | float) -> Floats:
+        """Return durations [s] at fills, and at a standard normal score within their spread."""
+        middle, low, high = (
+            np.exp(np.interp(fill, self.fills, np.log(each))) for each in (self.middle, self.low, self.high)
+        )
+        end = np.where(np.asarray(score) > 0, high, low)
+        result: Floats = middle * (end / middle) ** (np.abs(score) / Z90)
+        return result
+
+
+def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> Response:
+    """Return the response of pools of one kind over the fills that they go through."""
+    if pools.hours is not None:
+        seconds = np.array([pools.hours * HOUR])
+        return Response(np.zeros(1), seconds, seconds, seconds)
+    first, last = _fills(pools, years)
+    if last - first < 0.01:
+        return _at([first], pools, hours_of)
+    fills = [first + (last - first) * place / (GRID - 1) for place in range(GRID)]
+    table = _at(fills, pools, hours_of)
+    between = 0.5 * (fills[0] + fills[1])
+    truth = hours_of(pools.scenario.replaced_by(fill=between, alloc=None)).p50
+    told = float(table.hours(np.array([between]), 0.0)[0])
+    return Response(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
+
+
+def _fills(pools: Pools, years: float) -> tuple[float, float]:
+    start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
+    end = start + pools.fill_per_year * years
+    low, high = min(start, end), max(start, end)
+    return max(LEAST_FILL, low), min(MOST_FILL, high)
+
+
+def _at(fills: list[float], pools: Pools, hours_of: HoursOf) -> Response:
+    found = [hours_of(pools.scenario.replaced_by(fill=fill, alloc=None)) for fill in fills]
+    low, middle, high = (
+        np.array([getattr(each, name) or each.p50 for each in found]) for name in ("p10", "p50", "p90")
+    )
+    return Response(np.array(fills), low, middle, high)

@@ -1,0 +1,196 @@
+"""What a fleet file says: pools, the site they share, and how long to look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from zsim.base.errors import InputError
+from zsim.base.model_data import load_toml
+from zsim.base.units import parse_duration, parse_fraction
+from zsim.planning.risk.group import HOUR, YEAR
+from zsim.planning.risk.question import RiskInputs
+from zsim.scenario.messages import input_error
+from zsim.scenario.model import Scenario
+
+RISK_FIELDS = (
+    "afr",
+    "correlation",
+    "latent",
+    "latent_incidence",
+    "scrub",
+    "age",
+    "age_factor",
+    "shape",
+    "erc",
+)
+DURATIONS = {"lead_time": 86400.0, "visit": HOUR, "detect": HOUR}
+"""Fields of a fleet that are durations, and what a plain number of them means [s]."""
+
+
+class Pools(BaseModel):
+    """Pools that are alike.
+
+    Examples
+    --------
+    >>> pools = Pools.read({"name": "archive", "count": 40, "layout": "2*raidz2x12", "fill": 0.8})
+    >>> pools.scenario.layout.leaves
+    24
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    name: str = Field(min_length=1, description="what these pools are called")
+    count: int = Field(1, ge=1, le=100_000, description="how many there are")
+    hours: float | None = Field(None, gt=0, description="fix the duration of a repair [h]")
+    fill_per_year: float = Field(0.0, ge=-1, le=1, description="what the fill grows by in a year: 0.05")
+    scenario: Scenario
+    inputs: RiskInputs
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Self:
+        """Return the pools of one ``[[pool]]`` table: fields of a scenario, of a risk, and its own.
+
+        Raises
+        ------
+        InputError
+            Naming the field that cannot be used.
+        """
+        own = {name: data[name] for name in ("name", "count", "hours", "fill_per_year") if name in data}
+        stated = {name: data[name] for name in RISK_FIELDS if name in data}
+        rest = {name: value for name, value in data.items() if name not in own and name not in stated}
+        scenario = Scenario.from_dict(rest)
+        own.setdefault("name", str(scenario.pool_layout))
+        try:
+            return cls(**own, scenario=scenario, inputs=RiskInputs(**_risk(stated)))
+        except ValidationError as error:
+            raise input_error(error, cls.model_fields) from None
+
+
+class Fleet(BaseModel):
+    """A fleet: its pools, and what they share.
+
+    Attributes
+    ----------
+    years : float
+    trials : int
+        Histories of the whole fleet.
+    spares : int or None
+        Drives on the shelf; each one used is ordered again. None: always enough.
+    lead_time : float
+        Until an ordered drive is there [s].
+    crews : int or None
+        Repairs that may be begun at a time; None: always enough.
+    visit : float
+        What a crew needs to replace a drive [s].
+    detect : float
+        From a failure until somebody knows [s].
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    years: float = Field(5.0, gt=0, le=100, description="how long to look")
+    trials: int = Field(2000, ge=1, le=10_000_000, description="histories of the whole fleet")
+    seed: int = Field(1, ge=0, lt=2**63, description="seed of everything random")
+    spares: int | None = Field(None, ge=0, le=1_000_000, description="drives on the shelf")
+    lead_time: float = Field(14 * 86400.0, ge=0, description="until an ordered drive is there, such as 14d")
+    crews: int | None = Field(None, ge=1, le=100_000, description="repairs that may be begun at a time")
+    visit: float = Field(HOUR, ge=0, description="what a crew needs for a drive, such as 1h")
+    detect: float = Field(HOUR, ge=0, description="from a failure until somebody knows, such as 1h")
+    pool: tuple[Pools, ...] = Field(min_length=1, description="tables [[pool]]")
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [each.name for each in self.pool]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError("pool.name", twice, "each [[pool]] has a name of its own", "give another")
+        return self
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the fleet of plain data, as a TOML file holds it.
+
+        Raises
+        ------
+        InputError
+            Naming the field that cannot be used.
+        """
+        pools = data.get("pool")
+        if not isinstance(pools, list) or not all(isinstance(each, Mapping) for each in pools):
+            raise InputError(
+                "pool", None, "a fleet has tables [[pool]]", "write [[pool]] and a layout below it"
+            )
+        fields = {name: value for name, value in data.items() if name != "pool"}
+        for name, size in DURATIONS.items():
+            if name in fields:
+                fields[name] = _duration(fields[name], size, name)
+        try:
+            return cls(**fields, pool=tuple(Pools.read(each) for each in pools))
+        except ValidationError as error:
+            raise input_error(error, cls.model_fields) from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return the fleet of a TOML file; see `from_dict` for what is raised."""
+        return cls.from_dict(load_toml(Path(path), "fleet"))
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the fleet with some fields set otherwise, checked anew."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        try:
+            return type(self)(**{**fields, **changes})
+        except ValidationError as error:
+            raise input_error(error, type(self).model_fields) from None
+
+    def plain(self) -> dict[str, Any]:
+        """Return what is stated as plain data for JSON."""
+        from zsim.planning.risk.question import as_plain
+
+        pools = [
+            {
+                "name": each.name,
+                "count": each.count,
+                "hours": each.hours,
+                "fill_per_year": each.fill_per_year,
+                "scenario": each.scenario.stated(),
+                "risk": {name: value for name, value in as_plain(each.inputs).items() if value is not None},
+            }
+            for each in self.pool
+        ]
+        return {**self.model_dump(mode="json", exclude={"pool"}), "pool": pools}
+
+
+def _risk(stated: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a risk as a file has them in SI units."""
+    found = dict(stated)
+    if isinstance(found.get("afr"), str) and found["afr"][:1].isdigit():
+        found["afr"] = parse_fraction(found["afr"], "afr")
+    if "latent_incidence" in found:
+        found["latent_incidence"] = parse_fraction(found["latent_incidence"], "latent_incidence")
+    if "age" in found:
+        found["age"] = _number(found["age"], "age") * YEAR
+    for name in ("correlation", "age_factor", "shape"):
+        if name in found:
+            found[name] = _number(found[name], name)
+    if "scrub" in found:
+        never = found["scrub"] == "never"
+        found["scrub"] = float("inf") if never else _duration(found["scrub"], 86400.0, "scrub")
+    return found
+
+
+def _duration(value: Any, size: float, name: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) * size
+    if not isinstance(value, str):
+        raise InputError(name, value, "a duration such as 12h or 14d", "")
+    return parse_duration(value, name)
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(name, value, "it is a number", "write it without quotes")
+    return float(value)

@@ -1,0 +1,148 @@
+"""The answer of `zsim.risk`: plain data, chances that carry no more digits than they deserve."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from zsim.base.files import replace_file
+from zsim.prediction.answer.records import AnswerPart, Quantiles
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXACT_DIGITS, ROUGH_DIGITS = 6, 2
+
+
+class Chance(AnswerPart):
+    """A chance as a range."""
+
+    p: float = Field(ge=0, description="mean over everything that is not known")
+    low: float = Field(ge=0, description="one time in twenty it is lower")
+    high: float = Field(ge=0, description="one time in twenty it is higher")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing but rounding is open."""
+        return self.low == self.high
+
+
+class Grades(AnswerPart):
+    """Chances by how much is lost; each includes the ones after it."""
+
+    files: Chance = Field(description="some files (or blocks of a volume) are lost")
+    vdev: Chance = Field(
+        description="a top-level vdev misses more drives than it has parity: it is suspended"
+    )
+    pool: Chance = Field(description="the pool is gone: no copy is left of a block that an import needs")
+
+
+class Mover(AnswerPart):
+    """An input that is not known for certain, and how far it moves the chance."""
+
+    field: str
+    factor: float = Field(ge=0, description="chance of losing the vdev, p90 of this input over its p10")
+
+
+class Assumed(AnswerPart):
+    """An input that nobody stated."""
+
+    field: str
+    text: str
+
+
+class RiskAnswer(AnswerPart):
+    """What `zsim.risk` returns; durations in seconds.
+
+    Notes
+    -----
+    ``window`` begins with a drive's failure and ends with its repair; ``per_year`` and ``years`` begin with a
+    healthy pool.
+    """
+
+    schema_version: Literal[1] = 1
+    subject: str = Field(description="what was asked, in one line")
+    method: Literal["chain", "simulation"]
+    window: Grades
+    per_year: Grades
+    years: Grades
+    horizon_years: float = Field(description="what `years` stands for")
+    bytes_lost_per_tb_year: Chance = Field(description="expected loss [bytes] a TB of data and year")
+    repair_s: Quantiles = Field(description="duration of the repair itself [s]")
+    missing_s: float = Field(description="mean time from a failure to the end of its repair [s]")
+    movers: tuple[Mover, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
+    warnings: tuple[str, ...] = ()
+    inputs: dict[str, JsonValue] = Field(description="what was stated, and what was taken, in SI units")
+    provenance: dict[str, JsonValue] = Field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return self.model_dump(mode="json")
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as JSON; the file appears whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(path, (text + "\n").encode())
+
+    def to_pandas(self) -> Any:
+        """Return a data frame, a row a period and grade; pandas must be installed."""
+        import importlib
+
+        return importlib.import_module("pandas").DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row a period and grade: period, grade, p, low, high."""
+        return [
+            {"period": period, "grade": grade, **getattr(getattr(self, period), grade).model_dump()}
+            for period in ("window", "per_year", "years")
+            for grade in ("files", "vdev", "pool")
+        ]
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure: the ranges by grade and period, and what moves them."""
+        from zsim.planning.risk.drawing import figure
+
+        return figure(self)
+
+    def save_plot(self, path: str | Path) -> None:
+        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
+        from zsim.prediction.answer.drawing import save
+
+        save(self.plot(), path)
+
+    def __str__(self) -> str:
+        from zsim.planning.risk.words import as_text
+
+        return as_text(self)
+
+    def __rich__(self) -> Any:
+        from zsim.planning.risk.words import as_renderable
+
+        return as_renderable(self)
+
+    def _repr_html_(self) -> str:
+        from zsim.planning.risk.words import as_html
+
+        return as_html(self)
+
+
+def rounded(value: float, digits: int) -> float:
+    """Return a number with so many significant digits."""
+    if value == 0.0 or not math.isfinite(value):
+        return value
+    return round(value, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def chance(p: float, low: float, high: float) -> Chance:
+    """Return a chance with the digits that its range leaves: six if it is exact, two if it is wide."""
+    low, high = min(low, p), max(high, p)
+    digits = EXACT_DIGITS
+    if high > low:
+        share = (high - low) / p if p > 0 else 1.0
+        digits = min(EXACT_DIGITS, max(ROUGH_DIGITS, 1 - math.floor(math.log10(share))))
+    return Chance(p=rounded(p, digits), low=rounded(low, digits), high=rounded(high, digits))

@@ -1,0 +1,286 @@
+"""``zsim.risk``: the chance of loss of a scenario, as a range and by grade."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError, NotSimulatedYet
+from zsim.base.model_data import models_directory
+from zsim.base.provenance import provenance
+from zsim.base.units import format_duration, format_fraction
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
+from zsim.planning.risk import reliability
+from zsim.planning.risk.answer import Assumed, Grades, RiskAnswer
+from zsim.planning.risk.evaluate import (
+    WORLDS_SIMULATED,
+    WORLDS_SOLVED,
+    Drawn,
+    Loss,
+    Report,
+    draw,
+    loss_within,
+    movers,
+    repeated_windows,
+    summed_up,
+    window_loss,
+)
+from zsim.planning.risk.group import Discipline, Floats, Group, Repair
+from zsim.planning.risk.question import RiskInputs, Unknowns, as_plain, unknowns
+from zsim.planning.risk.reliability import Spread, number
+from zsim.planning.usable import usable_bytes
+from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import ReleaseProfile
+
+TERA = 1e12
+MOST_TOLERATED = 7
+HALF_REPAIRED = 0.5
+
+Hours = Callable[[Scenario, Report], Quantiles]
+"""Gives the duration of a scenario's repair."""
+
+
+def risk(
+    scenario: Scenario,
+    inputs: RiskInputs | None = None,
+    on_progress: Report | None = None,
+    hours_of: Hours | None = None,
+) -> RiskAnswer:
+    """Return the chance of loss while a pool is repaired, in a year, and in many.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    inputs : RiskInputs, optional
+        What is stated of failures and repairs; the rest is assumed, and listed.
+    on_progress : callable, optional
+        Called with the share done, 0 to 1, and what is being done.
+    hours_of : callable, optional
+        Gives the duration of the repair instead of `zsim.prediction`.
+
+    Returns
+    -------
+    RiskAnswer
+
+    Raises
+    ------
+    InputError
+        When an input is impossible.
+    """
+    asked, report = inputs or RiskInputs(), on_progress or (lambda share, words: None)
+    case = resolve(scenario)
+    _refuse(case)
+    found = _hours(asked, scenario, report, hours_of or predicted_hours)
+    spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
+    known = unknowns(_with_spares(asked, case), spread, scenario.drive)
+    report(0.8, "solving")
+    return _answer(case, asked, known, found)
+
+
+def predicted_hours(scenario: Scenario, report: Report) -> Quantiles:
+    """Return the duration of a scenario's repair as `zsim.prediction` gives it."""
+    from zsim.prediction.api import predict
+
+    return predict(scenario, on_progress=lambda share, words: report(0.8 * share, words)).resilver_s
+
+
+def _hours(inputs: RiskInputs, scenario: Scenario, report: Report, hours_of: Hours) -> Quantiles:
+    stated = inputs.hours or inputs.mttr
+    return Quantiles(p50=stated) if stated is not None else hours_of(scenario, report)
+
+
+def _refuse(case: Case) -> None:
+    """Refuse what has no window of its own, or a chance that nothing but a fire would decide."""
+    if case.operation == "scrub":
+        raise InputError("operation", "scrub", "a scrub repairs no missing drive", "ask for a resilver")
+    if case.replace > 1:
+        raise NotSimulatedYet(
+            "replace", case.replace, "the window begins with one failed drive", "leave it out"
+        )
+    for vdev in case.layout.vdevs:
+        if vdev.tolerance > MOST_TOLERATED:
+            allowed = f"mirrors of up to {MOST_TOLERATED + 1} drives are computed"
+            raise InputError("layout", str(vdev), allowed, "beyond that drives do not decide it")
+
+
+def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
+    """Return the inputs with the distributed spares that a dRAID has: they take over by themselves."""
+    stated = inputs.detect is not None or inputs.spare is not None or inputs.mttr is not None
+    return inputs if stated or not case.layout.vdevs[0].spares else replace(inputs, spare="hot")
+
+
+def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
+    """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
+    law = Repair(minimum=0.0) if inputs.mttr is not None else Repair()
+
+    def group(vdev: VdevSpec) -> Group:
+        return Group.of(
+            vdev,
+            discipline=inputs.discipline or _discipline(case.release, inputs),
+            repair=law,
+            correlation_law=inputs.chosen_law,
+            shape=inputs.shape,
+            age=inputs.age or 0.0,
+            stress=inputs.stress,
+        )
+
+    runs: dict[VdevSpec, int] = {}
+    for vdev, run in itertools.groupby(case.layout.vdevs):
+        runs[vdev] = runs.get(vdev, 0) + len(list(run))
+    return tuple((count, group(vdev)) for vdev, count in runs.items())
+
+
+def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
+    """Return what a second failure does to a running repair; papers repair one after the other."""
+    if inputs.mttr is not None:
+        return "serial"
+    return "restart" if release.resilver_restart == "restart" else "apart"
+
+
+def is_endless(release: ReleaseProfile) -> bool:
+    """Tell whether an unreadable block keeps a resilver of this release from ever being done."""
+    version = tuple(int(part) for part in release.version.split(".")[:2])
+    return release.family in ("zol", "freebsd") or (release.family == "openzfs" and version < (2, 0))
+
+
+def _answer(case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -> RiskAnswer:
+    method = inputs.chosen_method
+    parts = groups(case, inputs)
+    drawn = draw(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
+    worlds = repeated_windows(parts[0][1], drawn.worlds) if is_endless(case.release) else drawn.worlds
+    window = window_loss(parts[0][1], worlds, method, inputs.seed)
+    year = loss_within(parts, worlds, 1.0, method, inputs.seed)
+    years = loss_within(parts, worlds, inputs.years, method, inputs.seed)
+    lost = bytes_lost(year, case)
+    return RiskAnswer(
+        subject=_subject(case, hours),
+        method=method,
+        window=_grades(window),
+        per_year=_grades(year),
+        years=_grades(years),
+        horizon_years=inputs.years,
+        bytes_lost_per_tb_year=summed_up(lost, year.error),
+        repair_s=hours,
+        missing_s=float(worlds.missing.mean()),
+        movers=movers(drawn.scores, year.vdev),
+        assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
+        warnings=warnings(case, inputs),
+        inputs={"stated": as_plain(inputs), "taken": _taken(known, drawn, parts[0][1])},
+        provenance=_provenance(case, inputs),
+    )
+
+
+def _grades(loss: Loss) -> Grades:
+    return Grades(
+        files=summed_up(loss.files, loss.error),
+        vdev=summed_up(loss.vdev, loss.error),
+        pool=summed_up(loss.pool, loss.error),
+    )
+
+
+def bytes_lost(year: Loss, case: Case) -> Floats:
+    """Return the bytes expected to be lost of each TB of data in a year (NOMDL, Greenan et al. 2010).
+
+    All of it with the pool; of a vdev's share what was not repaired, half on average; of a burst of latent
+    errors the records it lies in.
+    """
+    data = max(usable_bytes(case) * case.fill, 1.0)
+    record = number("latent", "blocks") * case.recordsize / (data / TERA)
+    share = HALF_REPAIRED / len(case.layout.vdevs)
+    result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
+    return result
+
+
+def _subject(case: Case, hours: Quantiles) -> str:
+    length = format_duration(hours.p50)
+    if hours.p10 is not None and hours.p90 is not None and hours.p10 < hours.p90:
+        length += f" ({format_duration(hours.p10)} to {format_duration(hours.p90)})"
+    return f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {length}"
+
+
+def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
+    """Return the inputs as they were used, in SI units."""
+    spreads = {
+        name: {"p10": spread.low, "p50": spread.middle, "p90": spread.high}
+        for name in ("rate", "age_factor", "correlation", "latent", "delay", "hours")
+        for spread in (getattr(known, name),)
+    }
+    removal = known.removal if math.isfinite(known.removal) else "never"
+    return {
+        **spreads, "removal": removal, "tripping": known.tripping, "worlds": len(drawn.worlds),
+        "discipline": group.discipline, "correlation_law": group.correlation_law,
+        "drives": group.children, "tolerance": group.tolerance,
+    }  # fmt: skip
+
+
+def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
+    """Return what a user should know: defects of the release, and what the chance does not hold."""
+    found = list(known_bugs(case))
+    if inputs.latent and is_endless(case.release):
+        found.append(
+            f"{case.release.name} never takes a resilver as done that met an unreadable block: it begins "
+            "anew until the block's file and snapshots are deleted (mended in OpenZFS 2.0)"
+        )
+    if case.old_drive == "online":
+        found.append("the old drive still answers: as long as it does, no redundancy is missing")
+    if len({str(vdev) for vdev in case.layout.vdevs}) > 1:
+        found.append("the vdevs differ: the hours of the first one's repair are taken for all")
+    if any(vdev.kind == "draid" for vdev in case.layout.vdevs):
+        found.append(
+            "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
+            "failures beyond the number of spares wait for new drives"
+        )
+    return tuple(found)
+
+
+def known_bugs(case: Case) -> list[str]:
+    """Return the known defects of repairs in a release."""
+    release = case.release
+    if release.family != "openzfs":
+        return []
+    kinds = {vdev.kind for vdev in case.layout.vdevs}
+    return [
+        f"{release.name}: {bug['words']}; fixed in {', '.join(bug['fixed'])} ({bug['source']})"
+        for bug in reliability.read("repair-bugs")["bug"]
+        if kinds & set(bug["layouts"])
+        and case.operation in bug["operations"]
+        and not _is_fixed(release.version, bug["fixed"])
+    ]
+
+
+def _is_fixed(version: str, fixed: list[str]) -> bool:
+    """Tell whether a patch level has a repair: of its own series, or of an older one."""
+    own = _numbers(version)
+    sound = [_numbers(each) for each in fixed]
+    same = [each for each in sound if each[:2] == own[:2]]
+    return own >= same[0] if same else own > max(sound)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _provenance(case: Case, inputs: RiskInputs) -> dict[str, Any]:
+    return {**provenance(case.scenario.stated(), inputs.seed), **source_hashes(Path(__file__).parent)}
+
+
+def source_hashes(*rooms: Path) -> dict[str, str]:
+    """Return the hashes of the sources in some folders, and of the reliability models."""
+    data = sorted((models_directory() / reliability.FOLDER).glob("*.toml"))
+    found = {room.name: _hash(sorted(room.glob("*.py"))) for room in rooms}
+    return {**found, "reliability": _hash(data)}
+
+
+def _hash(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,150 @@
+"""From unknowns to chances: worlds are drawn, each is solved or simulated, the pool is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from zsim.planning.risk.answer import Chance, Mover, chance
+from zsim.planning.risk.chain import in_window, within
+from zsim.planning.risk.group import YEAR, Floats, Group, Worlds
+from zsim.planning.risk.latent import on_any, pool_gone, present
+from zsim.planning.risk.question import Method, Unknowns
+from zsim.planning.risk.reliability import Z90, number
+from zsim.planning.risk.simulation import Simulated, simulate
+
+WORLDS_SOLVED, WORLDS_SIMULATED = 128, 24
+REPLICAS = 60_000
+REPLICAS_OF_MANY = 2_500
+SMALL = 1e-290
+Z95 = 1.959963984540054
+
+Report = Callable[[float, str], None]
+
+
+class Loss(NamedTuple):
+    """Chances of a pool by grade, shape (worlds,) each, and the relative error of simulating them."""
+
+    files: Floats
+    vdev: Floats
+    pool: Floats
+    error: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Worlds with the standard normal scores they were drawn by, by input."""
+
+    worlds: Worlds
+    scores: dict[str, Floats]
+
+
+def draw(unknowns: Unknowns, count: int, seed: int) -> Drawn:
+    """Draw worlds, stratified in every input (McKay, Beckman and Conover 1979); one if nothing is open."""
+    from scipy.special import ndtri
+
+    random = np.random.default_rng(seed)
+    count = count if unknowns.open else 1
+    scores = {name: ndtri((random.permutation(count) + 0.5) / count) for name in unknowns.open}
+
+    def values(name: str) -> Floats:
+        spread = getattr(unknowns, name)
+        return np.array([spread.at(score) for score in scores.get(name, np.zeros(count))])
+
+    worlds = Worlds(
+        rate=values("rate") * values("age_factor"),
+        correlation=np.maximum(values("correlation"), 1.0),
+        hours=values("hours"),
+        delay=values("delay"),
+        latent=values("latent"),
+        removal=np.full(count, unknowns.removal),
+        tripping=np.full(count, unknowns.tripping),
+    )
+    return Drawn(worlds, scores)
+
+
+def repeated_windows(group: Group, worlds: Worlds) -> Worlds:
+    """Return the worlds with the repairs as a release has them that begins anew after each error.
+
+    Up to 0.8 an unreadable block keeps the resilver from ever being taken as done (OpenZFS 0.8.6
+    dsl_scan.c dsl_scan_done; pull request 10291): one more window is counted.
+    """
+    if group.tolerance > 1:
+        return worlds
+    again = on_any(present(worlds, group.age), group.children - 1)
+    return replace(worlds, hours=worlds.hours * (1.0 + again))
+
+
+def window_loss(group: Group, worlds: Worlds, method: Method, seed: int) -> Loss:
+    """Return the chances within one repair."""
+    if method == "chain":
+        files, vdev = in_window(group, worlds)
+        return _loss(group, worlds, files, vdev, np.zeros(len(worlds)))
+    return _simulated(group, worlds, simulate(group, worlds, (1.0,), _replicas(worlds), seed, window=True))
+
+
+def loss_within(
+    parts: tuple[tuple[int, Group], ...], worlds: Worlds, years: float, method: Method, seed: int
+) -> Loss:
+    """Return the chances of a pool of several vdevs within some years."""
+    found = [(count, _vdev_loss(group, worlds, years, method, seed)) for count, group in parts]
+    files, vdev, pool = (
+        _any_of([(count, getattr(loss, name)) for count, loss in found]) for name in ("files", "vdev", "pool")
+    )
+    return Loss(files, vdev, pool, np.max([loss.error for _, loss in found], axis=0))
+
+
+def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:
+    if method == "chain":
+        files, vdev = within(group, worlds, years * YEAR)
+        return _loss(group, worlds, files, vdev, np.zeros(len(worlds)))
+    return _simulated(group, worlds, simulate(group, worlds, (years * YEAR,), _replicas(worlds), seed))
+
+
+def _replicas(worlds: Worlds) -> int:
+    return REPLICAS if len(worlds) == 1 else REPLICAS_OF_MANY
+
+
+def _simulated(group: Group, worlds: Worlds, found: Simulated) -> Loss:
+    files, vdev = found.files[0], found.vdev[0]
+    return _loss(group, worlds, files.chance, vdev.chance, vdev.error / np.maximum(vdev.chance, SMALL))
+
+
+def _loss(group: Group, worlds: Worlds, files: Floats, vdev: Floats, error: Floats) -> Loss:
+    gone = pool_gone(group, worlds.waiting, number("pool", "critical_blocks"))
+    vdev = np.clip(vdev, SMALL, 1.0)
+    return Loss(np.clip(files, vdev, 1.0), vdev, vdev * gone, error)
+
+
+def _any_of(parts: list[tuple[int, Floats]]) -> Floats:
+    """Return the chance that any of several independent vdevs is lost."""
+    with np.errstate(divide="ignore"):
+        none = sum(count * np.log1p(-values) for count, values in parts)
+    result: Floats = -np.expm1(none)
+    return result
+
+
+def summed_up(values: Floats, error: Floats) -> Chance:
+    """Return a chance over worlds: mean, p5 and p95, widened by the error of a simulation (95 %)."""
+    mean = float(values.mean())
+    low, high = (float(each) for each in np.quantile(values, (0.05, 0.95)))
+    if error.any():
+        relative = float(np.sqrt(np.sum((values * error) ** 2)) / len(values) / mean)
+        low = min(low, mean * float(np.exp(-Z95 * relative)))
+        high = max(high, mean * float(np.exp(Z95 * relative)))
+    return chance(mean, low, high)
+
+
+def movers(scores: dict[str, Floats], values: Floats) -> tuple[Mover, ...]:
+    """Return the open inputs by how far each moves a chance, from a linear fit of its logarithm."""
+    if not scores:
+        return ()
+    names = list(scores)
+    design = np.column_stack([np.ones(len(values)), *(scores[name] for name in names)])
+    slopes = np.linalg.lstsq(design, np.log(values), rcond=None)[0][1:]
+    factors = {name: float(np.exp(2 * Z90 * slope)) for name, slope in zip(names, slopes, strict=True)}
+    ordered = sorted(factors.items(), key=lambda item: -abs(np.log(item[1])))
+    return tuple(Mover(field=name, factor=float(f"{factor:.2g}")) for name, factor in ordered)

@@ -1,0 +1,318 @@
+"""What is asked of the risk of a pool: every input, stated or assumed, with its spread."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from zsim.base.errors import InputError
+from zsim.base.units import DAY, format_duration
+from zsim.planning.risk.group import HOUR, YEAR, CorrelationLaw, Discipline
+from zsim.planning.risk.reliability import Z90, Spread, fleet_rate, model_of_drive, model_rate, number, source
+
+Method = Literal["chain", "simulation"]
+METHODS = ("chain", "simulation")
+SPARES = ("hot", "shelf", "order")
+DISCIPLINES: tuple[Discipline, ...] = ("apart", "restart", "serial")
+LAWS: tuple[CorrelationLaw, ...] = ("frailty", "same", "successive")
+MONTH = YEAR / 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskInputs:
+    """What is stated of failures and repairs; None leaves a value to the assumptions.
+
+    Attributes
+    ----------
+    hours : float
+        Fixed duration of the repair [s].
+    afr : float or str
+        Share of the drives that fail in a year, or the name of a drive model with known failures.
+    mttf : float
+        Instead of `afr`: mean time to failure [s].
+    mttr : float
+        Instead of `hours`: mean of an exponential law, as in the papers [s].
+    correlation : float
+        How many times likelier a failure is after one in the same vdev.
+    correlation_law : {"frailty", "same", "successive"}
+        See `zsim.planning.risk.group.Group`; by default frailty, with `mttr` successive as in the papers.
+    latent : bool
+        Whether latent errors are counted.
+    latent_incidence : float
+        Share of the drives that get a burst of them in a month.
+    scrub : float
+        Interval between scrubs [s]; infinite: never.
+    detect : float
+        From the failure until the repair begins [s].
+    spare : {"hot", "shelf", "order"}
+        Instead of `detect`: where the new drive comes from.
+    age : float
+        Age of the drives [s]: for Weibull lifetimes, and for pools that were never scrubbed.
+    age_factor : float
+        Factor on the failure rate for the drives' age.
+    shape : float
+        Weibull shape of drive lifetimes.
+    stress : float
+        Factor on the failure rate during a repair (no study has measured it; 1 is the default).
+    erc : bool
+        Whether drives give up on a bad sector within seconds (error recovery control).
+    discipline : {"apart", "restart", "serial"}
+        See `zsim.planning.risk.group.Group`; by default as the release does it.
+    years : float
+        Horizon [years].
+    method : {"chain", "simulation"}
+    seed : int
+    """
+
+    hours: float | None = None
+    afr: float | str | None = None
+    mttf: float | None = None
+    mttr: float | None = None
+    correlation: float | None = None
+    correlation_law: CorrelationLaw | None = None
+    latent: bool = True
+    latent_incidence: float | None = None
+    scrub: float | None = None
+    detect: float | None = None
+    spare: str | None = None
+    age: float | None = None
+    age_factor: float | None = None
+    shape: float = 1.0
+    stress: float = 1.0
+    erc: bool = True
+    discipline: Discipline | None = None
+    years: float = 5.0
+    method: Method | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        _exclude(self, "hours", "mttr")
+        _exclude(self, "afr", "mttf")
+        _exclude(self, "detect", "spare")
+        for name, low, high, remedy in _RANGES:
+            _check(self, name, low, high, remedy)
+        for name, known in _NAMES:
+            _known(self, name, known)
+        if self.shape != 1.0 and self.method == "chain":
+            allowed = "chains have no memory, so lifetimes of shape 1 only"
+            raise InputError("shape", self.shape, allowed, "use the method simulation")
+
+    @property
+    def chosen_law(self) -> CorrelationLaw:
+        """The law of correlation stated, or the one that fits."""
+        return self.correlation_law or ("frailty" if self.mttr is None else "successive")
+
+    @property
+    def chosen_method(self) -> Method:
+        """The method stated, or the one that fits."""
+        return self.method or ("chain" if self.shape == 1.0 else "simulation")
+
+
+_RANGES = (
+    ("hours", 1.0, 100 * YEAR, "write for instance --hours 24"),
+    ("mttf", HOUR, 1e6 * YEAR, "write hours, such as --mttf 1200000"),
+    ("mttr", 1.0, 100 * YEAR, "write hours, such as --mttr 24"),
+    ("correlation", 1.0, 1000.0, "1 is independence; 6 was measured"),
+    ("latent_incidence", 0.0, 1.0, "write the share of drives hit in a month: 0.27%"),
+    ("scrub", HOUR, math.inf, "write for instance --scrub 30d, or --scrub never"),
+    ("detect", 0.0, 10 * YEAR, "write for instance --detect 12h"),
+    ("age", 0.0, 100 * YEAR, "write years, such as --age 3"),
+    ("age_factor", 0.01, 100.0, "1 leaves the rate as it is"),
+    ("shape", 0.3, 10.0, "1 is a constant rate; 1.12 was measured of drives"),
+    ("stress", 1.0, 100.0, "1 to 3 are in use"),
+    ("years", 1e-3, 100.0, "write for instance --years 10"),
+)
+_NAMES = (
+    ("correlation_law", LAWS),
+    ("spare", SPARES),
+    ("discipline", DISCIPLINES),
+    ("method", METHODS),
+)
+
+
+def _check(inputs: RiskInputs, name: str, low: float, high: float, remedy: str) -> None:
+    value = getattr(inputs, name)
+    if value is None or low <= value <= high:
+        return
+    allowed = f"it lies between {_shown(name, low)} and {_shown(name, high)}"
+    raise InputError(name.replace("_", "-"), _shown(name, value), allowed, remedy)
+
+
+def _shown(name: str, value: float) -> str:
+    if name in ("hours", "mttf", "mttr", "scrub", "detect", "age"):
+        return "never" if math.isinf(value) else format_duration(value)
+    return f"{value:g}"
+
+
+def _known(inputs: RiskInputs, name: str, known: tuple[str, ...]) -> None:
+    value = getattr(inputs, name)
+    if value is not None and value not in known:
+        raise InputError(
+            name.replace("_", "-"), value, f"it is one of {', '.join(known)}", f"write {known[0]}"
+        )
+
+
+def _exclude(inputs: RiskInputs, one: str, other: str) -> None:
+    if getattr(inputs, one) is not None and getattr(inputs, other) is not None:
+        raise InputError(
+            f"--{other}", getattr(inputs, other), f"it excludes --{one}", "give only one of them"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknowns:
+    """Every input with its spread; SI units.
+
+    Attributes
+    ----------
+    rate : Spread
+        Failures of a drive [1/s].
+    age_factor, correlation : Spread
+        Factors [1].
+    latent : Spread
+        Bursts of latent errors on a drive [1/s].
+    delay, hours : Spread
+        [s]
+    removal : float
+        Mean time until a scrub removes latent errors [s].
+    tripping : float
+        Share of affected drives that ZED faults [1].
+    notes : dict
+        Field to what was assumed, in a sentence.
+    """
+
+    rate: Spread
+    age_factor: Spread
+    correlation: Spread
+    latent: Spread
+    delay: Spread
+    hours: Spread
+    removal: float
+    tripping: float
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Names of the inputs that are not known for certain."""
+        names = ("rate", "age_factor", "correlation", "latent", "delay", "hours")
+        return tuple(name for name in names if not getattr(self, name).is_exact)
+
+
+def unknowns(inputs: RiskInputs, hours: Spread, drive: str | None) -> Unknowns:
+    """Return all inputs of a risk.
+
+    Parameters
+    ----------
+    inputs : RiskInputs
+    hours : Spread
+        Duration of the repair [s].
+    drive : str or None
+        Drive of zsim's catalogue, if its name was stated.
+    """
+    notes: dict[str, str] = {}
+    rate, is_model = _rate(inputs, drive, notes)
+    return Unknowns(
+        rate=rate,
+        age_factor=_age_factor(inputs, is_model, notes),
+        correlation=_correlation(inputs, notes),
+        latent=_latent(inputs, notes),
+        delay=_delay(inputs, notes),
+        hours=hours,
+        removal=_removal(inputs, notes),
+        tripping=number("latent", "tripping" if inputs.erc else "tripping_without_erc"),
+        notes=notes,
+    )
+
+
+def _rate(inputs: RiskInputs, drive: str | None, notes: dict[str, str]) -> tuple[Spread, bool]:
+    """Return the failure rate [1/s], and whether it is that of a model, at whatever age it was counted."""
+    if inputs.mttf is not None:
+        return Spread.exactly(1.0 / inputs.mttf), False
+    if isinstance(inputs.afr, float | int):
+        return Spread.exactly(rate_of_share(float(inputs.afr))), False
+    model = inputs.afr or (model_of_drive(drive) if drive else None)
+    found = fleet_rate() if model is None else model_rate(str(model))
+    ends = f"{100 * found.low:.2g} to {100 * found.high:.2g} %"
+    notes["afr"] = f"{100 * found.middle:.2g} % of the drives fail in a year ({ends}): {found.source}"
+    return found.scaled(1.0 / YEAR), model is not None
+
+
+def rate_of_share(share: float) -> float:
+    """Return the constant rate [1/s] at which a share of the drives fails in a year of 8,766 hours.
+
+    Raises
+    ------
+    InputError
+        When it is not between 0 and 1.
+    """
+    if not 0.0 < share < 1.0:
+        raise InputError(
+            "afr", share, "a share of the drives, more than 0 % and less than 100 %", "write 1.5%"
+        )
+    return -math.log1p(-share) / YEAR
+
+
+def _age_factor(inputs: RiskInputs, is_model: bool, notes: dict[str, str]) -> Spread:
+    if inputs.age_factor is not None:
+        return Spread.exactly(inputs.age_factor)
+    if not is_model or inputs.shape != 1.0:
+        return Spread.exactly(1.0)
+    low, high = number("age", "low"), number("age", "high")
+    notes["age-factor"] = f"their age makes that {low:g} to {high:g} times as much: {source('age', 'low')}"
+    return Spread(1.0, low, high, reach=Z90)
+
+
+def _correlation(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
+    if inputs.correlation is not None:
+        return Spread.exactly(inputs.correlation)
+    low, middle, high = (number("correlation", name) for name in ("low", "central", "high"))
+    words = f"a second failure in the vdev is {middle:g} times likelier than by chance ({low:g} to {high:g})"
+    notes["correlation"] = f"{words}: {source('correlation', 'central')}"
+    return Spread(middle, low, high, reach=Z90)
+
+
+def _latent(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
+    if not inputs.latent:
+        return Spread.exactly(0.0)
+    if inputs.latent_incidence is not None:
+        return Spread.exactly(inputs.latent_incidence / MONTH)
+    low, middle, high = (number("latent", f"incidence{end}") for end in ("_low", "", "_high"))
+    words = f"{100 * middle:.2g} % of the drives get latent errors in a month"
+    notes["latent-incidence"] = (
+        f"{words} ({100 * low:.2g} to {100 * high:.2g} %): {source('latent', 'incidence')}"
+    )
+    return Spread(middle, low, high).scaled(1.0 / MONTH)
+
+
+def _delay(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
+    if inputs.detect is not None:
+        return Spread.exactly(inputs.detect)
+    if inputs.mttr is not None:
+        return Spread.exactly(0.0)
+    spare = inputs.spare or "shelf"
+    middle, high = number("delay", spare) * HOUR, number("delay", f"{spare}_p90") * HOUR
+    if inputs.spare is None:
+        notes["spare"] = "a spare lies on the shelf"
+    notes["detect"] = (
+        f"the repair begins {format_duration(middle)} after the failure "
+        f"(p90 {format_duration(high)}): {source('delay', spare)}"
+    )
+    return Spread(middle, middle**2 / high, high)
+
+
+def _removal(inputs: RiskInputs, notes: dict[str, str]) -> float:
+    interval = inputs.scrub
+    if interval is None:
+        interval = number("scrub", "interval") * DAY
+        if inputs.latent:
+            notes["scrub"] = f"a scrub every {format_duration(interval)}: {source('scrub', 'interval')}"
+    return interval / 2.0
+
+
+def as_plain(inputs: RiskInputs) -> dict[str, Any]:
+    """Return what was stated as plain data for JSON; a scrub that never comes is the text 'never'."""
+    found = {name: getattr(inputs, name) for name in inputs.__slots__}
+    if inputs.scrub is not None and math.isinf(inputs.scrub):
+        found["scrub"] = "never"
+    return found

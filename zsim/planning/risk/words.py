@@ -1,0 +1,166 @@
+"""A risk in a storage engineer's words: plain text, rich renderable, and HTML for notebooks."""
+
+from __future__ import annotations
+
+import html
+import io
+from typing import TYPE_CHECKING, Any
+
+from zsim.base.units import format_bytes, format_duration
+from zsim.planning.risk.answer import Chance, Grades, Mover, RiskAnswer, rounded
+from zsim.prediction.answer.wording import Grid, Section, rich_table, section_html
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+TEXT_WIDTH = 100
+LIKELY = 0.095
+GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "pool gone"))
+FIELDS = {
+    "rate": "how often the drives fail",
+    "age_factor": "how old the drives are",
+    "correlation": "how strongly failures come together",
+    "latent": "how many drives get latent errors",
+    "delay": "how soon the repair begins",
+    "hours": "how long the repair takes",
+}
+REMEDIES = {
+    "rate": "--afr 1.5%, or a drive model such as --afr ST16000NM001G",
+    "age_factor": "--age-factor 2 for old drives, 0.7 for young ones",
+    "correlation": "--correlation 1, 3, 6 or 10",
+    "latent": "--latent-incidence 0.3%",
+    "delay": "--detect 12h, or --spare hot",
+    "hours": "state more of the pool, or --hours 24",
+}
+CLOSING = (
+    "Fire, theft, mistakes and defects of software are not in these figures: redundancy is no backup.",
+)
+
+
+def odds(value: float, digits: int = 1) -> str:
+    """Return a chance in words: ``1 in 4,000``, or ``23 %`` where it is likely; never zero."""
+    if value >= LIKELY:
+        return f"{_plain_number(rounded(100 * value, max(2, digits)))} %"
+    if value <= 0.0:
+        return "less than can be told"
+    whole = rounded(1.0 / value, digits)
+    if whole < 1e6:
+        return f"1 in {whole:,.0f}"
+    for size, name in ((1e6, "million"), (1e9, "billion"), (1e12, "trillion")):
+        if whole < 1000 * size:
+            return f"1 in {_plain_number(rounded(whole / size, digits))} {name}"
+    return f"1 in 10^{len(str(int(whole))) - 1}"
+
+
+def _plain_number(value: float) -> str:
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def between(chance: Chance) -> str:
+    """Return a chance as a range; as one figure where nothing is open."""
+    if chance.is_exact:
+        return odds(chance.p, 3)
+    digits = 3 if chance.high < 1.2 * chance.low else 1
+    low, high = odds(chance.low, digits), odds(chance.high, digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def headline(answer: RiskAnswer) -> str:
+    """Return the answer in one line: the vdev within this repair."""
+    found = answer.window.vdev
+    if found.is_exact:
+        return f"Chance of losing the vdev during this repair: {between(found)}."
+    return f"Chance of losing the vdev during this repair: {between(found)} (on average {odds(found.p, 2)})."
+
+
+def grid_of(answer: RiskAnswer) -> Grid:
+    """Return the table of ranges: a row a grade, a column a period."""
+    periods = (answer.window, answer.per_year, answer.years)
+    rows = tuple((words, *(between(getattr(period, name)) for period in periods)) for name, words in GRADES)
+    years = f"{answer.horizon_years:g} years"
+    return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
+
+
+def means_grid(answer: RiskAnswer) -> Grid:
+    """Return the same table with the averages."""
+
+    def mean(period: Grades, name: str) -> str:
+        return odds(getattr(period, name).p, 2)
+
+    periods = (answer.window, answer.per_year, answer.years)
+    rows = tuple((words, *(mean(period, name) for period in periods)) for name, words in GRADES)
+    years = f"{answer.horizon_years:g} years"
+    return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
+
+
+def lost_bytes(answer: RiskAnswer) -> str:
+    """Say what is expected to be lost of each TB in a year."""
+    lost = answer.bytes_lost_per_tb_year
+    text = format_bytes(rounded(lost.p, 2))
+    if lost.is_exact:
+        return f"Expected loss: {text} a year of each TB of data."
+    low, high = format_bytes(rounded(lost.low, 1)), format_bytes(rounded(lost.high, 1))
+    return f"Expected loss: {low} to {high} a year of each TB of data (on average {text})."
+
+
+def mover_row(mover: Mover) -> tuple[str, ...]:
+    """Return the table row of an input that is not known."""
+    factor = mover.factor if mover.factor >= 1 else 1 / mover.factor
+    return FIELDS[mover.field], f"x {_plain_number(rounded(factor, 2))}", REMEDIES[mover.field]
+
+
+def sections(answer: RiskAnswer) -> tuple[Section, ...]:
+    """Return the whole answer, block by block, empty blocks left out."""
+    missing = format_duration(answer.missing_s)
+    nine = "Nine times in ten the chance lies between the two figures; they differ by what is not known."
+    exact = all(period.vdev.is_exact for period in (answer.window, answer.per_year, answer.years))
+    movers = Grid(
+        ("not known", "moves the chance", "state it with"),
+        tuple(mover_row(each) for each in answer.movers),
+        frozenset({1}),
+    )
+    every = (
+        Section("", (f"{answer.subject}; a failed drive is missing for {missing} on average.",)),
+        Section("Warnings", answer.warnings),
+        Section("How likely", () if exact else (nine,), grid_of(answer)),
+        Section("On average", (), None if exact else means_grid(answer)),
+        Section("Data", (lost_bytes(answer),)),
+        Section("What moves it most", grid=movers),
+        Section("Assumed", tuple(f"{each.text}." for each in answer.assumptions)),
+        Section("Not counted", CLOSING),
+    )
+    return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
+
+
+def as_renderable(answer: RiskAnswer) -> Group:
+    """Return the answer as a rich renderable."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[Any] = [Text(headline(answer), style="bold")]
+    for section in sections(answer):
+        if section.title:
+            style = "bold red" if section.title == "Warnings" else "bold"
+            parts += [Text(), Text(section.title, style=style)]
+        indent = 2 if section.title else 0
+        parts += [Padding(Text(sentence), (0, 0, 0, indent)) for sentence in section.sentences]
+        if section.grid is not None:
+            parts.append(Padding(rich_table(section.grid), (0, 0, 0, indent)))
+    return Group(*parts)
+
+
+def as_text(answer: RiskAnswer, width: int = TEXT_WIDTH) -> str:
+    """Return the answer as plain text of at most `width` columns."""
+    from rich.console import Console
+
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, color_system=None, force_terminal=False, force_jupyter=False)
+    console.print(as_renderable(answer))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def as_html(answer: RiskAnswer) -> str:
+    """Return the answer as an HTML fragment."""
+    body = "".join(section_html(section) for section in sections(answer))
+    return f'<div class="zsim"><h2>{html.escape(headline(answer))}</h2>{body}</div>'

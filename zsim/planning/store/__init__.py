@@ -1,0 +1,1 @@
+"""Answers that outlive the process that found them: one SQLite file, merged, exported, resumed."""

@@ -1,0 +1,206 @@
+"""The store: a row an answer, in SQLite.
+
+Each row is a transaction of its own: a process killed at any moment loses no row that was finished.  Rows are
+never changed, so that writing one twice, or merging the same file twice, does nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from zsim.base.errors import InputError
+from zsim.base.files import replace_file
+
+ENDING = ".sqlite"
+FORM = 1
+WAIT_S = 60.0
+"""How long a writer waits for another."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS form (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY,
+    sources TEXT NOT NULL,
+    scenario TEXT NOT NULL,
+    answer TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Status(NamedTuple):
+    """What a store holds: answers, how many were refused, by which sources, and its size [bytes]."""
+
+    answers: int
+    refused: int
+    sources: dict[str, int]
+    size: int
+
+
+class Store:
+    """A file of answers; a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        Made if it is not there.
+    must_exist : bool
+        Refuse a path where there is none, instead of making it.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be used, or is no store.
+    """
+
+    def __init__(self, path: str | Path, must_exist: bool = False) -> None:
+        self.path = Path(path)
+        if must_exist and not self.path.is_file():
+            raise InputError(
+                "store", str(path), "there is no such file", "name one that 'zsim sweep' has made"
+            )
+        with self._explained():
+            self._base = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+        with self._explained():
+            self._begin()
+
+    def _begin(self) -> None:
+        # Written ahead and to the disk at each commit; a reader never waits for the writer.
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
+        self._base.executescript(_SCHEMA)
+        known = self._base.execute("SELECT version FROM form").fetchall()
+        if not known:
+            self._base.execute("INSERT INTO form VALUES (?)", (FORM,))
+        elif known[0][0] != FORM:
+            allowed = f"its form is {known[0][0]}, this release of zsim reads {FORM}"
+            raise InputError("store", str(self.path), allowed, "use the release that has made it")
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(
+                "store", str(self.path), f"it is no store ({error})", "name another file"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._base.close()
+
+    def known(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the answers that are there, by key."""
+        found: dict[str, dict[str, Any]] = {}
+        with self._explained():
+            for begin in range(0, len(keys), 500):
+                part = tuple(keys[begin : begin + 500])
+                marks = ",".join("?" * len(part))
+                rows = self._base.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
+                found |= {key: json.loads(answer) for key, answer in rows}
+        return found
+
+    def missing(self, keys: Sequence[str]) -> list[str]:
+        """Return the keys without an answer, in their order: what a run that was stopped has left."""
+        found = self.known(keys)
+        return [key for key in keys if key not in found]
+
+    def add(self, key: str, sources: str, stated: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Write one answer; it is on the disk when this returns.  One that is there stays as it is."""
+        row = (key, sources, _text(stated), _text(answer))
+        with self._explained():
+            self._base.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row)
+
+    def merge(self, other: Store) -> int:
+        """Take over the answers of another store; return how many were new."""
+        with self._explained():
+            before = self._count()
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                rows = other._base.execute("SELECT key, sources, scenario, answer FROM answers ORDER BY key")
+                self._base.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", rows)
+            except BaseException:
+                self._base.execute("ROLLBACK")
+                raise
+            self._base.execute("COMMIT")
+            return self._count() - before
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield every answer in the order of the keys: key, sources, fields of the scenario, answer."""
+        with self._explained():
+            for key, sources, scenario, answer in self._base.execute(
+                "SELECT key, sources, scenario, answer FROM answers ORDER BY key"
+            ):
+                yield {"key": key, "sources": sources, **json.loads(scenario), **json.loads(answer)}
+
+    def status(self) -> Status:
+        """Return what the store holds."""
+        with self._explained():
+            by_sources = dict(self._base.execute("SELECT sources, COUNT(*) FROM answers GROUP BY sources"))
+            refused = self._base.execute(
+                "SELECT COUNT(*) FROM answers WHERE json_extract(answer, '$.refused') IS NOT NULL"
+            ).fetchone()[0]
+        return Status(sum(by_sources.values()), refused, by_sources, self.path.stat().st_size)
+
+    def _count(self) -> int:
+        found: int = self._base.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
+        return found
+
+
+def export(store: Store, path: str | Path) -> int:
+    """Write a store as a table: FILE.csv, FILE.json or FILE.parquet; return the number of rows.
+
+    Raises
+    ------
+    InputError
+        When the ending is another, or the file cannot be written.
+    """
+    from zsim.base.files import check_ending, check_writable
+
+    target = Path(path)
+    check_ending(target, (".csv", ".json", ".parquet"))
+    check_writable(target)
+    rows = list(store.rows())
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    whole = [{name: row.get(name) for name in columns} for row in rows]
+    if target.suffix.lower() == ".parquet":
+        from zsim.report.columns import columns_of, save_columns
+
+        save_columns(columns_of(columns, whole), target)
+    elif target.suffix.lower() == ".json":
+        replace_file(target, (json.dumps(whole, indent=2, ensure_ascii=False) + "\n").encode())
+    else:
+        replace_file(target, _csv(columns, whole).encode())
+    return len(rows)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    import csv
+    import io
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if row[name] is None else _cell(row[name]) for name in columns])
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else _text(value)
+
+
+def _text(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,245 @@
+"""From what ``zpool status`` printed while a scan ran to shares of its work, and the time they took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from zsim.prediction.progress.course import Course, done_cells
+from zsim.prediction.progress.noise import Noise, Stretch
+from zsim.scenario.evidence import RunningScan
+
+Clock = Literal["scan", "pass", "unknown"]
+WHOLE = 0.995
+"""A metadata phase is over when so much was scanned: data written meanwhile is not."""
+REPAIRED_ERROR = 0.15
+"""Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
+MOST_UNEVEN, SCANNED_ENOUGH = 4.0, 0.005
+"""How much more or less than its share a vdev may hold; and of ALLOC, what has to be scanned to tell."""
+MOSTLY_NEEDED = 0.85
+"""Of ALLOC: with less, the bytes repaired tell more than those issued, of which most are skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """What decides how the counters are to be read.
+
+    Attributes
+    ----------
+    sorted : bool
+        Whether there is a metadata phase.
+    needed : float or None
+        Share of ALLOC that has to be issued, where it is known; else each world has its own.
+    """
+
+    sorted: bool = True
+    needed: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a scan has come at one moment.
+
+    Attributes
+    ----------
+    visited, issued : float
+        Shares of the metadata phase and of the issue done.
+    seconds : float or None
+        On the clock [s].
+    clock : {"scan", "pass", "unknown"}
+        Whether that began with the scan, or when the metadata phase was over.
+    error : float
+        Standard deviation of the logarithm of the share, from how it was read.
+    """
+
+    visited: float
+    issued: float
+    seconds: float | None
+    clock: Clock
+    error: float
+
+    @property
+    def phase(self) -> str:
+        """The phase: ``metadata scan`` or ``repair``."""
+        return "metadata scan" if self.visited < 1.0 and self.issued <= 0.0 else "repair"
+
+
+def clock_of(scan: RunningScan) -> tuple[float | None, Clock]:
+    """Return the time a scan has run [s], and since when.
+
+    From 2.1.12 and in 2.2 the pass begins anew when the metadata phase is over, so that bytes over their rate
+    leave it out; up to then a scan rate is printed.  Every import begins a pass, too: dates go before rates.
+    """
+    dated = _dated(scan)
+    if scan.elapsed is not None and not scan.elapsed_is_pass:
+        return scan.elapsed, "scan"
+    if dated is not None:
+        return dated, "scan"
+    if scan.elapsed is not None:
+        over = (scan.scanned or 0) >= WHOLE * (scan.total or math.inf)
+        return scan.elapsed, "pass" if over else "scan"
+    if scan.scan_rate and scan.scanned:
+        return scan.scanned / scan.scan_rate, "scan"
+    if scan.issue_rate and scan.issued:
+        return scan.issued / scan.issue_rate, "pass" if scan.format == "2.2+" else "scan"
+    return None, "unknown"
+
+
+def _dated(scan: RunningScan) -> float | None:
+    if scan.since is None or scan.at is None:
+        return None
+    if (scan.since.tzinfo is None) != (scan.at.tzinfo is None):
+        return None
+    return max(0.0, (scan.at - scan.since).total_seconds())
+
+
+def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) -> State | None:
+    """Return how far a scan has come in the terms of one world; None where its counters do not tell."""
+    seconds, clock = clock_of(scan)
+    visited, error = 1.0, noise.counters
+    if facts.sorted and scan.format not in ("legacy", "rebuild"):
+        visited = _share(scan.scanned, scan.total)
+        visited = 1.0 if visited >= WHOLE or scan.scanned is None else visited
+    needed = course.needed if facts.needed is None else facts.needed
+    issued = _issued(scan, needed, visited)
+    if facts.needed is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
+        issued, error = _share(scan.processed, course.repaired), REPAIRED_ERROR
+    if issued is None:
+        return None
+    if error < REPAIRED_ERROR and issued > 0.0:
+        # Issued is not done: what is under way, half of it on the mean at the end of a txg.
+        issued, under_way = max(issued - course.window, issued * 0.02), course.window
+        error = math.hypot(error, 0.5 * under_way / max(issued, under_way, 1e-9))
+    return State(visited, min(issued, 1.0), seconds, clock, error)
+
+
+def _share(part: float | None, whole: float | None) -> float:
+    return min(1.0, max(0.0, part / whole)) if part is not None and whole else 0.0
+
+
+def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
+    """Return the share issued as the counters of the release say; None where there are none."""
+    if scan.format == "legacy":
+        done = scan.scanned if scan.scanned is not None else scan.issued
+        return _share(done, scan.total) if done is not None and scan.total else scan.done
+    if scan.issued is None or not scan.total:
+        return scan.done
+    if scan.format == "rebuild":
+        # Scanned are all ranges met, issued those of groups that have lost a child.
+        met = scan.scanned is not None and scan.scanned > scan.issued
+        return _share(scan.scanned, scan.total) if met else _share(scan.issued, scan.total * needed)
+    if scan.format == "2.2+":
+        # Until all is scanned, what will be skipped is not known.
+        known = scan.total_issue if scan.total_issue is not None and visited >= 1.0 else None
+        return _share(scan.issued, known or min(scan.total_issue or scan.total, scan.total * needed))
+    # Skipped blocks are counted when they are visited.
+    return _share(scan.issued - visited * (1.0 - needed) * scan.total, needed * scan.total)
+
+
+def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
+    """Return a course whose damaged vdevs hold what the counters say: vdevs of a pool are not equally full.
+
+    From 2.2 on that is the total to be issued, when all is scanned.  Up to 2.1 what is skipped is counted as
+    issued when it is visited, so that of what is scanned all but the rest needs repair.
+    """
+    shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
+    if not shares:
+        return course
+    ratio = min(MOST_UNEVEN, max(1.0 / MOST_UNEVEN, shares[-1] / course.needed))
+    return replace(
+        course,
+        issue_s=course.issue_s * ratio,
+        repaired=course.repaired * ratio,
+        needed=min(1.0, course.needed * ratio),
+    )
+
+
+def needed_by(scan: RunningScan, course: Course) -> float | None:
+    """Return the share of ALLOC that has to be issued, by the counters; None where they do not tell."""
+    if scan.kind != "resilver" or not scan.total or scan.scanned is None or scan.issued is None:
+        return None
+    if scan.format == "2.2+":
+        over = scan.scanned >= WHOLE * scan.total
+        return scan.total_issue / scan.total if over and scan.total_issue else None
+    if not _counts_skipped(scan, course.needed) or scan.scanned < SCANNED_ENOUGH * scan.total:
+        return None
+    repaired = (scan.processed or 0) * course.needed * scan.total / max(course.repaired, 1.0)
+    return max(0.01, 1.0 - max(0.0, scan.issued - repaired) / scan.scanned)
+
+
+def _counts_skipped(scan: RunningScan, needed: float) -> bool:
+    """Tell whether much is skipped and counted as issued: 0.8 to 2.1, and other vdevs hold some."""
+    skips = scan.kind in ("resilver", "heal") and needed < MOSTLY_NEEDED and scan.processed is not None
+    return skips and scan.format in ("0.8-2.1", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What statuses of one scan say in the terms of one world.
+
+    Attributes
+    ----------
+    stretches : tuple of Stretch
+        Work done, and the time that it took.
+    last : State
+        The latest that tells something.
+    known_s : float
+        Time from the begin of the scan to that work, as far as it is known [s].
+    idle_s : float
+        How long the counters have stood still since [s].
+    unseen_visit : tuple of (float, float) or None
+        Share of the metadata phase at begin and end of what was done while nobody looked.
+    """
+
+    stretches: tuple[Stretch, ...]
+    last: State
+    known_s: float
+    idle_s: float
+    unseen_visit: tuple[float, float] | None
+
+
+def history_of(
+    scans: Sequence[RunningScan], course: Course, facts: PoolFacts, noise: Noise
+) -> History | None:
+    """Return what statuses of a scan say, in order of time; None where none tells how far it has come.
+
+    Two statuses tell more than one: the work between them took the time between them, whatever the averages
+    that were printed.
+    """
+    states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
+    if not states:
+        return None
+    stretches: list[Stretch] = []
+    before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
+    seen_visit = 0.0
+    known = 0.0
+    for state in states:
+        if state.seconds is None:
+            continue
+        first = before[state.clock]
+        gone = state.seconds - float(first.seconds or 0.0)
+        work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
+        if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
+            continue
+        stretches.append(Stretch(work, gone, _error(first, state, gone, noise)))
+        before[state.clock] = state
+        if state.clock == "scan":
+            known, seen_visit = state.seconds, state.visited
+    last = states[-1]
+    if last.clock == "unknown":
+        return History(tuple(stretches), last, known, 0.0, None)
+    now, moved = float(last.seconds or 0.0), before[last.clock]
+    still = (last.visited, last.issued) == (moved.visited, moved.issued)
+    reached = float(moved.seconds or 0.0) if still and stretches else now
+    if last.clock == "scan":
+        return History(tuple(stretches), last, reached, now - reached, None)
+    return History(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
+
+
+def _error(first: State, state: State, gone: float, noise: Noise) -> float:
+    """Return the standard deviation of the logarithm of a stretch that reading both ends leaves."""
+    gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
+    ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
+    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone))

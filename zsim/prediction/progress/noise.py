@@ -1,0 +1,199 @@
+"""How a real scan departs from a world's course: slower or faster as a whole, and by stretches of its work.
+
+The logarithm of the pace of every cell of work is Gaussian: what the whole run has in common, what its
+metadata phase has of its own, and two Ornstein-Uhlenbeck processes over the work, a slow and a quick one.
+How restless a run is differs from pool to pool, and several statuses tell it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base import model_data
+from zsim.prediction.progress.course import CELLS, EDGES, VISIT_CELLS
+
+F64 = NDArray[np.float64]
+MODEL = model_data.models_directory() / "unknowns" / "progress.toml"
+VISIT_LENGTH = 2.0
+"""Over so many cells of the metadata phase its own pace is correlated."""
+STEPS = 6
+"""Of Gauss and Newton."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Sizes of the departures: standard deviations of the logarithm of the pace.
+
+    Attributes
+    ----------
+    whole : float
+        Of what the run has in common.
+    visit : float
+        Of the metadata phase, beyond that.
+    slow, quick : float
+        Of stretches of work, for a run of middling restlessness.
+    slow_length, quick_length : float
+        Over which they are correlated, as shares of the work.
+    restless : tuple of (float, float)
+        By how much a run may be more restless or less, and how likely that is.
+    drift : float
+        Of the mean pace, from the begin to the end of a scan by address.
+    counters : float
+        Of the share done that counters tell, about its logarithm.
+    seconds : float
+        Of the time that is told [s].
+    """
+
+    whole: float
+    visit: float
+    slow: float
+    slow_length: float
+    quick: float
+    quick_length: float
+    restless: tuple[tuple[float, float], ...]
+    counters: float
+    seconds: float
+    drift: float = 0.0
+
+
+@cache
+def fitted_noise() -> Noise:
+    """Return the noise of ``models/unknowns/progress.toml``."""
+    data = model_data.load_toml(MODEL)
+
+    def number(name: str, unit: str = "1") -> float:
+        return float(model_data.quantity_of(data, name, MODEL, unit).value)
+
+    levels = tuple(
+        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in data["restless"]
+    )
+    return Noise(
+        whole=number("spread.whole"),
+        visit=number("spread.visit"),
+        slow=number("spread.slow"),
+        slow_length=number("length.slow"),
+        quick=number("spread.quick"),
+        quick_length=number("length.quick"),
+        restless=levels,
+        counters=number("spread.counters"),
+        seconds=number("spread.seconds", "s"),
+        drift=number("mean.drift"),
+    )
+
+
+class Stretch(NamedTuple):
+    """Work that was seen to take a time.
+
+    Attributes
+    ----------
+    cells : ndarray of float
+        Share of each cell of work that was done in it.
+    seconds : float
+        [s]
+    error : float
+        Standard deviation of the logarithm of its time that reading it leaves.
+    """
+
+    cells: F64
+    seconds: float
+    error: float
+
+
+class Posterior(NamedTuple):
+    """What stretches say of work that is still to be done.
+
+    Attributes
+    ----------
+    logs : ndarray of float, shape (amounts,)
+        Mean of the logarithm of the time of each amount of work asked for [ln s].
+    spreads : ndarray of float, shape (amounts,)
+        Its standard deviation.
+    likelihood : float
+        Logarithm, up to a constant that all worlds share.
+    """
+
+    logs: F64
+    spreads: F64
+    likelihood: float
+
+
+@cache
+def _correlation(length: float) -> F64:
+    """Return the covariance of cell means of an Ornstein-Uhlenbeck process of variance 1 over the work."""
+    width = np.diff(EDGES) / length
+    middle = (EDGES[:-1] + EDGES[1:]) / 2.0 / length
+    gap = np.abs(middle[:, None] - middle[None, :]) - (width[:, None] + width[None, :]) / 2.0
+    part = (1.0 - np.exp(-width)) / width
+    found: F64 = np.exp(-np.maximum(gap, 0.0)) * part[:, None] * part[None, :]
+    np.fill_diagonal(found, 2.0 * (width - 1.0 + np.exp(-width)) / width**2)
+    return found
+
+
+def covariance(noise: Noise, factor: float) -> F64:
+    """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
+    found = np.full((CELLS, CELLS), noise.whole**2)
+    visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
+    # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
+    place = np.arange(VISIT_CELLS)
+    near = np.exp(-np.abs(place[:, None] - place[None, :]) / VISIT_LENGTH)
+    found[visit, visit] += noise.visit**2 * (0.5 + 0.5 * near) + (factor * noise.slow) ** 2
+    found[issue, issue] += factor**2 * (
+        noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
+    )
+    found[-1, :] = found[:, -1] = 0.0
+    found[-1, -1] = noise.visit**2
+    return found
+
+
+def posterior(seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], prior: F64) -> Posterior:
+    """Return what is to be expected of amounts of work, given the time that others took.
+
+    Parameters
+    ----------
+    seconds : ndarray of float, shape (cells,)
+        Of each cell, in the world [s].
+    stretches : sequence of Stretch
+    wanted : sequence of ndarray of float, shape (cells,)
+        Shares of each cell.
+    prior : ndarray of float, shape (cells, cells)
+        Covariance of the logarithm of the pace.
+
+    Notes
+    -----
+    Gaussian conditioning (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, A.6), the
+    sum of lognormal cells linearised about its posterior mean until that stands still (Gauss and Newton), the
+    evidence by Laplace's method.
+    """
+    pace = np.zeros(len(seconds))
+    likelihood, covar = 0.0, prior
+    if stretches:
+        work = np.array([stretch.cells for stretch in stretches]) * seconds
+        seen = np.log([stretch.seconds for stretch in stretches])
+        errors = np.diag([stretch.error**2 for stretch in stretches])
+        for _ in range(STEPS):
+            parts = work * np.exp(np.clip(pace, -12.0, 12.0))
+            sums = np.maximum(parts.sum(axis=1), 1e-12)
+            slope = parts / sums[:, None]
+            rest = seen - np.log(sums) + slope @ pace
+            spread = slope @ prior @ slope.T + errors
+            gain = np.linalg.solve(spread, slope @ prior).T
+            pace = gain @ rest
+        covar = prior - gain @ slope @ prior
+        likelihood = -0.5 * float(rest @ np.linalg.solve(spread, rest)) - 0.5 * float(
+            np.linalg.slogdet(spread)[1]
+        )
+    logs, spreads = [], []
+    for amount in wanted:
+        parts = amount * seconds * np.exp(np.clip(pace, -12.0, 12.0))
+        whole = max(float(parts.sum()), 1e-9)
+        slope = parts / whole
+        logs.append(math.log(whole))
+        spreads.append(math.sqrt(max(0.0, float(slope @ covar @ slope))))
+    return Posterior(np.array(logs), np.array(spreads), likelihood)

@@ -1,0 +1,313 @@
+"""The courses of possible worlds: each member of a prediction, with what it showed on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from zsim.base.errors import InputError
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import in_world
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.compiled.warm import begin_compiling
+from zsim.engine.model import PlaneModel
+from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
+from zsim.operation.rules import rebuild_window, vdev_window, waits_for_metaslabs
+from zsim.operation.run import Run
+from zsim.operation.setup import wanted_blocks
+from zsim.pool.simulator.population import HistoryError
+from zsim.prediction.evidence.probes import Ran, ScanProbe
+from zsim.prediction.inputs.ensemble import draw_members, unknowns
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.progress.course import (
+    Course,
+    recorded_shape,
+    sampled_shape,
+    straight,
+    with_zones,
+)
+from zsim.prediction.runs.member import MemberResult, whole_setup
+from zsim.prediction.runs.one_tile import is_tile, run_pool
+from zsim.prediction.runs.together import together
+from zsim.prediction.summary import busiest, totals
+from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
+from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+from zsim.scenario.releases.capacity import metaslab_shift
+
+WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
+REBUILD_CLOSES = 0.8
+REACH, REFILLED = 2.0, 0.5
+"""How far in the data of a pool lies, over its fill: outer metaslabs weigh up to twice as much in the choice
+(metaslab.c:metaslab_space_weight); and the fill from which on freed holes are filled again."""
+EVEN_PACES, EVEN_VISIT = (1.2, 2.0, 3.0, 5.0, 9.0), 0.15
+"""How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
+OTHER_SCAN = 0.1
+"""What one scan of a pool leaves open of the pace of another: standard deviation of the logarithm."""
+
+
+class _Kept(NamedTuple):
+    """Of a member: its result, whether it was run as a tile in the middle of the drives, what is issued."""
+
+    result: MemberResult
+    tile: bool
+    needed: float
+
+
+class CourseWork(Work):
+    """The members of a prediction, with what each showed.
+
+    What larger populations would change (`zsim.prediction.statistics.level`, a few percent) is less than a
+    run departs from any world (`zsim.prediction.progress.noise`), and its own progress tells it soon.
+    """
+
+    def __init__(self, case: Case, progress: Progress) -> None:
+        super().__init__(case, progress)
+        self.kept: dict[int, _Kept] = {}
+
+    def run(self) -> None:
+        """Run the members; where nothing is unknown, the one world there is."""
+        begin_compiling()
+        self._run_members()
+        if not self.small:
+            self._run_larger()
+
+    def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
+        world, model = self._world(place)
+        pool = miniature(world, blocks=MEMBER_BLOCKS)
+        result = run_pool(world, pool, model)
+        self.kept[place] = _Kept(result, is_tile(world, model, pool), needed_share(world, pool, model))
+        if self.weighing is None:
+            return result, ()
+        return result, self.weighing.shows(Ran(world, pool, result, MEMBER_BLOCKS))
+
+    def _look_closer(self) -> None:
+        """Leave out what a course does not need."""
+
+    def courses(self) -> tuple[Course, ...]:
+        """Return the courses of the members, at the size of the pool; of the one world that is known else."""
+        if not self.small:
+            assert self.bench is not None
+            result = self.bench.detail if self.bench.detail is not None else self.bench.result
+            kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
+            return (self._course(kept, result.time_s, Member()),)
+        return tuple(
+            replace(self._course(self.kept[place], time, self.members[place]), told=self._told(place))
+            for place, time in enumerate(self.times)
+        )
+
+    def _told(self, place: int) -> tuple[tuple[float, float], ...]:
+        """Return by how much other scans of the pool took longer than in a world, and how sure that is."""
+        if self.weighing is None:
+            return ()
+        rows = zip(self.weighing.comparisons, self.weighing.shown[place], strict=True)
+        return tuple(
+            (each.seen.log - shown, math.hypot(each.seen.sigma, OTHER_SCAN))
+            for each, shown in rows
+            if isinstance(each.probe, ScanProbe)
+        )
+
+    def _course(self, kept: _Kept, time_s: float, member: Member) -> Course:
+        result = kept.result
+        world = in_world(self.case, member)
+        factor = time_s / max(result.time_s, 1e-9)
+        active = max(result.visit_s + result.issue_s, 1e-9)
+        visit = result.visit_s * (1.0 + result.sync_s / active) * factor
+        shape = sampled_shape(result.run)
+        kind, _, number = busiest(result)
+        drive = result.model.leaves[number if kind != "link" else 0].drive
+        if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
+            row = result.run.leaves[number if kind != "link" else 0]
+            moving = float(row["transfer"]) / max(result.run.end, 1e-9)
+            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, REACH * world.fill))
+        # The tail of a sample is that of its last txgs, which come once in the real run too.
+        tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
+        tail = min(tail, 0.5 * (time_s - visit))
+        return Course(
+            visit_s=visit,
+            issue_s=time_s - visit - tail,
+            tail_s=tail,
+            shape=shape,
+            repaired=float(totals(result)["resilvered_bytes"]),
+            needed=kept.needed,
+            window=window_share(world, result.model),
+            drifts=drifts(world),
+            name=world_name(member),
+        )
+
+
+def courses_of(case: Case, progress: Progress | None = None) -> tuple[Course, ...]:
+    """Return what possible worlds of a scenario do over time.
+
+    Parameters
+    ----------
+    case : Case
+    progress : callable, optional
+        Called with the share done and what is being done.
+    """
+    work = CourseWork(case, progress or (lambda share, what: None))
+    try:
+        work.run()
+    except HistoryError:
+        return even_courses(case)
+    return work.courses()
+
+
+def even_courses(case: Case) -> tuple[Course, ...]:
+    """Return courses at rates a drive may have, for a pool of which no population can be made."""
+    numbers = case.drive.parameters()
+    rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
+    spread = sum(1 if vdev.kind == "mirror" else vdev.children for vdev in case.layout.vdevs)
+    each = case.alloc / spread
+    needed = 1.0 if case.operation == "scrub" else 1.0 / len(case.layout.vdevs)
+    return tuple(
+        Course(
+            visit_s=EVEN_VISIT * each / rate * slower,
+            issue_s=each / rate * slower,
+            tail_s=0.5,
+            shape=straight(),
+            repaired=each,
+            needed=needed,
+            name="",
+        )
+        for slower in EVEN_PACES
+    )
+
+
+def whole_courses(
+    case: Case, drive_of: Callable[[int], DriveParameters] | None = None, worlds: int = 16
+) -> tuple[Course, ...]:
+    """Return the same for a pool so small that each world is run whole, every I/O of it.
+
+    Parameters
+    ----------
+    case : Case
+    drive_of : callable, optional
+        The numbers of the drive of each leaf, in place of the scenario's.
+    worlds : int
+
+    Raises
+    ------
+    InputError
+        When no world can be built at that fill.
+    """
+    members = draw_members(unknowns(case), case.seed)[:worlds]
+    seeded = [replace(case, seed=case.seed + SEED_STEP * place) for place in range(len(members))]
+    found = together(
+        lambda place: _whole_course(seeded[place], members[place], drive_of), range(len(members))
+    )
+    known = tuple(course for course in found if course is not None)
+    if not known:
+        raise InputError("alloc", case.alloc, "no simulated pool of that size holds it", "check it")
+    return known
+
+
+def _whole_course(
+    case: Case, member: Member, drive_of: Callable[[int], DriveParameters] | None
+) -> Course | None:
+    world = in_world(case, member)
+    try:
+        pool = miniature(world, blocks=WHOLE_BLOCKS)
+    except HistoryError:
+        return None
+    model = plane_model(world)
+    if drive_of is not None:
+        leaves = [replace(leaf, drive=drive_of(place)) for place, leaf in enumerate(model.leaves)]
+        model = replace(model, leaves=tuple(leaves))
+    setup = replace(whole_setup(world, pool.table, model), records=RECORDS, visited=pool.visited)
+    result = Run(setup).finish()
+    return whole_course(
+        world, member, pool, MemberResult(result.end, 0.0, 0.0, 0.0, pool.scale, result, model)
+    )
+
+
+def whole_course(world: Case, member: Member, pool: WorldPopulation, result: MemberResult) -> Course:
+    """Return the course of a run of a whole pool; what is a little smaller or larger is scaled."""
+    run, shape = result.run, recorded_shape(result.run)
+    visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
+    issue = (run.end - visit) / (1.0 + shape.tail)
+    return Course(
+        visit_s=visit * pool.scale,
+        issue_s=issue * pool.scale,
+        tail_s=closing_s(world, issue * shape.tail),
+        shape=shape,
+        repaired=float(totals(result)["resilvered_bytes"]),
+        needed=needed_share(world, pool, result.model),
+        window=window_share(world, result.model),
+        drifts=drifts(world),
+        name=world_name(member),
+    )
+
+
+def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
+    """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
+    if case.operation == "scrub":
+        return 1.0
+    setup = whole_setup(case, pool.table, model)
+    table, wanted = pool.table, wanted_blocks(setup)
+    sizes = np.where(table.dva_vdev >= 0, table.dva_asize, 0)
+    here = float(sizes[:, 0][table.dva_vdev[:, 0] == 0].sum())
+    needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
+    share = needed / here if here > 0.0 else 1.0
+    # What a rebuild has to do is estimated of its own vdev alone.
+    return max(1e-3, share) / (1 if case.operation == "rebuild" else len(case.layout.vdevs))
+
+
+def world_name(member: Member) -> str:
+    """Return in a few words what distinguishes a world."""
+    parts: Sequence[str | None] = (
+        member.history,
+        None if member.write_cache is None else f"write cache {'on' if member.write_cache else 'off'}",
+        None if not member.load else f"{member.load:g} reads/s and drive",
+        member.drive,
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def window_share(case: Case, model: PlaneModel) -> float:
+    """Return what may be issued and under way, as a share of what is to be issued."""
+    if case.operation == "rebuild":
+        number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
+        window = rebuild_window(model, number, case.release, case.memory)
+        slab = 1 << metaslab_shift(case.pool_size // len(case.layout.vdevs), case.release)
+        if waits_for_metaslabs(case.release):
+            return 0.0
+        in_slab = slab * case.fill
+        held = in_slab if window.counts_blocks else min(window.limit, in_slab)
+        return min(0.25, held / max(case.alloc, 1.0))
+    if case.release.order != "sorted":
+        return 0.0
+    vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
+    held = sum(vdev_window(vdev, case.release).limit for vdev in vdevs)
+    of = case.alloc * len(vdevs) / len(model.vdevs)
+    return min(0.25, held / max(of, 1.0))
+
+
+def closing_s(case: Case, tail_s: float) -> float:
+    """Return how long a scan takes to be over after its last I/O [s].
+
+    A rebuild makes no txg of its own: its end is noted in the one that is open, which an idle pool closes
+    when zfs_txg_timeout is over (vdev_rebuild.c:vdev_rebuild_complete_sync; 3.7 to 4.5 s seen in four runs).
+    """
+    if case.operation != "rebuild":
+        return tail_s
+    return max(tail_s, REBUILD_CLOSES * float(case.release.tunables["zfs_txg_timeout"]))
+
+
+def drifts(case: Case) -> float:
+    """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
+    return min(1.0, case.fill / REFILLED) if one_sweep(case) else 0.0
+
+
+def one_sweep(case: Case) -> bool:
+    """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
+    if case.operation == "rebuild" or case.release.order != "sorted":
+        return False
+    limit = MemoryLimit(case.release, case.memory, case.alloc)
+    entries = case.alloc / float(np.maximum(case.recordsize or 1 << 17, 4096))
+    return entries * (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) < limit.hard

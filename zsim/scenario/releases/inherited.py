@@ -1,0 +1,69 @@
+"""Release files that state what differs from another release: ``base = "openzfs-2.2"``.
+
+What a file does not state is as in the first version of its base.  Sources are told by release, so each
+file says how its own begin (``origin``): an inherited number was compared with the code of the new release,
+and its source says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.base import model_data
+from zsim.base.errors import InputError
+
+TABLES = ("behaviour", "tunables")
+DEEPEST = 20
+
+
+def load_complete(path: Path, depth: int = 0) -> dict[str, Any]:
+    """Return the content of a release file with all that it inherits.
+
+    Raises
+    ------
+    InputError
+        When the base is no release of the catalogue or is based on this one, or when something is removed
+        that the base does not have.
+    """
+    data = model_data.load_toml(path)
+    if "base" not in data:
+        return data
+    base = _base_of(data, path, depth)
+    tables = {name: _inherited(base, data, name, path) | data.get(name, {}) for name in TABLES}
+    return {"platform": base["platform"], "year": base["year"]} | data | tables
+
+
+def _base_of(data: Mapping[str, Any], path: Path, depth: int) -> dict[str, Any]:
+    name = model_data.text_of(data, "base", path)
+    if depth > DEEPEST:
+        raise InputError(
+            f"{path.name}: base", name, "a release cannot be based on itself", "name an older one"
+        )
+    if name not in model_data.names("releases"):
+        known = model_data.suggest(name, model_data.names("releases"))
+        raise InputError(f"{path.name}: base", name, "it is a release of the catalogue", known)
+    return load_complete(model_data.find("releases", name), depth + 1)
+
+
+def _inherited(base: Mapping[str, Any], data: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:
+    removed = data.get("removed", []) if name == "tunables" else []
+    missing = [each for each in removed if each not in base[name]]
+    if missing:
+        raise InputError(f"{path.name}: removed", missing[0], "the base has no such tunable", "leave it out")
+    begin = _origin(base, path)
+    new = _origin(data, path) if "origin" in data else begin
+    return {key: _told_anew(entry, begin, new) for key, entry in base[name].items() if key not in removed}
+
+
+def _origin(data: Mapping[str, Any], path: Path) -> tuple[str, str]:
+    source = model_data.text_of(data, "origin.source", path)
+    return source, model_data.text_of(data, "origin.kind", path, model_data.SOURCE_KINDS)
+
+
+def _told_anew(entry: Mapping[str, Any], begin: tuple[str, str], new: tuple[str, str]) -> dict[str, Any]:
+    """Return a number or choice with the source that it has in the new release."""
+    if not str(entry["source"]).startswith(begin[0]) or entry["kind"] != begin[1]:
+        return dict(entry)
+    return {**entry, "source": new[0] + entry["source"][len(begin[0]) :], "kind": new[1]}

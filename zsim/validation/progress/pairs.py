@@ -1,0 +1,94 @@
+"""Format of ``*.jsonl`` rows with scans of one pool in order of time: each predicted from those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from zsim.base.errors import InputError, ZsimError
+from zsim.observe.texts import moment
+from zsim.validation.frame import Claim, Options, ValidationCase, judge
+from zsim.validation.predicting import attempt, predict_fields
+from zsim.validation.progress.rows import KINDS, Row, fields_of
+
+LAST_BY_ALLOC = "last_by_alloc_s"
+
+
+def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
+    """Return the claims of a row: one an event after the first, from the events before it alone."""
+    events: Sequence[Mapping[str, Any]] = row.get("events") or ()
+    return [_claim(case, row, events, place, options) for place in range(1, len(events))]
+
+
+def _claim(
+    case: ValidationCase, row: Row, events: Sequence[Mapping[str, Any]], place: int, options: Options
+) -> Claim:
+    event, before = events[place], [each for each in events[:place] if each.get("duration_s")]
+    name, truth = f"event[{place}]", event.get("duration_s")
+    details = {LAST_BY_ALLOC: last_by_alloc(before, event)}
+    try:
+        fields = fields_before(row, events, place)
+        answer = attempt(predict_fields, fields, options)["resilver_s"]
+    except ZsimError as error:
+        return judge(case, name, truth, None, unit="s", reason=str(error), details=details)
+    claim = judge(
+        case, name, truth, answer["p50"], p10=answer.get("p10"), p90=answer.get("p90"), unit="s",
+        details=details,
+    )  # fmt: skip
+    return replace(claim, category=f"{before[-1]['kind'] if before else 'nothing'} to {event['kind']}")
+
+
+def fields_before(row: Row, events: Sequence[Mapping[str, Any]], place: int) -> dict[str, Any]:
+    """Return the scenario of an event, with the events before it as evidence."""
+    event = events[place]
+    kind = "scrub" if event["kind"] == "scrub" else "resilver"
+    alloc = alloc_of(events, place)
+    # What is replaced by what stands beside the event: a shingled target, for one.
+    drives = "; ".join(str(each) for each in (row.get("drive_model"), event.get("note")) if each)
+    known = {"alloc_bytes": alloc, "replaced_drives": 1, "drive_model": drives or None}
+    fields = fields_of({**row, **known}, kind)
+    found = [_evidence(each) for each in events[:place] if each.get("duration_s")]
+    return fields | ({"evidence": found} if found else {})
+
+
+def alloc_of(events: Sequence[Mapping[str, Any]], place: int) -> float | None:
+    """Return ALLOC at an event [bytes]: its own, else the latest known before, else of one behind."""
+    own = events[place].get("alloc_bytes")
+    before = [each["alloc_bytes"] for each in events[:place] if each.get("alloc_bytes")]
+    after = [each["alloc_bytes"] for each in events[place + 1 :] if each.get("alloc_bytes")]
+    return own or (before[-1] if before else after[0] if after else None)
+
+
+def _evidence(event: Mapping[str, Any]) -> dict[str, Any]:
+    kind = KINDS.get(str(event["kind"]), "resilver")
+    found: dict[str, Any] = {
+        "what": "finished",
+        "kind": kind,
+        "duration": float(event["duration_s"]),
+        "resolution": float(event.get("resolution_s") or 1.0),
+    }
+    if event.get("alloc_bytes"):
+        found["alloc"] = round(event["alloc_bytes"])
+    if event.get("resilvered_bytes"):
+        found["processed"] = round(event["resilvered_bytes"])
+    end = _when(event.get("end"))
+    return found | ({"end": end} if end else {})
+
+
+def _when(text: object) -> str | None:
+    try:
+        found = moment(str(text)) if text else None
+    except InputError:
+        return None
+    return found.isoformat() if found is not None else None
+
+
+def last_by_alloc(before: Sequence[Mapping[str, Any]], event: Mapping[str, Any]) -> float | None:
+    """Return the rule of thumb: the last duration, scaled by ALLOC where both are known [s]."""
+    if not before:
+        return None
+    last = before[-1]
+    then, now = last.get("alloc_bytes"), event.get("alloc_bytes")
+    ratio = now / then if then and now else 1.0
+    return float(last["duration_s"]) * float(ratio)
