@@ -26,6 +26,8 @@ import house
 import zsim
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.rules import all_rules
 from zsim.prediction.answer.drawing import render
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import Grid
@@ -213,6 +215,18 @@ def result_page() -> str:
     return schema_page("Result", intro, Prediction.model_json_schema(mode="serialization"))
 
 
+def timeline_page() -> str:
+    """Return the reference of plans of timelines, and of the rules by release."""
+    intro = (
+        "What a plan for `zsim timeline PLAN.toml` holds. `zsim timeline schema` prints this as JSON Schema; "
+        "[how to](../how-to/timeline.md), [the rules explained](../explanation/timeline.md)."
+    )
+    rows = tuple((rule.name.replace("_", " "), since, rule.text, rule.source) for since, rule in all_rules())
+    table = markdown(Grid(("rule", "from", "what happens", "source"), rows))
+    found = schema_page("Timeline", intro, Plan.model_json_schema())
+    return f"{found}\n## Rules by release\n\n{table}\n"
+
+
 def picture() -> str:
     """Return the picture of the main job as SVG."""
     return render(zsim.predict(zsim.Scenario(layout="raidz2x6", fill=0.62)).plot(), "svg").decode()
@@ -227,6 +241,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "reference" / "command-line.md": command_line,
     DOCS / "reference" / "scenario.md": scenario_page,
     DOCS / "reference" / "result.md": result_page,
+    DOCS / "reference" / "timeline.md": timeline_page,
     DOCS / "predict.svg": picture,
     DOCS / "house.svg": house_picture,
     DOCS / "validation.md": validation_page,

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from zsim.planning.fleet.spec import Fleet as Fleet
     from zsim.planning.risk.api import risk as risk
     from zsim.planning.risk.question import RiskInputs as RiskInputs
+    from zsim.planning.timeline.api import timeline as timeline
+    from zsim.planning.timeline.decisions import decide as decide
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.api import predict as predict
     from zsim.scenario.layout import Layout as Layout
@@ -54,6 +56,7 @@ _EXPORTS = {
     "Scenario": "zsim.scenario.model",
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
+    "decide": "zsim.planning.timeline.decisions",
     "eta": "zsim.planning.eta.api",
     "Fleet": "zsim.planning.fleet.spec",
     "fleet": "zsim.planning.fleet.api",
@@ -65,6 +68,7 @@ _EXPORTS = {
     "risk": "zsim.planning.risk.api",
     "RiskInputs": "zsim.planning.risk.question",
     "sweep": "zsim.planning.api",
+    "timeline": "zsim.planning.timeline.api",
     "validate": "zsim.validation.api",
 }
 """Public name to the module that defines it."""

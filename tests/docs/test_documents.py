@@ -101,7 +101,7 @@ def test_readme_installs_an_extra_that_the_project_has() -> None:
     assert "test" in project["optional-dependencies"]
 
 
-FAST = ("command-line.md", "scenario.md", "result.md")
+FAST = ("command-line.md", "scenario.md", "result.md", "timeline.md")
 
 
 def make_documents(*words: str) -> subprocess.CompletedProcess[str]:

@@ -68,6 +68,16 @@ COMMANDS: dict[str, Entry] = {
         "Finish time of a running resilver, from a pasted zpool status.",
         ("planning/api.py", "prediction/api.py"),
     ),
+    "timeline": Entry(
+        "timeline",
+        "The story of a pool: failures, spares, restarts, reboots, procedures.",
+        ("planning/timeline/api.py",),
+    ),
+    "decide": Entry(
+        "decide",
+        "What to do now: wait or restart, replace now or later, reboot.",
+        ("planning/timeline/api.py",),
+    ),
     "scenario": Entry(
         "scenario", "Show a scenario with its defaults, or its JSON Schema.", ("scenario/model.py",)
     ),

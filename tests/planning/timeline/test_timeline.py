@@ -1,0 +1,320 @@
+"""Timelines and decisions as people get them: quantiles, JSON, frames, pictures, plans in TOML, commands."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zsim
+from tests.planning.timeline.telling import HOUR, KnownPasses, hours, tell
+from zsim.base.errors import InputError
+from zsim.base.model_data import models_directory
+from zsim.cli.main import main
+from zsim.planning.timeline.decisions import decide
+from zsim.planning.timeline.passes import WORLDS, PassTimes, in_worlds, quantiles
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.procedures import procedure, procedure_names
+from zsim.planning.timeline.redundancy import Level, seconds_at
+from zsim.planning.timeline.wording import bar, clock
+from zsim.prediction.answer.records import Quantiles
+
+POOL = {"layout": "raidz2x6", "fill": 0.6, "drive_size": "8TB", "recordsize": "128K"}
+TOML = """
+title = "a drive fails, another one at 40 %"
+spares = 1
+churn = "50G"
+
+[scenario]
+layout = "raidz2x6"
+release = "openzfs-2.2"
+
+[[events]]
+do = "fail"
+drive = 0
+
+[[events]]
+do = "fail"
+at = "40%"
+drive = 1
+
+[[events]]
+do = "set"
+at = "5h"
+set = { load = "random-read,rate=50,size=64K" }
+"""
+
+
+class WidePasses(KnownPasses):
+    """Passes that take 10 h in the middle world, 5 and 20 at its sides."""
+
+    def _of(self, hours: float) -> PassTimes:
+        three = Quantiles(p10=hours / 2 * HOUR, p50=hours * HOUR, p90=hours * 2 * HOUR)
+        return PassTimes(in_worlds(three), read_bytes=1000, written_bytes=100, scrub=0.5)
+
+
+def told(events: list[dict[str, Any]], **plan: Any) -> zsim.planning.timeline.result.Timeline:  # type: ignore[name-defined]
+    scenario = {**POOL, "release": "openzfs-2.2"}
+    return zsim.timeline({"scenario": scenario, "events": events, **plan}, passes=WidePasses())
+
+
+# --- worlds
+
+
+def test_worlds_have_the_quantiles_of_the_prediction() -> None:
+    found = in_worlds(Quantiles(p10=3.0, p50=10.0, p90=90.0))
+    assert quantiles(found) == pytest.approx((3.0, 10.0, 90.0))
+    assert (np.diff(found) > 0).all()
+    assert (in_worlds(Quantiles(p50=7.0)) == 7.0).all()
+
+
+def test_share_and_time_are_each_others_inverse() -> None:
+    curve = (np.array([0.0, 0.2, 0.6, 1.0]), np.array([0.0, 0.0, 0.3, 1.0]))
+    times = PassTimes(np.full(WORLDS, 10.0), curve)
+    for share in (0.01, 0.3, 0.7, 0.99, 1.0):
+        assert times.done(times.gone(share)) == pytest.approx(share)
+    assert times.done(0.1) == 0.0
+
+
+def test_one_pass_takes_what_is_predicted() -> None:
+    prediction = zsim.predict(zsim.Scenario(**POOL, old_drive="online"))
+    found = zsim.timeline({"scenario": POOL, "events": [{"do": "replace", "drive": 0}]})
+    answer = prediction.resilver_s
+    expected = {"p10": answer.p10, "p50": answer.p50, "p90": answer.p90}
+    assert found.whole_s == pytest.approx(expected)
+    assert found.passes[0].ends_s == pytest.approx(expected)
+    assert found.read_bytes == prediction.read_bytes
+
+
+def test_passes_of_a_story_are_slow_in_the_same_worlds() -> None:
+    found = told([{"do": "replace", "drive": 0}, {"do": "replace", "drive": 1, "when": "quiet"}])
+    assert found.whole_s == pytest.approx({"p10": 10 * HOUR, "p50": 20 * HOUR, "p90": 40 * HOUR}, rel=1e-3)
+
+
+# --- the answer
+
+
+def test_the_json_is_as_documented() -> None:
+    found = told([{"do": "fail", "drive": 0}, {"do": "replace", "after": "2h", "drive": 0}])
+    data = json.loads(found.to_json())
+    assert list(data) == ["passes", "whole_s", "redundancy", "redone_bytes", "provenance"]
+    assert list(data["passes"][0]) == ["vdev", "kind", "begins_s", "ends_s", "cause"]
+    assert data["passes"][0]["ends_s"] == pytest.approx({"p10": 7 * HOUR, "p50": 12 * HOUR, "p90": 22 * HOUR})
+    end = pytest.approx(12 * HOUR)
+    assert data["redundancy"] == [
+        {"vdev": "raidz2-0", "from_s": 0.0, "to_s": end, "left": 1},
+        {"vdev": "raidz2-0", "from_s": end, "to_s": end, "left": 2},
+    ]
+    assert data["provenance"]["plan"]["events"][1]["do"] == "replace"
+    assert "timeline/rules" in data["provenance"]["models"]
+
+
+def test_a_frame_of_the_passes() -> None:
+    pytest.importorskip("pandas")
+    frame = told([{"do": "replace", "drive": 0}]).to_frame()
+    assert frame["ends_p90_s"][0] == pytest.approx(20 * HOUR)
+    assert frame["read_bytes"][0] == 1000
+
+
+def test_it_reads_as_people_say_it() -> None:
+    second = {"do": "fail", "drive": 1, "at": "50%"}
+    text = str(told([{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}, second]))
+    assert "raidz2-0: no redundancy from 05:00 to 10:00 (5 h)." in text
+    assert "one more drive may fail from 10:00" in text
+    assert "A drive is missing at the end and nothing replaces it." in text
+    lost = str(told([{"do": "fail", "drives": [0, 1, 2]}]))
+    assert "raidz2-0: data lost at 00:00." in lost
+
+
+def test_events_that_never_happen_are_told() -> None:
+    found = told([{"do": "replace", "drive": 0, "when": "rebuild ends"}])
+    assert found.notes == ("1 of 1 events never happen: what they wait for does not",)
+
+
+def test_pictures_and_pages(tmp_path: Path) -> None:
+    from zsim.planning.timeline.gantt import save_page
+
+    found = told([{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}])
+    found.save_plot(tmp_path / "a.svg")
+    save_page(found, tmp_path / "a.html")
+    assert "raidz2-0 resilver" in (tmp_path / "a.html").read_text()
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    assert "<table" in found._repr_html_()
+
+
+def test_bars_and_clocks() -> None:
+    row = told([{"do": "replace", "drive": 0}]).passes[0]
+    assert bar(row, 20 * HOUR, 20) == "█" * 10 + "░" * 10
+    assert clock(86400 + 3660) == "1d 01:01"
+
+
+def test_time_at_each_redundancy_is_that_of_the_worst_vdev() -> None:
+    levels = [Level("a", 0, 10, 1), Level("a", 10, 20, 2), Level("b", 0, 5, 2), Level("b", 5, 20, 0)]
+    assert seconds_at(levels, 2) == {1: 5, 0: 15}
+
+
+# --- plans
+
+
+def test_a_plan_in_toml(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(TOML)
+    plan = Plan.read(tmp_path / "plan.toml")
+    assert plan.events[1].at is not None
+    assert plan.events[1].at.share == 0.4
+    found = zsim.timeline(tmp_path / "plan.toml", passes=WidePasses())
+    assert found.title == "a drive fails, another one at 40 %"
+    assert any("load" in text for _, text in found.story)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"do": "explode"}, "do 'explode' cannot be used: it is one of fail, replace"),
+        ({"do": "fail"}, r"events\[0\]\.drive is missing: fail is about a drive"),
+        ({"do": "fail", "drive": 6}, "raidz2x6 has 6 drives"),
+        ({"do": "fail", "drive": 0, "vdev": 1}, "the pool has 1 top-level vdevs"),
+        ({"do": "fail", "drive": 0, "at": "1h", "after": "2h"}, "it excludes at"),
+        ({"do": "set"}, "it says what changes"),
+        (
+            {"do": "fail", "drive": 0, "when": "later"},
+            "when 'later' cannot be used: it is one of quiet, whole",
+        ),
+        ({"do": "fail", "drive": 0, "at": "140%"}, "at '140%'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Plan.from_dict({"scenario": POOL, "events": [changes]})
+
+
+def test_each_drive_of_a_vdev_a_few_at_a_time() -> None:
+    events = [{"do": "replace", "each": True}]
+    for at_once, count in ((1, 6), (2, 3), (4, 2)):
+        pool = tell(events, at_once=at_once)
+        assert hours(pool) == [(10 * number, 10 * number + 10) for number in range(count)]
+
+
+# --- procedures
+
+
+def test_the_procedures_ship_with_titles() -> None:
+    known = sorted(path.stem for path in (models_directory() / "timeline" / "procedures").glob("*.toml"))
+    assert list(procedure_names()) == known
+    assert len(known) >= 10
+    assert all(len(procedure(name).title) > 20 for name in known)
+    with pytest.raises(InputError, match="try grow-vdev"):
+        procedure("grow-vdevs")
+
+
+@pytest.fixture(scope="module")
+def _warm() -> None:
+    """Have the kernels compiled."""
+    zsim.timeline("replace-one")
+
+
+@pytest.mark.usefixtures("_warm")
+@pytest.mark.parametrize("name", procedure_names())
+def test_a_procedure_is_told_in_seconds(name: str) -> None:
+    begin = time.process_time()
+    found = zsim.timeline(name)
+    assert time.process_time() - begin < 10.0
+    assert found.whole_s["p50"] is not None
+    assert found.passes
+
+
+# --- decisions
+
+
+def running(**changes: Any) -> dict[str, Any]:
+    scenario = {**POOL, "release": "openzfs-2.2"}
+    return {"scenario": scenario, "running": {"done": "40%", "drives": [0], **changes}}
+
+
+def test_wait_or_restart() -> None:
+    found = decide(running(waiting=[1]))
+    assert [each.name for each in found.alternatives] == ["wait", "restart now (zpool resilver)"]
+    wait, restart = found.alternatives
+    assert np.median(wait.found.exposed[0]) < np.median(restart.found.exposed[0])
+    assert restart.found.redone_bytes > wait.found.redone_bytes == 0
+    assert np.median(restart.found.whole) < np.median(wait.found.whole)
+    assert "longer without redundancy" in restart.reason
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert list(data) == ["alternatives", "notes", "provenance"]
+
+
+def test_questions_about_what_runs() -> None:
+    names = {each.name for each in decide(running(old_drive="online"), reboot=True).alternatives}
+    assert names == {"reboot now", "reboot when the pass has ended"}
+    best = decide(running(done="2%", old_drive="online"), replace_too=1).best
+    assert best.name == "replace it now and run zpool resilver"
+    loaded = running()
+    loaded["scenario"]["load"] = "random-read,rate=50,size=64K"
+    assert decide(loaded).best.name == "stop the load now"
+
+
+def test_rebuild_or_resilver() -> None:
+    events = [{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}]
+    found = decide({"scenario": {"layout": "mirror2", "drive_size": "8TB"}, "events": events, "zed": False})
+    assert {each.name for each in found.alternatives} == {
+        "healing resilver",
+        "sequential rebuild, then a scrub",
+    }
+
+
+def test_questions_without_an_answer() -> None:
+    with pytest.raises(InputError, match="nothing runs, waits or disturbs"):
+        decide({"scenario": POOL})
+    with pytest.raises(InputError, match="shows no pass whose share done is known"):
+        decide({"scenario": POOL}, reboot=True)
+    with pytest.raises(InputError, match="one question at a time"):
+        decide(running(), reboot=True, replace_too=1)
+
+
+# --- commands
+
+
+def test_the_command_tells_a_story(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flags = (
+        "--layout raidz2x6 --drive-size 8TB --fail 0 --replace-after 2h --second-fails-at 40% --reboot-at 5h"
+    )
+    report = tmp_path / "a.html"
+    assert main(["timeline", *flags.split(), "--json", "--report", str(report)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [each["kind"] for each in data["passes"]] == ["resilver", "resilver"]
+    assert data["redone_bytes"] > 0
+    assert min(each["left"] for each in data["redundancy"]) == 0
+    assert report.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("timeline", "nothing is said to happen"),
+        ("timeline --fail 0", "the pool is not described"),
+        ("timeline --layout raidz2x6 --fail 0 --replace 2", "use --fail or --replace-drives"),
+        ("timeline --layout raidz2x6 --second-fails-at 3h", "no first drive fails"),
+        ("timeline --layout raidz2x6 --fail x", "write --fail 0 or --fail 1:3"),
+        ("timeline --procedure replace-one plan.toml", "give one of the two"),
+        ("decide --layout raidz2x6", "nothing runs, waits or disturbs"),
+    ],
+)
+def test_bad_command_lines(line: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_schema_and_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["timeline", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Plan"
+    assert main(["timeline", "--procedure", "list"]) == 0
+    assert "grow-vdev" in capsys.readouterr().out
+
+
+def test_the_state_of_a_pasted_status(capsys: pytest.CaptureFixture[str]) -> None:
+    status = Path(__file__).parents[2] / "observe" / "fixtures" / "status-2.3.json"
+    assert main(["decide", str(status), "--reboot"]) == 0
+    assert "reboot when the pass has ended" in capsys.readouterr().out

@@ -1,0 +1,93 @@
+"""``zsim decide``: what to do now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from zsim.base.errors import InputError
+from zsim.cli.common import print_json, progress, show, whole_number
+from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.predict import announced_compilation
+
+
+@click.command("decide")
+@click.argument("source", metavar="[SCENARIO.toml|STATUS.txt]", required=False)
+@click.option("--done", metavar="SHARE", help="Share done of the resilver that runs: 35%.")
+@click.option(
+    "--running", metavar="KIND", default=None, help="What runs: resilver (the default), rebuild or scrub."
+)
+@click.option("--drives", metavar="LIST", default=None, help="Drives that are being replaced: 0 or 0,1.")
+@click.option("--waiting", metavar="LIST", help="Drives that await a resilver (zpool status says so): 1.")
+@click.option("--replace-too", metavar="DRIVE", help="Another drive to be replaced: now, or later?")
+@click.option("--reboot", is_flag=True, help="The host is to be rebooted: now, or later?")
+@click.option(
+    "--replace-drive", metavar="DRIVE", help="Nothing runs yet: this drive has failed and is replaced."
+)
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def command(
+    source: str | None,
+    done: str | None,
+    running: str | None,
+    drives: str | None,
+    waiting: str | None,
+    replace_too: str | None,
+    reboot: bool,
+    replace_drive: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
+
+    The state now comes from flags, from a scenario, or from a pasted zpool status. The best stands first. To
+    take a slow drive offline is not among the alternatives: how slow a single drive is cannot be stated yet.
+    """
+    from zsim.planning.timeline.decisions import decide
+
+    plan = _state(source, given)
+    stated = {"done": done, "kind": running, "drives": _numbers(drives, "--drives")}
+    stated["waiting"] = _numbers(waiting, "--waiting")
+    known = {name: value for name, value in stated.items() if value is not None}
+    if known:
+        plan["running"] = plan.get("running", {}) | known
+    if replace_drive is not None:
+        drive = whole_number(replace_drive, "--replace-drive", 0)
+        plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
+        plan["zed"] = False
+    other = whole_number(replace_too, "--replace-too", 0)
+    with announced_compilation(), progress("comparing") as on_progress:
+        found = decide(plan, replace_too=other, reboot=reboot, on_progress=on_progress)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        show(found)
+
+
+def _state(source: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan of what is stated: the scenario, and the scan of a status."""
+    from pathlib import Path
+
+    from zsim.planning.timeline.decisions import state_of
+    from zsim.scenario.model import Scenario
+
+    if source is not None and source.endswith(".toml"):
+        given = given | {"file": source}
+        source = None
+    stated = stated_fields(given)
+    if source is not None:
+        from zsim.observe.pool_import.importing import import_pool
+
+        imported = import_pool((Path(source),)).scenario
+        stated = imported.stated() | stated
+    if stated.get("layout") is None:
+        raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
+    scenario = Scenario.from_dict(stated)
+    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+
+
+def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    return tuple(whole_number(part, option, 0) or 0 for part in text.split(","))

@@ -1,0 +1,134 @@
+"""``zsim.timeline``: from a plan to its story in every world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from zsim.base.provenance import provenance
+from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.procedures import procedure
+from zsim.planning.timeline.result import Timeline, timeline_of
+from zsim.planning.timeline.rules import rate_sources, rules_hash, rules_of
+from zsim.planning.timeline.story import Story
+from zsim.prediction.api import files_used, models_used
+
+Progress = Callable[[float, str], None]
+
+
+def timeline(
+    plan: Plan | Mapping[str, Any] | str | Path,
+    *,
+    on_progress: Progress | None = None,
+    passes: Passes | None = None,
+    **scenario: Any,
+) -> Timeline:
+    """Tell the story of a pool: failures, spares, replacements, restarts, reboots, procedures.
+
+    Parameters
+    ----------
+    plan : Plan, mapping, or str or Path
+        What happens; text that does not end in ``.toml`` names a procedure that comes with zsim.
+    on_progress : callable, optional
+        Called with the share done and a few words.
+    passes : Passes, optional
+        Passes already predicted, to be used again: alternatives that share them are compared pairwise.
+    **scenario
+        Fields of the plan's scenario set otherwise.
+
+    Returns
+    -------
+    Timeline
+
+    Raises
+    ------
+    InputError
+        When the plan asks for something impossible in its release or pool, or not simulated yet.
+
+    Notes
+    -----
+    One story is told in each of 99 worlds (`zsim.planning.timeline.passes`); what ZFS does at an event are
+    the rules of ``models/timeline/rules.toml``.  Passes that run at the same time do not slow each other.
+    """
+    found = read_plan(plan)
+    found = found.with_scenario(scenario) if scenario else found
+    found = cleaned(found)
+    known = passes if passes is not None else Passes()
+    known.on_progress, known.moments = on_progress, {}
+    resolved = facts(found.pool)
+    rules = rules_of(resolved.release, resolved.release.order)
+    pools = []
+    stories = []
+    # The middle world first: what is refused is refused with the story a person would expect.
+    for world in sorted(range(WORLDS), key=lambda each: abs(each - WORLDS // 2)):
+        story = Story(found, world, known, rules, resolved.alloc)
+        pools.append((world, story.run()))
+        stories.append((world, story))
+    ordered = [pool for _, pool in sorted(pools, key=lambda each: each[0])]
+    notes = _notes(found, min(stories, key=lambda each: abs(each[0] - WORLDS // 2))[1])
+    record = provenance(found.pool.stated(), resolved.seed, models_used(resolved), files_used(resolved))
+    record["models"]["timeline/rules"] = rules_hash()
+    record["plan"] = found.model_dump(mode="json", exclude_unset=True)
+    record["story"] = [{"time_s": time, "text": text} for time, text in ordered[WORLDS // 2].story]
+    record["notes"] = list(notes)
+    return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
+
+
+def read_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
+    """Return a plan given as such, as data, as a file, or by the name of a procedure."""
+    if isinstance(plan, Plan):
+        return plan
+    if isinstance(plan, Mapping):
+        return Plan.from_dict(plan)
+    if isinstance(plan, Path) or plan.endswith(".toml"):
+        return Plan.read(plan)
+    return procedure(plan)
+
+
+def cleaned(plan: Plan) -> Plan:
+    """Return the plan with the new drive of its scenario in its replacements and nothing else of one."""
+    scenario = dict(plan.scenario)
+    new: dict[str, Any] = {
+        name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario
+    }
+    for name in (*FOR_REPLACEMENT, "operation"):
+        scenario.pop(name, None)
+    events = [
+        {**event.model_dump(mode="json", exclude_unset=True), **_lacking(event, new)} for event in plan.events
+    ]
+    data = plan.model_dump(mode="json", exclude_unset=True)
+    return Plan.from_dict({**data, "scenario": scenario, "events": events})
+
+
+def _lacking(event: Any, new: Mapping[str, Any]) -> dict[str, Any]:
+    if event.do != "replace" or event.to != "new-drive":
+        return {}
+    return {name: value for name, value in new.items() if getattr(event, name) is None}
+
+
+def _notes(plan: Plan, story: Story) -> tuple[str, ...]:
+    """Return what is not simulated, and what never happens."""
+    notes = []
+    actions = {event.do for event in plan.events}
+    if "expand" in actions:
+        notes.append(
+            "how long the copy of an expansion takes is not simulated: the bytes allocated in the vdev over "
+            f"published rates ({rate_sources('expansion_rate')})"
+        )
+    if "remove" in actions:
+        notes.append(
+            "how long the copy of a removal takes is not simulated: the bytes allocated in the vdev over a "
+            f"published rate ({rate_sources('removal_rate')})"
+        )
+    missed = len(plan.expanded) - story.happened
+    if missed:
+        notes.append(f"{missed} of {len(plan.expanded)} events never happen: what they wait for does not")
+    pool = story.pool
+    notes += dict.fromkeys(pool.notes)
+    if not pool.is_whole and not pool.lost and not pool.endless:
+        notes.append("a drive is missing at the end and nothing replaces it")
+    if any(each.kind == "rebuild" for each in pool.history):
+        notes.append("redundancy counts as back when a rebuild ends, although the scrub after it verifies it")
+    return tuple(notes)

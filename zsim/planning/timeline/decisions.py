@@ -1,0 +1,327 @@
+"""``zsim.decide``: what to do now, by the story that each alternative leads to."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zsim.base.errors import InputError
+from zsim.base.units import format_bytes, format_duration
+from zsim.planning.timeline.api import cleaned, timeline
+from zsim.planning.timeline.passes import F64, Passes, facts, quantiles
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.result import Timeline
+from zsim.planning.timeline.rules import Rules, rules_of
+from zsim.planning.timeline.wording import as_text, span
+from zsim.prediction.answer.wording import Grid, rich_table
+from zsim.scenario.evidence import RunningScan
+
+Progress = Callable[[float, str], None]
+TIE = 0.02
+"""Alternatives whose times differ by less are told apart by exposure, then by work lost."""
+SURE = 0.9
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Something that could be done now.
+
+    Attributes
+    ----------
+    name : str
+        What is done.
+    found : Timeline
+        What it leads to.
+    reason : str
+        Against the best alternative, or what makes it the best.
+    wins : float
+        Share of the worlds in which it is whole no later than every other alternative.
+    """
+
+    name: str
+    found: Timeline
+    reason: str = ""
+    wins: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "alternative": self.name,
+            "whole_s": self.found.whole_s,
+            "exposed_s": {str(left): _three(times) for left, times in self.found.exposed.items()},
+            "redone_bytes": self.found.redone_bytes,
+            "read_bytes": self.found.read_bytes,
+            "wins": self.wins,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The alternatives, the best first.
+
+    Attributes
+    ----------
+    alternatives : tuple of Alternative
+    notes : tuple of str
+    """
+
+    alternatives: tuple[Alternative, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> Alternative:
+        """The best alternative."""
+        return self.alternatives[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "alternatives": [each.to_dict() for each in self.alternatives],
+            "notes": list(self.notes),
+            "provenance": self.best.found.provenance,
+        }
+
+    def to_frame(self) -> Any:
+        """Return the alternatives as a pandas data frame; pandas must be installed."""
+        rows = []
+        for each in self.alternatives:
+            data = each.to_dict()
+            whole, exposed = data.pop("whole_s"), data.pop("exposed_s")
+            times = {f"whole_{name}_s": value for name, value in whole.items()}
+            rows.append(data | times | {f"left_{left}_s": three["p50"] for left, three in exposed.items()})
+        return importlib.import_module("pandas").DataFrame(rows)
+
+    def grid(self) -> Grid:
+        """Return the table in print."""
+        levels = sorted({left for each in self.alternatives for left in each.found.exposed})
+        head = (
+            "alternative",
+            "whole after (p10 to p90)",
+            *(_level_name(left) for left in levels),
+            "work lost",
+            "reason",
+        )
+        return Grid(head, tuple(self._row(each, levels) for each in self.alternatives))
+
+    @staticmethod
+    def _row(each: Alternative, levels: Sequence[int]) -> tuple[str, ...]:
+        exposed = each.found.exposed
+        known = [format_duration(_middle(exposed[left])) if left in exposed else "0 s" for left in levels]
+        return (
+            each.name,
+            span(each.found.whole_s),
+            *known,
+            format_bytes(each.found.redone_bytes),
+            each.reason,
+        )
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        parts: list[Any] = [rich_table(self.grid())]
+        return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
+
+    def __str__(self) -> str:
+        return as_text(self)  # type: ignore[arg-type]
+
+
+def decide(
+    plan: Plan | Mapping[str, Any],
+    *,
+    also: Mapping[str, Mapping[str, Any]] | None = None,
+    replace_too: int | None = None,
+    reboot: bool = False,
+    on_progress: Progress | None = None,
+) -> Decision:
+    """Compare what could be done now.
+
+    Parameters
+    ----------
+    plan : Plan or mapping
+        The state now: the pool (``scenario``), what runs (``running``), and what will happen anyhow
+        (``events``).
+    also : mapping of str to mapping, optional
+        More alternatives by name: fields of the plan set otherwise.
+    replace_too : int, optional
+        Another drive of the vdev, in service, that is to be replaced: now or when the pass has ended.
+    reboot : bool
+        Whether the host is to be rebooted: now or when the pass has ended.
+    on_progress : callable, optional
+        Called with the share done and a few words.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    InputError
+        When there is nothing to choose from, or a plan cannot be.
+
+    Notes
+    -----
+    All alternatives are told in the same worlds, so that they are compared world by world.
+    """
+    now = _now(plan, replace_too, reboot)
+    resolved = facts(now.pool)
+    rules = rules_of(resolved.release, resolved.release.order)
+    known = alternatives(now, rules, replace_too, reboot) | dict(also or {})
+    if len(known) < 2:
+        allowed = "nothing runs, waits or disturbs that could be done otherwise"
+        raise InputError("decide", None, allowed, "give --done, --waiting, --replace-too, --reboot or a load")
+    passes = Passes()
+    found = []
+    for number, (name, changes) in enumerate(known.items()):
+        if on_progress is not None:
+            on_progress(number / len(known), name)
+        changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
+        found.append(Alternative(name, timeline(changed, passes=passes)))
+    return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
+
+
+def _now(plan: Plan | Mapping[str, Any], replace_too: int | None, reboot: bool) -> Plan:
+    """Return the state now; refuse a question that it leaves without an answer."""
+    if reboot and replace_too is not None:
+        allowed = "one question at a time: its alternatives must do the same in the end"
+        raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
+    now = cleaned(plan if isinstance(plan, Plan) else Plan.from_dict(plan))
+    if (reboot or replace_too is not None) and now.running is None:
+        allowed = "what is stated shows no pass whose share done is known"
+        raise InputError("running", None, allowed, "give --done 35%")
+    return now
+
+
+def alternatives(
+    now: Plan, rules: Rules, replace_too: int | None = None, reboot: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Return what could be done, as fields of the plan set otherwise."""
+    events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
+    found: dict[str, list[dict[str, Any]]] = {}
+    running, vdev = now.running, now.running.vdev if now.running is not None else 0
+    if replace_too is not None:
+        second = {"do": "replace", "vdev": vdev, "drive": replace_too}
+        found["replace the other drive now"] = [second]
+        found["replace it when the pass has ended"] = [{**second, "when": "quiet"}]
+        if rules.choice("zpool_resilver") == "restart" and rules.second_target != "restart":
+            found["replace it now and run zpool resilver"] = [second, {"do": "resilver", "after": 60.0}]
+    if running is not None and running.waiting and rules.choice("zpool_resilver") == "restart":
+        found["restart now (zpool resilver)"] = [{"do": "resilver"}]
+    if reboot:
+        found["reboot now"] = [{"do": "reboot"}]
+        found["reboot when the pass has ended"] = [{"do": "reboot", "when": "quiet"}]
+    if now.scenario.get("load"):
+        found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
+    plans = {name: {"events": [*events, *added]} for name, added in found.items()}
+    must = replace_too is not None or reboot
+    ways = _rebuild_or_resilver(now, rules)
+    if ways:
+        return ways | {name: changes for name, changes in plans.items() if not must}
+    return ({} if must else {"wait": {}}) | plans
+
+
+def _rebuild_or_resilver(now: Plan, rules: Rules) -> dict[str, dict[str, Any]]:
+    """Return the two ways to repair a mirror or dRAID, where nothing runs yet."""
+    layout = now.pool.pool_layout
+    replacing = [place for place, event in enumerate(now.events) if event.do == "replace"]
+    if now.running is not None or not replacing or layout.vdevs[0].kind not in rules.rebuilds:
+        return {}
+    found = {}
+    for name, way in (("healing resilver", False), ("sequential rebuild, then a scrub", True)):
+        events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
+        for place in replacing:
+            events[place] = {**events[place], "sequential": way}
+        found[name] = {"events": events}
+    return found
+
+
+def ranked(found: Sequence[Alternative]) -> tuple[Alternative, ...]:
+    """Return the alternatives, the best first, each with its reason.
+
+    The best is the one with the least time without redundancy where these differ, else the one that is whole
+    first; what is nearly equal is told apart by the work lost.
+    """
+    whole = np.stack([each.found.whole for each in found])
+    wins = (whole <= whole.min(axis=0) * (1.0 + 1e-9)).mean(axis=1)
+    order = sorted(range(len(found)), key=lambda place: _key(found[place].found))
+    best = found[order[0]]
+    return tuple(
+        Alternative(found[p].name, found[p].found, _reason(found[p], best), float(wins[p])) for p in order
+    )
+
+
+def _key(found: Timeline) -> tuple[float, ...]:
+    lost = float(np.mean(~np.isfinite(found.whole)))
+    naked = _middle(found.exposed[0]) if 0 in found.exposed else 0.0
+    finite = _middle(found.whole)
+    return (round(lost, 2), _rough(naked), _rough(finite), float(found.redone_bytes))
+
+
+def _rough(seconds: float) -> float:
+    """Return a duration on a scale on which near values are equal."""
+    return float(np.floor(np.log(max(seconds, 60.0)) / TIE)) if np.isfinite(seconds) else np.inf
+
+
+def _reason(each: Alternative, best: Alternative) -> str:
+    """Say why an alternative stands where it does."""
+    if each is best:
+        return "best"
+    naked = _difference(each, best, 0)
+    if naked > 60:
+        return f"{format_duration(naked)} longer without redundancy"
+    with np.errstate(invalid="ignore"):
+        later = each.found.whole - best.found.whole
+    known = later[np.isfinite(later)]
+    if not len(known):
+        return "never whole"
+    middle = _middle(known)
+    if abs(middle) > TIE * _middle(best.found.whole):
+        sure = float(np.mean(np.sign(known) == np.sign(middle)))
+        often = "" if sure >= SURE else f", in {sure:.0%} of the worlds"
+        return f"whole {format_duration(abs(middle))} {'later' if middle > 0 else 'earlier'}{often}"
+    more = each.found.redone_bytes - best.found.redone_bytes
+    return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
+
+
+def _difference(each: Alternative, best: Alternative, left: int) -> float:
+    zero: F64 = np.zeros(1)
+    return _middle(each.found.exposed.get(left, zero)) - _middle(best.found.exposed.get(left, zero))
+
+
+def _middle(values: F64) -> float:
+    return float(np.sort(values)[len(values) // 2])
+
+
+def _three(values: F64) -> dict[str, float | None]:
+    low, middle, high = quantiles(values)
+    return {"p10": low, "p50": middle, "p90": high}
+
+
+def _level_name(left: int) -> str:
+    return {-1: "data lost", 0: "no redundancy", 1: "one may fail"}.get(left, f"{left} may fail")
+
+
+def state_of(scenario: Mapping[str, Any], evidence: Sequence[Any]) -> dict[str, Any]:
+    """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
+
+    Parameters
+    ----------
+    scenario : mapping
+        As `Scenario.stated` gives it.
+    evidence : sequence of Observation
+    """
+    scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
+    if not scans:
+        return {}
+    scan = scans[-1]
+    done = scan.done
+    if done is None and scan.issued is not None and (scan.total_issue or scan.total):
+        done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
+    drives = tuple(range(int(scenario.get("replace") or 1)))
+    old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
+    return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old}}

@@ -1,0 +1,64 @@
+"""The picture of a timeline: passes as bars, the redundancy left below them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from zsim.planning.timeline.result import Timeline
+from zsim.planning.timeline.wording import as_html, end_of, headline
+from zsim.prediction.answer.drawing import CAUSES, INK, Picture, time_unit
+
+COLOURS = {"resilver": CAUSES[0], "rebuild": CAUSES[2], "scrub": CAUSES[4], "expansion": CAUSES[1]}
+DANGER = CAUSES[5]
+
+
+def figure(found: Timeline) -> Picture:
+    """Return a Gantt chart: a bar a pass to its median end, a whisker from p10 to p90, redundancy below."""
+    names = list(dict.fromkeys(level.vdev for level in found.redundancy))
+    heights = (max(2, len(found.passes)), max(1, len(names)))
+    drawn = Picture(figsize=(9.0, 1.4 + 0.34 * sum(heights)), layout="constrained")
+    upper, lower = drawn.subplots(2, 1, height_ratios=heights, sharex=True)
+    end = end_of(found)
+    size, unit = time_unit(end)
+    _passes(upper, found, size, end)
+    _redundancy(lower, found, names, size)
+    lower.set_xlabel(f"{unit} since the beginning")
+    lower.set_xlim(0, end / size)
+    upper.set_title(headline(found), loc="left", fontsize=9, color=INK)
+    for axes in (upper, lower):
+        axes.spines[["top", "right"]].set_visible(False)
+    return drawn
+
+
+def _passes(axes: Any, found: Timeline, size: float, end: float) -> None:
+    for place, row in enumerate(found.passes):
+        stop = row.ends_s["p50"] if row.ends_s["p50"] is not None else end
+        colour = COLOURS.get(row.kind, CAUSES[3])
+        shade = 1.0 if row.completed else 0.45
+        axes.barh(place, (stop - row.begins_s) / size, left=row.begins_s / size, color=colour, alpha=shade)
+        low, high = row.ends_s["p10"], row.ends_s["p90"]
+        if low is not None:
+            axes.plot([low / size, (end if high is None else high) / size], [place] * 2, color=INK, lw=1)
+    axes.set_yticks(range(len(found.passes)), [f"{row.vdev} {row.kind}" for row in found.passes], fontsize=8)
+    axes.invert_yaxis()
+
+
+def _redundancy(axes: Any, found: Timeline, names: list[str], size: float) -> None:
+    for level in found.redundancy:
+        below = found.full[level.vdev] - level.left
+        colour = DANGER if level.left <= 0 and below else CAUSES[1] if below else CAUSES[2]
+        place, length = names.index(level.vdev), (level.to_s - level.from_s) / size
+        axes.barh(place, length, left=level.from_s / size, color=colour, alpha=0.8 if below else 0.25)
+        axes.text(level.from_s / size, place, f" {level.left}", va="center", fontsize=7, color=INK)
+    axes.set_yticks(range(len(names)), [f"{name}: may still fail" for name in names], fontsize=8)
+    axes.invert_yaxis()
+
+
+def save_page(found: Timeline, path: str | Path) -> None:
+    """Write the timeline as one HTML file; it appears whole or not at all."""
+    from zsim.base.files import replace_file
+    from zsim.report.page import inline_svg, page
+
+    fragments = (as_html(found), f"<figure>{inline_svg(figure(found))}</figure>")
+    replace_file(path, page(headline(found), fragments).encode())

@@ -1,0 +1,251 @@
+"""A plan: a pool, and what happens to it at times, at shares done, or on conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from zsim.base.errors import InputError
+from zsim.base.model_data import load_toml
+from zsim.base.units import parse_duration, parse_fraction
+from zsim.scenario.layout import Layout
+from zsim.scenario.messages import input_error
+from zsim.scenario.model import Scenario
+from zsim.scenario.types import Bytes, DriveBytes, Fraction, Seconds
+
+Action = Literal[
+    "fail",
+    "replace",
+    "attach",
+    "detach",
+    "offline",
+    "online",
+    "unreadable-block",
+    "free-block",
+    "reboot",
+    "scrub",
+    "pause-scrub",
+    "resume-scrub",
+    "stop-scrub",
+    "resilver",
+    "set",
+    "checkpoint",
+    "discard-checkpoint",
+    "expand",
+    "remove",
+    "split",
+]
+Condition = Literal[
+    "quiet", "whole", "pass ends", "resilver ends", "rebuild ends", "scrub ends", "expansion ends"
+]
+NEEDS_DRIVE = frozenset({"fail", "replace", "offline", "online"})
+
+
+class Moment(BaseModel):
+    """When: so long after the beginning, or when so much of the pass that runs is done."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    time_s: float | None = Field(None, ge=0, description="[s] after the beginning")
+    share: float | None = Field(None, ge=0, le=1, description="share done of the pass that runs")
+
+
+def _moment(value: Any) -> Any:
+    if value is None or isinstance(value, Moment | Mapping):
+        return value
+    if isinstance(value, str) and value.strip().endswith("%"):
+        return Moment(share=parse_fraction(value, "at"))
+    return Moment(time_s=parse_duration(value, "at"))
+
+
+MomentField = Annotated[
+    Moment,
+    BeforeValidator(_moment),
+    WithJsonSchema({
+        "anyOf": [{"type": "string"}, {"type": "number"}],
+        "examples": ["5h", "40%"],
+        "description": "time after the beginning, or share done of the pass that runs",
+    }),
+]  # fmt: skip
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _one_sentence(cls, data: Any, handler: Callable[[Any], Self]) -> Self:
+        """Turn what pydantic finds into an `InputError`."""
+        try:
+            return handler(data)
+        except ValidationError as error:
+            raise input_error(error, cls.model_fields) from None
+
+
+class Event(_Part):
+    """Something that happens.
+
+    ``at`` with a time counts from the beginning; all else (a share, ``when``, ``after``) is looked at once
+    the event before it in the list has happened; with nothing the event follows that one at once.
+    """
+
+    do: Action = Field(description="what happens")
+    at: MomentField | None = Field(None, description="5h after the beginning, or 40% of the pass that runs")
+    after: Seconds | None = Field(None, ge=0, description="so long after the event before it")
+    when: Condition | None = Field(
+        None, description="once no pass runs or waits (quiet), the pool is whole, or a pass ends"
+    )
+    vdev: int = Field(0, ge=0, description="top-level vdev, counted from 0")
+    drive: int | None = Field(None, ge=0, description="drive of the vdev, counted from 0")
+    drives: tuple[int, ...] = Field((), description="several drives at once, in one command line")
+    each: bool = Field(False, description="once for every drive of the vdev, at_once at a time")
+    sequential: bool = Field(False, description="replace or attach with a sequential rebuild (-s)")
+    to: Literal["new-drive", "distributed-spare"] = Field("new-drive", description="what replaces the drive")
+    new_drive: str | None = Field(None, min_length=1, description="model of the new drive, if another")
+    new_drive_size: DriveBytes | None = Field(None, gt=0, description="capacity of the new drive")
+    takes: Seconds = Field(300.0, ge=0, description="how long a reboot (or export and import) takes")
+    clean: bool = Field(True, description="export and import, or a clean reboot; false: a crash")
+    set: dict[str, Any] = Field({}, description="fields of the scenario from now on: load, tunables, ...")
+
+    @field_validator("drives", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, int) else value
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The drives it is about."""
+        return self.drives or (() if self.drive is None else (self.drive,))
+
+
+class Running(_Part):
+    """The pass that runs when the story begins."""
+
+    vdev: int = Field(0, ge=0, description="top-level vdev, counted from 0")
+    drives: tuple[int, ...] = Field((0,), description="drives that are being replaced")
+    kind: Literal["resilver", "rebuild", "scrub"] = "resilver"
+    done: Fraction = Field(0.0, description="share done: 35%")
+    old_drive: Literal["missing", "online"] = Field("missing", description="whether the old ones still work")
+    waiting: tuple[int, ...] = Field((), description="drives that await a resilver, the old ones gone")
+
+
+def _check_event(event: Event, layout: Layout, where: str) -> None:
+    """Refuse an event that this pool cannot have."""
+    if event.vdev >= len(layout.vdevs):
+        allowed = f"the pool has {len(layout.vdevs)} top-level vdevs, counted from 0"
+        raise InputError(f"{where}.vdev", event.vdev, allowed, "name one of them")
+    vdev = layout.vdevs[event.vdev]
+    for number in event.numbers:
+        if number >= vdev.children:
+            allowed = f"{vdev} has {vdev.children} drives, counted from 0"
+            raise InputError(f"{where}.drive", number, allowed, "name one of them")
+    if event.do in NEEDS_DRIVE and not event.numbers and not event.each:
+        raise InputError(f"{where}.drive", None, f"{event.do} is about a drive", "add drive = 0")
+    if event.do == "set" and not event.set:
+        raise InputError(f"{where}.set", None, "it says what changes", "add set = { ... }")
+    beside = [name for name in ("after", "when") if getattr(event, name) is not None]
+    if event.at is not None and beside:
+        name = f"{where}.{beside[0]}"
+        raise InputError(name, getattr(event, beside[0]), "it excludes at", "give one of the two")
+
+
+class Plan(_Part):
+    """A pool and what happens to it.
+
+    Raises
+    ------
+    InputError
+        In one sentence that names the field, when something cannot be used.
+
+    Examples
+    --------
+    >>> plan = Plan.from_dict({"scenario": {"layout": "raidz2x6"}, "events": [{"do": "fail", "drive": 0}]})
+    >>> plan.events[0].do
+    'fail'
+    """
+
+    title: str = Field("", max_length=200, description="what the plan is about, in one line")
+    scenario: dict[str, Any] = Field(description="the pool: fields of a scenario file")
+    spares: int = Field(0, ge=0, le=255, description="hot spares of the pool")
+    zed: bool = Field(True, description="whether ZED (or zfsd) runs and puts spares in")
+    detection: Seconds = Field(0.0, ge=0, description="time from a failure until ZFS faults the drive")
+    churn: Bytes = Field(0, ge=0, description="bytes written a day: what a drive that was away lacks")
+    special: tuple[int, ...] = Field((), description="top-level vdevs that are special or dedup")
+    at_once: int = Field(1, ge=1, le=255, description="drives a command, where a procedure takes one each")
+    running: Running | None = Field(None, description="what runs when the story begins")
+    events: tuple[Event, ...] = Field((), description="what happens, in order")
+
+    @model_validator(mode="after")
+    def _fits_the_pool(self) -> Self:
+        layout = self.pool.pool_layout
+        for place, event in enumerate(self.events):
+            _check_event(event, layout, f"events[{place}]")
+        return self
+
+    @property
+    def pool(self) -> Scenario:
+        """The scenario of the pool."""
+        return Scenario.from_dict(self.scenario)
+
+    @property
+    def expanded(self) -> tuple[Event, ...]:
+        """The events, those that are for each drive written out."""
+        vdevs = self.pool.pool_layout.vdevs
+        found: list[Event] = []
+        for event in self.events:
+            if not event.each:
+                found.append(event)
+                continue
+            numbers = range(vdevs[event.vdev].children)
+            for first in range(0, len(numbers), self.at_once):
+                batch = tuple(numbers[first : first + self.at_once])
+                # The first one comes when the event does; the others when the pass before them has ended.
+                change: dict[str, Any] = {"drives": batch, "each": False}
+                if first:
+                    change |= {"at": None, "after": event.after, "when": event.when or "quiet"}
+                found.append(event.model_copy(update=change))
+        return tuple(found)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the plan of plain data, as a TOML file holds it."""
+        return cls.model_validate(dict(data))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Return the plan of a TOML file.
+
+        Raises
+        ------
+        InputError
+            When it cannot be read or something in it cannot be used.
+        """
+        return cls.from_dict(load_toml(Path(path), "plan"))
+
+    def with_scenario(self, changes: Mapping[str, Any], **others: Any) -> Self:
+        """Return the plan with fields of its scenario, and of its own, set otherwise."""
+        data = self.model_dump(mode="json", exclude_unset=True) | others
+        own = dict(self.scenario)
+        if {"fill", "alloc"} & set(changes):
+            own = {name: value for name, value in own.items() if name not in ("fill", "alloc")}
+        if {"drive", "drive_size"} & set(changes):
+            own = {name: value for name, value in own.items() if name not in ("drive", "drive_size")}
+        return type(self).from_dict(data | {"scenario": own | dict(changes)})
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a plan file."""
+        schema = cls.model_json_schema()
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

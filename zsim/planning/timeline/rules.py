@@ -1,0 +1,197 @@
+"""What ZFS does at an event, by release: the rules of ``models/timeline/rules.toml`` for one release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zsim.base import model_data
+from zsim.scenario.releases.inherited import load_complete
+from zsim.scenario.releases.profile import ReleaseProfile, load_release
+
+FILE = "rules.toml"
+SecondTarget = Literal["restart", "defer", "defer-unless-early"]
+# Where the code of other systems comes from, on the line of OpenZFS versions.
+LINES = {"freebsd-9": (0, 6), "freebsd-10": (0, 6, 5), "solaris": (0, 6)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule as it holds for a release.
+
+    Attributes
+    ----------
+    name, choice, text, source : str
+        What it is about, what the release does, the same for people, and where that was read.
+    """
+
+    name: str
+    choice: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one release.
+
+    Attributes
+    ----------
+    release : str
+    second_target : {"restart", "defer", "defer-unless-early"}
+        What a resilver does when another drive needs one while it runs.
+    early : float
+        Share issued below which ``defer-unless-early`` restarts.
+    checkpoint_s : float
+        Longest time for which a sorted scan collects before it issues everything [s].
+    txg_s, import_wait_s : float
+        Length of a transaction group, and what a scan waits after an import [s].
+    sorted_scan, scrub_after_rebuild, scrub_after_expansion : bool
+    rebuilds : frozenset of str
+        Kinds of vdevs that can be rebuilt sequentially.
+    table : dict of str to Rule
+        All that come from the table.
+    """
+
+    release: str
+    second_target: SecondTarget
+    early: float
+    checkpoint_s: float
+    txg_s: float
+    import_wait_s: float
+    sorted_scan: bool
+    scrub_after_rebuild: bool
+    scrub_after_expansion: bool
+    rebuilds: frozenset[str]
+    table: dict[str, Rule]
+
+    def choice(self, name: str) -> str:
+        """Return what the release does; empty where it has no such thing."""
+        rule = self.table.get(name)
+        return rule.choice if rule is not None else ""
+
+    def text(self, name: str) -> str:
+        """Return the rule for people, empty if there is none."""
+        rule = self.table.get(name)
+        return rule.text if rule is not None else ""
+
+    def restarts(self, share: float) -> bool:
+        """Tell whether a resilver that is so far done begins again when another drive needs one.
+
+        Notes
+        -----
+        OpenZFS 0.7 spa.c spa_vdev_attach; 0.8 to 2.2 and 2.3 dsl_scan.c dsl_scan_sync.
+        """
+        if self.second_target == "defer-unless-early":
+            return share < self.early
+        return self.second_target == "restart"
+
+
+def rules_of(release: ReleaseProfile, order: str) -> Rules:
+    """Return the rules of a release, its tunables applied.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+        With the tunables of the scenario.
+    order : {"legacy", "sorted"}
+        The order of the scan.
+    """
+    data = _data()
+    table = {name: rule for name, rule in _table(data, _line(release)).items() if rule is not None}
+    tunables = release.tunables
+    second: SecondTarget = release.resilver_restart
+    if tunables.get("zfs_resilver_disable_defer", 0):
+        second = "restart"
+    txg = float(tunables.get("zfs_txg_timeout", _number(data, "numbers.txg")))
+    waits = table["scan_after_import"].choice == "5-txgs"
+    kinds = {"none": (), "mirror": ("mirror",), "mirror-draid": ("mirror", "draid")}[release.rebuild]
+    after_rebuild = table.get("scrub_after_rebuild")
+    return Rules(
+        release=release.name,
+        second_target=second,
+        early=tunables.get("zfs_resilver_defer_percent", 0) / 100,
+        checkpoint_s=float(tunables.get("zfs_scan_checkpoint_intval", 7200)),
+        txg_s=txg,
+        import_wait_s=txg * _number(data, "numbers.import_txgs") if waits else 0.0,
+        sorted_scan=order == "sorted",
+        scrub_after_rebuild=after_rebuild is not None
+        and (after_rebuild.choice == "always" or bool(tunables.get("zfs_rebuild_scrub_enabled", 1))),
+        scrub_after_expansion=bool(tunables.get("zfs_scrub_after_expand", 0)),
+        rebuilds=frozenset(kinds),
+        table=table,
+    )
+
+
+def rates(name: Literal["expansion_rate", "removal_rate"]) -> tuple[float, float, float]:
+    """Return the 10th, 50th and 90th percentile of a published rate of copying [B/s]."""
+    data, path = _data(), model_data.models_directory() / "timeline" / FILE
+    low, middle, high = (
+        model_data.quantity_of(data, f"{name}.{part}", path, "MB/s").value * 1e6
+        for part in ("p10", "p50", "p90")
+    )
+    return low, middle, high
+
+
+def rate_sources(name: Literal["expansion_rate", "removal_rate"]) -> str:
+    """Return where the rates were published, in one line."""
+    entries = _data()[name]
+    return "; ".join(
+        f"{entry['value']} {entry['unit']}: {entry['source']} ({entry['kind']})" for entry in entries.values()
+    )
+
+
+def all_rules() -> tuple[tuple[str, Rule], ...]:
+    """Return every rule of the table with the first release of which it holds, for documents."""
+    eras = ((name, era) for name, found in _data().items() if isinstance(found, list) for era in found)
+    return tuple((era["from"], Rule(name, era["choice"], era["text"], era["source"])) for name, era in eras)
+
+
+def rules_hash() -> str:
+    """Return the SHA-256 of the file of rules."""
+    return model_data.sha256_of(model_data.models_directory() / "timeline" / FILE)
+
+
+def table_for(name: str) -> tuple[Rule, ...]:
+    """Return the rules of a release by its name, for documents."""
+    release = load_release(name)
+    rules = rules_of(release, release.order)
+    text = {
+        "restart": "another drive that needs a resilver starts the running one again, for all of them",
+        "defer": "another drive waits until the running resilver ends; then a second pass serves it",
+        "defer-unless-early": "another drive starts the running resilver again if less than "
+        f"{rules.early:.0%} is issued, else it waits for a second pass",
+    }[rules.second_target]
+    data = load_complete(model_data.find("releases", release.series))
+    source = data["behaviour"]["resilver_restart"]["source"]
+    return (Rule("second_replacement", rules.second_target, text, source), *rules.table.values())
+
+
+def _data() -> Mapping[str, Any]:
+    return model_data.load_toml(model_data.models_directory() / "timeline" / FILE, "timeline rules")
+
+
+def _number(data: Mapping[str, Any], dotted: str) -> float:
+    return float(
+        model_data.quantity_of(data, dotted, model_data.models_directory() / "timeline" / FILE).value
+    )
+
+
+def _line(release: ReleaseProfile) -> tuple[int, ...]:
+    """Return where a release stands on the line of OpenZFS versions."""
+    for prefix, place in LINES.items():
+        if release.series.startswith(prefix):
+            return place
+    return tuple(int(part) for part in release.version.split("."))
+
+
+def _table(data: Mapping[str, Any], line: tuple[int, ...]) -> dict[str, Rule | None]:
+    found: dict[str, Rule | None] = {}
+    for name, eras in data.items():
+        if not isinstance(eras, list):
+            continue
+        known = [era for era in eras if tuple(int(part) for part in era["from"].split(".")) <= line]
+        era = known[-1] if known else None
+        found[name] = None if era is None else Rule(name, era["choice"], era["text"], era["source"])
+    return found

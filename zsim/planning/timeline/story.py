@@ -1,0 +1,385 @@
+"""The story of a pool in one world: drives, ZED and the administrator as processes on one environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import simpy
+
+from zsim.base.errors import InputError
+from zsim.planning.timeline.passes import Passes
+from zsim.planning.timeline.plan import Event, Plan
+from zsim.planning.timeline.pool import Pool
+from zsim.planning.timeline.redundancy import Slot, Target
+from zsim.planning.timeline.rules import Rules
+from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass
+
+ENDS = {
+    "resilver ends": "resilver",
+    "rebuild ends": "rebuild",
+    "scrub ends": "scrub",
+    "expansion ends": "expansion",
+}
+
+
+class Story:
+    """A plan carried out in one world.
+
+    Parameters
+    ----------
+    plan : Plan
+    world : int
+    passes : Passes
+    rules : Rules
+    alloc : int
+        Bytes allocated in the pool: what churn is held against.
+    """
+
+    def __init__(self, plan: Plan, world: int, passes: Passes, rules: Rules, alloc: int) -> None:
+        self.plan, self.alloc = plan, alloc
+        self.environment = simpy.Environment()
+        self.pool = Pool(self.environment, world, plan.pool, passes, rules, plan.spares)
+        actions = [event.do for event in plan.events]
+        self.pool.frees_to_come = actions.count("free-block")
+        self.pool.discards_to_come = actions.count("discard-checkpoint")
+        self.happened = 0
+
+    def run(self) -> Pool:
+        """Carry it out until nothing is left to happen."""
+        self._begin_running()
+        before: simpy.Event | None = None
+        for event in self.plan.expanded:
+            before = self.environment.process(self._in_its_time(event, before))
+        self.environment.run()
+        return self.pool
+
+    # --- when
+
+    def _in_its_time(self, event: Event, before: simpy.Event | None) -> Any:
+        """Let an event happen when its time has come: a time of its own, or after the one before it."""
+        if event.at is not None and event.at.time_s is not None:
+            yield self.environment.timeout(event.at.time_s)
+        elif before is not None:
+            yield before
+        if event.at is not None and event.at.share is not None:
+            yield from self._until_share(event.at.share)
+        if event.when is not None:
+            yield from self._until(event.when)
+        if event.after:
+            yield self.environment.timeout(event.after)
+        yield from self._happen(event)
+
+    def _until_share(self, share: float) -> Any:
+        """Wait until a pass runs and so much of it is done."""
+        pool = self.pool
+        while pool.repairing is None or pool.repairing.share >= 1.0:
+            yield pool.changed
+        found = pool.repairing
+        if found.share >= share > 0:
+            return
+        reached = self.environment.event()
+        found.watched.append((share, reached))
+        yield self.environment.timeout(0)
+        found.interrupt(LOOK)
+        yield reached
+
+    def _until(self, condition: str) -> Any:
+        pool = self.pool
+        kind = ENDS.get(condition)
+        before = self._ended(kind)
+        while True:
+            if condition == "quiet" and pool.quiet:
+                return
+            if condition == "whole" and pool.is_whole:
+                return
+            if (kind or condition == "pass ends") and self._ended(kind) > before:
+                return
+            yield pool.changed
+
+    def _ended(self, kind: str | None) -> int:
+        return sum(each.completed and kind in (None, each.kind) for each in self.pool.history)
+
+    # --- what
+
+    def _happen(self, event: Event) -> Any:
+        while self.pool.down:
+            yield self.pool.changed
+        self.happened += 1
+        if self.pool.lost or self._is_gone(event):
+            return
+        action: Callable[[Event], Any] = getattr(self, f"_{event.do.replace('-', '_')}")
+        steps = action(event)
+        if steps is not None:
+            yield from steps
+
+    def _is_gone(self, event: Event) -> bool:
+        """Tell whether the drives or the vdev of an event were split off or removed."""
+        vdev = self.pool.vdevs[event.vdev]
+        gone = vdev.removed or any(number >= len(vdev.slots) for number in event.numbers)
+        if gone:
+            self.pool.tell(f"{event.do}: what it is about in {vdev.name} is no longer in the pool")
+        return gone
+
+    def _fail(self, event: Event) -> Any:
+        pool = self.pool
+        vdev = pool.vdevs[event.vdev]
+        for number in event.numbers:
+            slot = vdev.slots[number]
+            pool.tell(f"drive {number} of {vdev.name} fails")
+            slot.state, slot.spare, slot.since = "gone", None, pool.now
+            self._drop_targets(event.vdev, number)
+        pool.note()
+        for number in event.numbers:
+            self.environment.process(self._zed(event.vdev, number))
+
+    def _drop_targets(self, vdev: int, slot: int) -> None:
+        """Let the passes go on without a drive that is no longer there."""
+        pool = self.pool
+        for each in (pool.scan, *pool.rebuilds.values()):
+            if each is not None:
+                each.targets = [t for t in each.targets if (t.vdev, t.slot) != (vdev, slot)]
+        pool.waiting = [t for t in pool.waiting if (t.vdev, t.slot) != (vdev, slot)]
+
+    def _zed(self, number: int, place: int) -> Any:
+        """Put a spare in for a drive that was faulted, as ZED does."""
+        yield self.environment.timeout(self.plan.detection)
+        pool = self.pool
+        vdev, slot = pool.vdevs[number], pool.vdevs[number].slots[place]
+        if not self.plan.zed or slot.state != "gone" or pool.lost:
+            return
+        if number in self.plan.special and pool.rules.choice("spare_for_special") == "refused":
+            pool.tell(f"{vdev.name} is special or dedup: {pool.rules.text('spare_for_special')}")
+            return
+        if vdev.spares:
+            vdev.spares -= 1
+            target = Target(number, place, "distributed-spare")
+        elif pool.spares:
+            pool.spares -= 1
+            target = Target(number, place, "spare")
+        else:
+            return
+        name = "a distributed spare" if target.kind == "distributed-spare" else "a hot spare"
+        sequential = (
+            pool.rules.choice("hot_spare") == "sequential-first" and vdev.spec.kind in pool.rules.rebuilds
+        )
+        self._repair([target], sequential, f"ZED puts {name} in for drive {place} of {vdev.name}")
+
+    def _repair(self, targets: list[Target], sequential: bool, cause: str) -> None:
+        if sequential and len(targets) == 1:
+            self.pool.rebuild(targets[0], cause)
+        else:
+            self.pool.resilver(targets, cause)
+
+    def _replace(self, event: Event) -> Any:
+        pool = self.pool
+        yield from self._without_checkpoint()
+        vdev = pool.vdevs[event.vdev]
+        new = {n: getattr(event, n) for n in ("new_drive", "new_drive_size") if getattr(event, n) is not None}
+        targets = [Target(event.vdev, number, event.to, 1.0, dict(new)) for number in event.numbers]
+        self._check_sequential(event)
+        plural = "s" if len(targets) > 1 else ""
+        numbers = ", ".join(str(number) for number in event.numbers)
+        self._repair(targets, event.sequential, f"drive{plural} {numbers} of {vdev.name} replaced")
+
+    def _check_sequential(self, event: Event) -> None:
+        kind = self.pool.vdevs[event.vdev].spec.kind
+        if event.sequential and kind not in self.pool.rules.rebuilds:
+            allowed = f"{self.pool.rules.release} has no sequential rebuild of {kind}"
+            raise InputError("sequential", True, allowed, "leave it out")
+
+    def _attach(self, event: Event) -> Any:
+        pool = self.pool
+        vdev = pool.vdevs[event.vdev]
+        if vdev.spec.kind != "mirror":
+            raise InputError(
+                "attach", vdev.name, "drives are attached to mirrors and single drives", "use expand"
+            )
+        yield from self._without_checkpoint()
+        self._check_sequential(event)
+        self._repair([Target(event.vdev, None)], event.sequential, f"a drive is attached to {vdev.name}")
+
+    def _without_checkpoint(self) -> Any:
+        """Wait until there is no pool checkpoint, which forbids attaching."""
+        if self.pool.pool_checkpoint:
+            self.pool.tell("refused while the pool has a checkpoint; done once that is discarded")
+        while self.pool.pool_checkpoint:
+            yield self.pool.changed
+
+    def _detach(self, event: Event) -> None:
+        for number in event.numbers:
+            self._drop_targets(event.vdev, number)
+            slot = self.pool.vdevs[event.vdev].slots[number]
+            self.pool._give_back(self.pool.vdevs[event.vdev], slot)
+            if slot.state == "spared":
+                slot.state = "gone"
+            self.pool.tell(f"the new drive of place {number} is detached; the pass goes on without it")
+        self.pool.note()
+
+    def _offline(self, event: Event) -> None:
+        for number in event.numbers:
+            slot = self.pool.vdevs[event.vdev].slots[number]
+            if slot.state == "whole":
+                slot.state, slot.since = "away", self.pool.now
+            self.pool.tell(f"drive {number} of {self.pool.vdevs[event.vdev].name} goes offline")
+        self.pool.note()
+
+    def _online(self, event: Event) -> None:
+        vdev = self.pool.vdevs[event.vdev]
+        for number in event.numbers:
+            slot = vdev.slots[number]
+            if slot.state != "away":
+                continue
+            share = self._missed(slot)
+            slot.state = "stale" if share > 0 else "whole"
+            text = f"drive {number} of {vdev.name} comes back, {share:.1%} of the blocks missed"
+            if share > 0:
+                self.pool.resilver([Target(event.vdev, number, "returned", share)], text)
+            else:
+                self.pool.tell(text)
+                self.pool.note()
+
+    def _missed(self, slot: Slot) -> float:
+        """Return the share of the pool written while a drive was away (its DTL holds these txgs)."""
+        return min(1.0, self.plan.churn / 86400.0 * (self.pool.now - slot.since) / self.alloc)
+
+    def _unreadable_block(self, event: Event) -> None:
+        self.pool.unreadable += 1
+        self.pool.tell(f"a block of {self.pool.vdevs[event.vdev].name} cannot be read or rebuilt")
+
+    def _free_block(self, event: Event) -> None:
+        self.pool.unreadable = max(0, self.pool.unreadable - 1)
+        self.pool.frees_to_come -= 1
+        self.pool.tell("the unreadable block is freed: file and snapshots deleted")
+
+    def _reboot(self, event: Event) -> Any:
+        self.pool.go_down(event.clean)
+        yield self.environment.timeout(event.takes)
+        self.pool.come_up()
+        self.pool.note()
+
+    def _scrub(self, event: Event) -> Any:
+        if not self.pool.quiet:
+            self.pool.tell("a scrub is refused while another scan runs; begun when it ends")
+        while not self.pool.quiet:
+            yield self.pool.changed
+        self.pool.scrub("a scrub is begun")
+
+    def _pause_scrub(self, event: Event) -> None:
+        scan = self._scrub_that_runs("paused")
+        if scan is not None:
+            scan.paused = True
+            scan.interrupt(HOLD)
+
+    def _resume_scrub(self, event: Event) -> None:
+        scan = self._scrub_that_runs("resumed")
+        if scan is not None:
+            scan.paused = False
+            scan.resume()
+
+    def _stop_scrub(self, event: Event) -> None:
+        scan = self._scrub_that_runs("stopped")
+        if scan is not None:
+            scan.interrupt(STOP)
+
+    def _scrub_that_runs(self, done: str) -> Pass | None:
+        """Return the scrub that is to be paused, resumed or stopped."""
+        scan = self.pool.scan
+        if scan is None or scan.kind != "scrub":
+            self.pool.tell(f"no scrub runs that could be {done}; a resilver cannot be")
+            return None
+        self.pool.tell(f"the scrub is {done}")
+        return scan
+
+    def _resilver(self, event: Event) -> None:
+        if self.pool.rules.choice("zpool_resilver") != "restart":
+            release = self.pool.rules.release
+            raise InputError("events", "resilver", f"{release} has no command zpool resilver", "leave it out")
+        scan = self.pool.scan
+        if scan is None or scan.kind != "resilver":
+            self.pool.tell("zpool resilver: no drive needs one")
+            return
+        self.pool.restart([], f"zpool resilver: the resilver starts over at {scan.share:.0%}")
+        self.pool.note()
+
+    def _set(self, event: Event) -> None:
+        self.pool.set(event.set)
+
+    def _checkpoint(self, event: Event) -> None:
+        self.pool.pool_checkpoint = True
+        self.pool.tell("the pool has a checkpoint (zpool checkpoint)")
+        self.pool.note()
+
+    def _discard_checkpoint(self, event: Event) -> None:
+        self.pool.pool_checkpoint = False
+        self.pool.discards_to_come -= 1
+        self.pool.tell("the checkpoint is discarded")
+        self.pool.note()
+
+    def _expand(self, event: Event) -> Any:
+        pool = self.pool
+        vdev = pool.vdevs[event.vdev]
+        if vdev.spec.kind != "raidz":
+            raise InputError(
+                "expand", vdev.name, "only RAID-Z is expanded by a drive", "use attach for a mirror"
+            )
+        if not pool.rules.choice("expansion"):
+            raise InputError(
+                "expand", vdev.name, f"{pool.rules.release} has no expansion", "take openzfs-2.3"
+            )
+        yield from self._without_checkpoint()
+        times = pool.passes.copy(pool.scenario_now(), event.vdev, "expansion_rate")
+        pool.copy(event.vdev, "expansion", times, f"the expansion of {vdev.name} by a drive begins")
+
+    def _remove(self, event: Event) -> None:
+        pool = self.pool
+        vdev = pool.vdevs[event.vdev]
+        if len(pool.vdevs) < 2 or any(each.spec.kind != "mirror" for each in pool.vdevs):
+            allowed = "a vdev is removed only from a pool of two and more mirrors or single drives"
+            raise InputError("remove", vdev.name, allowed, "move the data with zfs send")
+        times = pool.passes.copy(pool.scenario_now(), event.vdev, "removal_rate")
+        pool.copy(event.vdev, "removal", times, f"the removal of {vdev.name} begins")
+
+    def _split(self, event: Event) -> Any:
+        if not (self.pool.quiet and self.pool.is_whole):
+            self.pool.tell(
+                "zpool split is refused while drives are missing or resilvered; done when it is whole"
+            )
+        while not (self.pool.quiet and self.pool.is_whole):
+            yield self.pool.changed
+        for vdev in self.pool.vdevs:
+            if vdev.spec.kind != "mirror" or vdev.spec.children < 2:
+                raise InputError(
+                    "split", vdev.name, "zpool split takes a drive of each mirror", "use mirrors"
+                )
+        for vdev in self.pool.vdevs:
+            vdev.widened(-1)
+        self.pool.tell("zpool split takes one drive of each mirror away")
+        self.pool.note()
+
+    # --- the beginning
+
+    def _begin_running(self) -> None:
+        """Begin with a pass that runs already."""
+        running = self.plan.running
+        if running is None:
+            return
+        pool = self.pool
+        slots = pool.vdevs[running.vdev].slots
+        if running.old_drive == "missing" and running.kind != "scrub":
+            for number in (*running.drives, *running.waiting):
+                slots[number].state = "gone"
+        targets = [Target(running.vdev, number) for number in running.drives]
+        if running.kind == "scrub":
+            pool.scrub("a scrub runs")
+        else:
+            self._repair(
+                targets, running.kind == "rebuild", f"a {running.kind} runs, {running.done:.0%} done"
+            )
+        found = pool.repairing
+        assert found is not None
+        found.position = found.times.gone(running.done)
+        pool.waiting += [Target(running.vdev, number) for number in running.waiting]
+        pool.note()
+        # The story begins here, not with a healthy pool.
+        pool.ledger.marks = [(0.0, vdev.name, vdev.left) for vdev in pool.vdevs]

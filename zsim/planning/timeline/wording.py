@@ -1,0 +1,163 @@
+"""How a timeline reads: sentences, tables, a Gantt chart of characters."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from zsim.base.units import format_bytes, format_duration
+from zsim.planning.timeline.redundancy import Level
+from zsim.planning.timeline.result import PassRow, Three, Timeline
+from zsim.prediction.answer.wording import TEXT_WIDTH, Grid, html_table, rich_table
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+CHART = 40
+"""Characters of the chart's axis."""
+RUNS, LATE, GIVEN_UP = "█", "░", "▒"
+
+
+def clock(seconds: float) -> str:
+    """Return a moment as days, hours and minutes since the beginning.
+
+    Examples
+    --------
+    >>> clock(93780.0), clock(600.0)
+    ('1d 02:03', '00:10')
+    """
+    minutes = round(seconds / 60)
+    days, rest = divmod(minutes, 1440)
+    return f"{f'{days}d ' if days else ''}{rest // 60:02d}:{rest % 60:02d}"
+
+
+def span(three: Three) -> str:
+    """Return three quantiles of a duration in words."""
+    low, middle, high = three["p10"], three["p50"], three["p90"]
+    if middle is None:
+        return "never"
+    if low == high:
+        return format_duration(middle)
+    until = "never" if high is None else format_duration(high)
+    return f"{format_duration(middle)} ({format_duration(low or 0.0)} to {until})"
+
+
+def headline(found: Timeline) -> str:
+    """Return the answer in one sentence."""
+    if found.whole_s["p50"] is None:
+        return f"{found.title}: the pool is never whole again"
+    return f"{found.title}: whole after {span(found.whole_s)}"
+
+
+def sentences(found: Timeline) -> tuple[str, ...]:
+    """Return what else there is to say: redundancy, bytes, what was done twice, what is not simulated."""
+    lines = [exposure(level) for level in found.redundancy if _is_below(level, found)]
+    lines.append(f"{format_bytes(found.read_bytes)} read and {format_bytes(found.written_bytes)} written.")
+    if found.redone_bytes:
+        lines.append(
+            f"{format_bytes(found.redone_bytes)} of that twice, because a pass began again or went back."
+        )
+    return (*lines, *(f"{note[:1].upper()}{note[1:]}." for note in found.notes))
+
+
+def _is_below(level: Level, found: Timeline) -> bool:
+    return level.left < found.full[level.vdev]
+
+
+def exposure(level: Level) -> str:
+    """Return a stretch of lowered redundancy in one sentence."""
+    left = {0: "no redundancy", 1: "one more drive may fail"}
+    words = left.get(level.left, f"{level.left} more drives may fail")
+    if level.left < 0:
+        return f"{level.vdev}: data lost at {clock(level.from_s)}."
+    length = format_duration(level.to_s - level.from_s)
+    return f"{level.vdev}: {words} from {clock(level.from_s)} to {clock(level.to_s)} ({length})."
+
+
+def end_of(found: Timeline) -> float:
+    """Return where the axis of a chart ends [s]."""
+    ends = [value for each in found.passes for value in each.ends_s.values() if value is not None]
+    return max([*ends, *(level.to_s for level in found.redundancy)], default=1.0) or 1.0
+
+
+def bar(row: PassRow, end: float, width: int = CHART) -> str:
+    """Return a pass as characters: running, and light until its 90th percentile."""
+    size = end / width
+    stop, late = row.ends_s["p50"], row.ends_s["p90"]
+    first = min(width - 1, int(row.begins_s / size))
+    last = width if stop is None else max(first + 1, round(stop / size))
+    far = width if late is None else max(last, round(late / size))
+    sign = RUNS if row.completed else GIVEN_UP
+    return (" " * first + sign * (last - first) + LATE * (far - last))[:width].ljust(width)
+
+
+def gantt_grid(found: Timeline) -> Grid:
+    """Return the passes with their bars."""
+    end = end_of(found)
+    rows = tuple(
+        (each.vdev, each.kind, bar(each, end), clock(each.begins_s), _end(each)) for each in found.passes
+    )
+    return Grid(("vdev", "pass", f"00:00 to {clock(end)}", "begins", "ends (p10 to p90)"), rows)
+
+
+def _end(row: PassRow) -> str:
+    low, middle, high = (row.ends_s[name] for name in ("p10", "p50", "p90"))
+    if middle is None:
+        return "never"
+    if low == high:
+        return clock(middle)
+    return f"{clock(middle)} ({clock(low or 0.0)} to {'never' if high is None else clock(high)})"
+
+
+def story_grid(story: Sequence[tuple[float, str]]) -> Grid:
+    """Return what happened when."""
+    return Grid(("at", "what happens"), tuple((clock(time), text) for time, text in story))
+
+
+def as_renderable(found: Timeline) -> Group:
+    """Return the timeline as a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Any] = [Text(headline(found), style="bold"), Text()]
+    if found.passes:
+        parts += [_chart(gantt_grid(found)), Text()]
+    parts += [Text(sentence) for sentence in sentences(found)]
+    parts += [Text(), Text("What happens", style="bold"), rich_table(story_grid(found.story))]
+    return Group(*parts)
+
+
+def _chart(grid: Grid) -> Any:
+    """Return the chart as a table whose bars are not wrapped."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
+    for number, name in enumerate(grid.head):
+        table.add_column(name, no_wrap=number in (1, 2, 3), overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def as_text(found: Timeline, width: int = TEXT_WIDTH) -> str:
+    """Return the timeline as plain text."""
+    import io
+
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, force_terminal=False).print(as_renderable(found))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def as_html(found: Timeline) -> str:
+    """Return the timeline as HTML."""
+    told = "".join(f"<p>{html.escape(each)}</p>" for each in sentences(found))
+    table = Grid(
+        ("vdev", "pass", "begins", "ends (p10 to p90)", "cause"),
+        tuple((each.vdev, each.kind, clock(each.begins_s), _end(each), each.cause) for each in found.passes),
+    )
+    head = f"<h2>{html.escape(headline(found))}</h2>"
+    return head + html_table(table) + told + html_table(story_grid(found.story))
