@@ -78,13 +78,14 @@ class Course:
     drifts: float = 0.0
     name: str = ""
     told: tuple[tuple[float, float], ...] = ()
+    births: float = 0.0
 
     @property
     def total_s(self) -> float:
         """From the begin of the scan to its end [s]."""
         return self.visit_s + self.issue_s + self.tail_s
 
-    def seconds(self, drift: float = 0.0) -> F64:
+    def seconds(self, drift: float = 0.0, by_birth: float = 0.0) -> F64:
         """Return how long each cell of work takes: metadata phase, issue, tail [s].
 
         Parameters
@@ -94,7 +95,7 @@ class Course:
             (logarithm): on real pools what lies behind is younger and in smaller holes.
         """
         issue = np.maximum(np.diff(self.shape.at(EDGES)), 1e-9)
-        slower = issue * np.exp(self.drifts * drift * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
+        slower = issue * np.exp((self.drifts * drift + self.births * by_birth) * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
         issue = slower * issue.sum() / slower.sum() * self.issue_s
         visit = np.full(VISIT_CELLS, max(self.visit_s, 1e-9) / VISIT_CELLS)
         return np.concatenate((visit, issue, [max(self.tail_s, 1e-9)]))

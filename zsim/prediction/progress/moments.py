@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from zsim.prediction.progress.course import Course, done_cells
+from zsim.prediction.progress.course import Course, done_cells, straight
 from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import RunningScan
 
@@ -144,6 +144,10 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     From 2.2 on that is the total to be issued, when all is scanned.  Up to 2.1 what is skipped is counted as
     issued when it is visited, so that of what is scanned all but the rest needs repair.
     """
+    if in_rounds(scans, course):
+        course = replace(
+            course, visit_s=0.0, issue_s=course.visit_s + course.issue_s, shape=straight(), window=0.0, drifts=0.0
+        )
     shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
     if not shares:
         return course
@@ -154,6 +158,27 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
         repaired=course.repaired * ratio,
         needed=min(1.0, course.needed * ratio),
     )
+
+
+IN_ROUNDS = 0.02
+"""Share of the work issued before all is scanned, from which a scan is taken to go in rounds."""
+
+
+def in_rounds(scans: Sequence[RunningScan], course: Course) -> bool:
+    """Tell whether a scan issues before all is scanned: it has no memory for the records of the whole pool.
+
+    Then it scans, sorts and issues in turns (dsl_scan.c:dsl_scan_should_clear), and has no metadata phase of
+    which an end is to be waited for.
+    """
+    return course.visit_s > 0.0 and any(_issues_early(scan, course) for scan in scans)
+
+
+def _issues_early(scan: RunningScan, course: Course) -> bool:
+    if scan.format in ("legacy", "rebuild") or not scan.total or (scan.scanned or 0) >= WHOLE * scan.total:
+        return False
+    if _counts_skipped(scan, course.needed):
+        return _share(scan.processed, course.repaired) > IN_ROUNDS
+    return _share(scan.issued, scan.total * course.needed) > IN_ROUNDS
 
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:

@@ -61,6 +61,9 @@ class Noise:
     counters: float
     seconds: float
     drift: float = 0.0
+    tilt: float = 0.0
+    strange: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
+    drift_by_birth: float = 0.0
 
 
 @cache
@@ -136,9 +139,9 @@ def _correlation(length: float) -> F64:
     return found
 
 
-def covariance(noise: Noise, factor: float) -> F64:
+def covariance(noise: Noise, factor: float, strange: float = 0.0) -> F64:
     """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
-    found = np.full((CELLS, CELLS), noise.whole**2)
+    found = np.full((CELLS, CELLS), noise.whole**2 + strange**2)
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
     # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
     place = np.arange(VISIT_CELLS)
@@ -147,6 +150,8 @@ def covariance(noise: Noise, factor: float) -> F64:
     found[issue, issue] += factor**2 * (
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )
+    place = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
+    found[issue, issue] += noise.tilt**2 * np.outer(place, place)
     found[-1, :] = found[:, -1] = 0.0
     found[-1, -1] = noise.visit**2
     return found

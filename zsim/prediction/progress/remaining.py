@@ -125,15 +125,18 @@ def remaining(
     (`zsim.prediction.progress.noise`); its evidence is its weight.
     """
     noise = noise or fitted_noise()
-    factors = tuple(factor for factor, _ in noise.restless)
-    priors = [covariance(noise, factor) for factor in factors]
+    kinds = [
+        (covariance(noise, factor, strange), share * part)
+        for factor, share in noise.restless
+        for strange, part in noise.strange
+    ]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     rows = []
     for place, course in enumerate(adapted(course, scans) for course in courses):
         history = history_of(scans, course, facts, noise)
         rows += [
-            _component(place, course, history, priors[number], share * float(own[place]), noise.drift)
-            for number, (_, share) in enumerate(noise.restless)
+            _component(place, course, history, prior, share * float(own[place]), noise)
+            for prior, share in kinds
         ]
     return _mixed(courses, rows)
 
@@ -152,9 +155,9 @@ class _Component:
 
 
 def _component(
-    place: int, course: Course, history: History | None, prior: F64, share: float, drift: float
+    place: int, course: Course, history: History | None, prior: F64, share: float, noise: Noise
 ) -> _Component:
-    seconds = course.seconds(drift)
+    seconds = course.seconds(noise.drift, noise.drift_by_birth)
     state = history.last if history is not None else None
     done = done_cells(state.visited, state.issued) if state is not None else np.zeros(len(seconds))
     left = 1.0 - done
