@@ -79,6 +79,7 @@ class Course:
     name: str = ""
     told: tuple[tuple[float, float], ...] = ()
     births: float = 0.0
+    unlike: float = 0.05
 
     @property
     def total_s(self) -> float:

@@ -12,6 +12,7 @@ from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import RunningScan
 
 Clock = Literal["scan", "pass", "unknown"]
+VISIT_QUICK, VISIT_QUICK_LENGTH = 2.5, 0.01
 WHOLE = 0.995
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
 REPAIRED_ERROR = 0.15
@@ -59,6 +60,7 @@ class State:
     seconds: float | None
     clock: Clock
     error: float
+    counted: float = 0.0
 
     @property
     def phase(self) -> str:
@@ -108,11 +110,12 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
         issued, error = _share(scan.processed, course.repaired), REPAIRED_ERROR
     if issued is None:
         return None
+    counted = min(issued, 1.0)
     if error < REPAIRED_ERROR and issued > 0.0:
         # Issued is not done: what is under way, half of it on the mean at the end of a txg.
         issued, under_way = max(issued - course.window, issued * 0.02), course.window
-        error = math.hypot(error, 0.5 * under_way / max(issued, under_way, 1e-9))
-    return State(visited, min(issued, 1.0), seconds, clock, error)
+        error = math.hypot(error, noise.under_way * under_way / max(issued, under_way, 1e-9))
+    return State(visited if course.visit_s > 0.0 else 1.0, min(issued, 1.0), seconds, clock, error, counted)
 
 
 def _share(part: float | None, whole: float | None) -> float:
@@ -236,6 +239,8 @@ def history_of(
     states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
+    if scans[-1].format == "rebuild":
+        states = _slab_by_slab(states)
     stretches: list[Stretch] = []
     before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
     seen_visit = 0.0
@@ -246,6 +251,8 @@ def history_of(
         first = before[state.clock]
         gone = state.seconds - float(first.seconds or 0.0)
         work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
+        if course.visit_s <= 0.0 and state.issued <= first.issued:
+            continue
         if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
             continue
         stretches.append(Stretch(work, gone, _error(first, state, gone, noise)))
@@ -263,8 +270,23 @@ def history_of(
     return History(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
 
 
+def _slab_by_slab(states: Sequence[State]) -> list[State]:
+    """Return states of a rebuild: what was issued at an earlier status is done when more is issued."""
+    found, before, counted = [], 0.0, 0.0
+    for state in states:
+        if state.counted > counted:
+            before, counted = counted, state.counted
+        found.append(replace(state, issued=max(state.issued, before)))
+    return found
+
+
 def _error(first: State, state: State, gone: float, noise: Noise) -> float:
     """Return the standard deviation of the logarithm of a stretch that reading both ends leaves."""
     gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
     ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
-    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone))
+    scattered = 0.0
+    if state.issued <= 0.0 and state.visited > first.visited:
+        scattered = VISIT_QUICK * min(1.0, math.sqrt(2.0 * VISIT_QUICK_LENGTH / (state.visited - first.visited)))
+    # The begin of a scan waits for a txg; between two statuses the clock is known better.
+    clock = noise.seconds if first.issued <= 0.0 and first.seconds == 0.0 else noise.between
+    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, clock / gone), scattered)

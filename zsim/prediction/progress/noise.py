@@ -62,8 +62,10 @@ class Noise:
     seconds: float
     drift: float = 0.0
     tilt: float = 0.0
-    strange: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
+    strange: float = 1.5
     drift_by_birth: float = 0.0
+    under_way: float = 0.5
+    between: float = 0.25
 
 
 @cache

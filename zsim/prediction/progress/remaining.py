@@ -126,17 +126,24 @@ def remaining(
     """
     noise = noise or fitted_noise()
     kinds = [
-        (covariance(noise, factor, strange), share * part)
+        (covariance(noise, factor, strange), share, strange > 0.0)
         for factor, share in noise.restless
-        for strange, part in noise.strange
+        for strange in (0.0, noise.strange)
     ]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     rows = []
     for place, course in enumerate(adapted(course, scans) for course in courses):
         history = history_of(scans, course, facts, noise)
         rows += [
-            _component(place, course, history, prior, share * float(own[place]), noise)
-            for prior, share in kinds
+            _component(
+                place,
+                course,
+                history,
+                prior,
+                share * float(own[place]) * (course.unlike if strange else 1.0 - course.unlike),
+                noise,
+            )
+            for prior, share, strange in kinds
         ]
     return _mixed(courses, rows)
 

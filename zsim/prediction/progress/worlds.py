@@ -278,9 +278,7 @@ def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, resolved.release, resolved.memory)
         slab = 1 << metaslab_shift(resolved.pool_size // len(resolved.layout.vdevs), resolved.release)
-        if waits_for_metaslabs(resolved.release):
-            return 0.0
-        in_slab = slab * resolved.fill
+        in_slab = slab * min(1.0, OUTER * resolved.fill)
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(resolved.alloc, 1.0))
     if resolved.release.order != "sorted":

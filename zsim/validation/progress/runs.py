@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,9 +143,6 @@ def statuses(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> tup
     begin = before[-1] if before else 0.0
     seen = [sample for sample in seen if sample.time > begin]
     printed, total = format_of(bench), alloc_of(bench)
-    if printed == "rebuild":
-        # A metaslab is issued at once: done, when the counter rises, is what it was before.
-        seen = [sample._replace(issued=before.issued) for before, sample in pairwise(seen)]
     moved = [
         sample
         for place, sample in enumerate(seen)
