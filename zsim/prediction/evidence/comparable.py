@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
+from statistics import NormalDist, median
 from typing import Literal
 
 from zsim.base.units import format_bytes
@@ -135,6 +135,7 @@ def scan(resolved: ResolvedScenario, each: FinishedScan, latest: datetime | None
     if each.processed is not None and each.kind != "scrub" and len(resolved.layout.vdevs) > 1:
         # Vdevs of one pool are seldom equally full, and a resilver writes to one.
         shift += math.log(each.processed / whole_drive_bytes(resolved, each))
+    shift += _fullest(resolved, each)
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
@@ -155,6 +156,19 @@ def _unlike(resolved: ResolvedScenario, each: FinishedScan) -> tuple[float, ...]
     known = each.processed is not None and resolved.operation == "scrub"
     uneven = len(resolved.layout.vdevs) > 1 and not known
     return (*found, noise("scan.uneven")) if uneven else found
+
+
+def _fullest(resolved: ResolvedScenario, each: FinishedScan) -> float:
+    """Return by how much a scrub takes longer than in a pool of equally full vdevs, as a logarithm.
+
+    It waits for the fullest of them, of which the expected normal score is that of Blom (Statistical
+    Estimates and Transformed Beta-Variables, 1958); a resilver is of any of them.
+    """
+    count = len(resolved.layout.vdevs)
+    if count == 1 or (each.kind == "scrub") == (resolved.operation == "scrub"):
+        return 0.0
+    longer = noise("scan.uneven") * NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
+    return longer if each.kind == "scrub" else -longer
 
 
 def benchmark(each: Benchmark) -> Comparison | NotCompared:

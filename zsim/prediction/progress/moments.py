@@ -12,7 +12,6 @@ from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import RunningScan
 
 Clock = Literal["scan", "pass", "unknown"]
-VISIT_QUICK, VISIT_QUICK_LENGTH = 2.5, 0.01
 WHOLE = 0.995
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
 REPAIRED_ERROR = 0.15
@@ -286,7 +285,6 @@ def _error(first: State, state: State, gone: float, noise: Noise) -> float:
     ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
     scattered = 0.0
     if state.issued <= 0.0 and state.visited > first.visited:
-        scattered = VISIT_QUICK * min(1.0, math.sqrt(2.0 * VISIT_QUICK_LENGTH / (state.visited - first.visited)))
-    # The begin of a scan waits for a txg; between two statuses the clock is known better.
-    clock = noise.seconds if first.issued <= 0.0 and first.seconds == 0.0 else noise.between
-    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, clock / gone), scattered)
+        length = noise.visit_length / (state.visited - first.visited)
+        scattered = noise.visit_quick * min(1.0, math.sqrt(2.0 * length))
+    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone), scattered)

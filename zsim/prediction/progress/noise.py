@@ -8,10 +8,10 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,19 +65,27 @@ class Noise:
     strange: float = 1.5
     drift_by_birth: float = 0.0
     under_way: float = 0.5
-    between: float = 0.25
+    tail: float = 0.4
+    visit_quick: float = 2.5
+    visit_length: float = 0.01
+
+
+@cache
+def _numbers() -> Mapping[str, Any]:
+    return model_data.load_toml(MODEL)
+
+
+@cache
+def number(name: str, unit: str = "1") -> float:
+    """Return a number of ``models/unknowns/progress.toml``, such as ``layout.reach``."""
+    return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
 
 
 @cache
 def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
-    data = model_data.load_toml(MODEL)
-
-    def number(name: str, unit: str = "1") -> float:
-        return float(model_data.quantity_of(data, name, MODEL, unit).value)
-
     levels = tuple(
-        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in data["restless"]
+        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in _numbers()["restless"]
     )
     return Noise(
         whole=number("spread.whole"),
@@ -155,7 +163,7 @@ def covariance(noise: Noise, factor: float, strange: float = 0.0) -> F64:
     place = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
     found[issue, issue] += noise.tilt**2 * np.outer(place, place)
     found[-1, :] = found[:, -1] = 0.0
-    found[-1, -1] = noise.visit**2
+    found[-1, -1] = noise.tail**2
     return found
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from zsim.base.errors import InputError
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.compiled.warm import begin_compiling
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
-from zsim.operation.rules import rebuild_window, vdev_window, waits_for_metaslabs
+from zsim.operation.rules import rebuild_window, vdev_window
 from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
 from zsim.pool.simulator.population import HistoryError
@@ -30,6 +30,7 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
+from zsim.prediction.progress.noise import number
 from zsim.prediction.runs.member import MemberResult, whole_setup, world_of
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
@@ -39,10 +40,6 @@ from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.resolve import ResolvedScenario
 
 WHOLE_BLOCKS, RECORDS = 10_000_000, 1 << 18
-REBUILD_CLOSES = 0.8
-REACH, REFILLED = 2.0, 0.5
-"""How far in the data of a pool lies, over its fill: outer metaslabs weigh up to twice as much in the choice
-(metaslab.c:metaslab_space_weight); and the fill from which on freed holes are filled again."""
 EVEN_PACES, EVEN_VISIT = (1.2, 2.0, 3.0, 5.0, 9.0), 0.15
 """How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
 OTHER_SCAN = 0.1
@@ -124,7 +121,7 @@ class CourseWork(Work):
         if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
             moving = float(row["transfer"]) / max(result.run.end, 1e-9)
-            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, REACH * world.fill))
+            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, number("layout.reach") * world.fill))
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -137,6 +134,8 @@ class CourseWork(Work):
             needed=kept.needed,
             window=window_share(world, result.model),
             drifts=drifts(world),
+            births=births(world),
+            unlike=unlike(self.resolved),
             name=world_name(member),
         )
 
@@ -174,7 +173,7 @@ def even_courses(resolved: ResolvedScenario) -> tuple[Course, ...]:
             shape=straight(),
             repaired=each,
             needed=needed,
-            name="",
+            unlike=number("unlike.unnamed"),
         )
         for slower in EVEN_PACES
     )
@@ -243,6 +242,8 @@ def whole_course(
         needed=needed_share(world, pool, result.model),
         window=window_share(world, result.model),
         drifts=drifts(world),
+        births=births(world),
+        unlike=number("unlike.known"),
         name=world_name(member),
     )
 
@@ -278,15 +279,24 @@ def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, resolved.release, resolved.memory)
         slab = 1 << metaslab_shift(resolved.pool_size // len(resolved.layout.vdevs), resolved.release)
-        in_slab = slab * min(1.0, OUTER * resolved.fill)
+        in_slab = slab * min(1.0, number("layout.slab_fill") * resolved.fill)
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(resolved.alloc, 1.0))
     if resolved.release.order != "sorted":
         return 0.0
     vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
-    held = sum(vdev_window(vdev, resolved.release).limit for vdev in vdevs)
+    # The limit counts bytes before parity (dsl_scan.c:scan_exec_io), issued those with it.
+    held = sum(vdev_window(vdev, resolved.release).limit * with_parity(vdev) for vdev in vdevs)
     of = resolved.alloc * len(vdevs) / len(model.vdevs)
     return min(0.25, held / max(of, 1.0))
+
+
+def with_parity(vdev: VdevModel) -> float:
+    """Return bytes allocated over bytes of data, in whole stripes."""
+    if vdev.kind == "mirror":
+        return 1.0
+    data = vdev.data or len(vdev.read_leaf) - vdev.spares - vdev.parity
+    return 1.0 + vdev.parity / max(1, data)
 
 
 def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
@@ -297,12 +307,31 @@ def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
     """
     if resolved.operation != "rebuild":
         return tail_s
-    return max(tail_s, REBUILD_CLOSES * float(resolved.release.tunables["zfs_txg_timeout"]))
+    return max(tail_s, number("layout.rebuild_closes") * float(resolved.release.tunables["zfs_txg_timeout"]))
 
 
 def drifts(resolved: ResolvedScenario) -> float:
     """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
-    return min(1.0, resolved.fill / REFILLED) if one_sweep(resolved) else 0.0
+    return min(1.0, resolved.fill / number("layout.refilled")) if one_sweep(resolved) else 0.0
+
+
+def births(resolved: ResolvedScenario) -> float:
+    """Return how much of the drift of a scan by object a world has: its last files are the least rewritten."""
+    by_object = resolved.operation != "rebuild" and resolved.release.order != "sorted"
+    return min(1.0, resolved.fill / number("layout.refilled")) if by_object else 0.0
+
+
+def unlike(resolved: ResolvedScenario) -> float:
+    """Return how likely it is that the drives are none of those simulated: sticks, virtual disks, partitions.
+
+    A drive of the catalogue is what it says; of a class there are others; and what is smaller than the drives
+    of its class ever were is no such drive.
+    """
+    stated = resolved.scenario.drive
+    size = drive_models(resolved)[0].capacity_bytes
+    if stated is None or size < number("layout.smallest_drive", "B"):
+        return number("unlike.unnamed")
+    return share_of("class" if str(stated).startswith("generic-") else "known")
 
 
 def one_sweep(resolved: ResolvedScenario) -> bool:

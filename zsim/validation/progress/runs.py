@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from zsim.observe.texts import opened
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts
+from zsim.prediction.progress.noise import number
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, StatusFormat
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
@@ -55,15 +56,15 @@ def read_progress(path: Path) -> list[Sample]:
 
 
 def _sample(row: Mapping[str, str]) -> Sample:
-    def number(name: str) -> int:
+    def count(name: str) -> int:
         return int(float(row.get(name) or 0))
 
     return Sample(
         float(row["t_s"]),
-        number("examined"),
-        max(number("issued"), number("rebuild_issued")),
-        number("to_examine"),
-        number("processed"),
+        count("examined"),
+        max(count("issued"), count("rebuild_issued")),
+        count("to_examine"),
+        count("processed"),
     )
 
 
@@ -248,7 +249,7 @@ def next_claims(case: Case, bench: EmulatedRun) -> list[Claim]:
 
 def attach_s(bench: EmulatedRun) -> float:
     """Return how long an idle pool takes from the command to the scan [s]: its txgs, as 2.3.9 showed."""
-    return 1.0 if bench.mode != "rebuild" else 0.3
+    return number("attach.rebuild" if bench.mode == "rebuild" else "attach.scan", "s")
 
 
 def answer(
