@@ -52,6 +52,8 @@ class State:
         Whether that began with the scan, or when the metadata phase was over.
     error : float
         Standard deviation of the logarithm of the share, from how it was read.
+    counted : float
+        Share issued, with what is under way.
     """
 
     visited: float
@@ -147,9 +149,8 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     issued when it is visited, so that of what is scanned all but the rest needs repair.
     """
     if in_rounds(scans, course):
-        course = replace(
-            course, visit_s=0.0, issue_s=course.visit_s + course.issue_s, shape=straight(), window=0.0, drifts=0.0
-        )
+        whole = course.visit_s + course.issue_s
+        course = replace(course, visit_s=0.0, issue_s=whole, shape=straight(), window=0.0, drifts=0.0)
     shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
     if not shares:
         return course

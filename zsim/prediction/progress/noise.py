@@ -27,6 +27,14 @@ STEPS = 6
 """Of Gauss and Newton."""
 
 
+class Restless(NamedTuple):
+    """How restless a run may be: factors on the spreads of its stretches and of its whole, and how likely."""
+
+    factor: float
+    whole: float
+    share: float
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
     """Sizes of the departures: standard deviations of the logarithm of the pace.
@@ -41,12 +49,22 @@ class Noise:
         Of stretches of work, for a run of middling restlessness.
     slow_length, quick_length : float
         Over which they are correlated, as shares of the work.
-    restless : tuple of (float, float)
-        By how much a run may be more restless or less, and how likely that is.
-    drift : float
-        Of the mean pace, from the begin to the end of a scan by address.
+    restless : tuple of Restless
+        From an idle machine that nobody touches to a pool at work with a sick drive.
+    drift, drift_by_birth : float
+        Of the mean pace, from the begin to the end of a scan by address, and of one by object.
+    tilt : float
+        Of the drift of one run about the mean, from its begin to its end.
+    tail : float
+        Of what follows the last I/O.
+    unlike : float
+        Of what the run has in common, if the drives are none of those that are simulated.
+    visit_quick, visit_length : float
+        Of how evenly metadata lead to data, and over which share of the metadata phase.
     counters : float
         Of the share done that counters tell, about its logarithm.
+    under_way : float
+        Of bytes under way, as a share of the most there may be.
     seconds : float
         Of the time that is told [s].
     """
@@ -57,17 +75,17 @@ class Noise:
     slow_length: float
     quick: float
     quick_length: float
-    restless: tuple[tuple[float, float], ...]
+    restless: tuple[Restless, ...]
     counters: float
     seconds: float
+    under_way: float
+    tail: float
+    tilt: float
+    unlike: float
+    visit_quick: float
+    visit_length: float
     drift: float = 0.0
-    tilt: float = 0.0
-    strange: float = 1.5
     drift_by_birth: float = 0.0
-    under_way: float = 0.5
-    tail: float = 0.4
-    visit_quick: float = 2.5
-    visit_length: float = 0.01
 
 
 @cache
@@ -84,9 +102,8 @@ def number(name: str, unit: str = "1") -> float:
 @cache
 def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
-    levels = tuple(
-        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in _numbers()["restless"]
-    )
+    rows, names = _numbers()["restless"], Restless._fields
+    levels = tuple(Restless(*(float(row[name]["value"]) for name in names)) for row in rows)
     return Noise(
         whole=number("spread.whole"),
         visit=number("spread.visit"),
@@ -97,7 +114,14 @@ def fitted_noise() -> Noise:
         restless=levels,
         counters=number("spread.counters"),
         seconds=number("spread.seconds", "s"),
+        under_way=number("spread.under_way"),
+        tail=number("spread.tail"),
+        tilt=number("spread.tilt"),
+        unlike=number("spread.unlike"),
+        visit_quick=number("spread.visit_quick"),
+        visit_length=number("length.visit"),
         drift=number("mean.drift"),
+        drift_by_birth=number("mean.drift_by_birth"),
     )
 
 
@@ -149,9 +173,13 @@ def _correlation(length: float) -> F64:
     return found
 
 
-def covariance(noise: Noise, factor: float, strange: float = 0.0) -> F64:
-    """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
-    found = np.full((CELLS, CELLS), noise.whole**2 + strange**2)
+def covariance(noise: Noise, level: Restless, unlike: float = 0.0) -> F64:
+    """Return the covariance of the logarithm of the pace of all cells, for a restlessness.
+
+    `unlike` is beside what runs on simulated drives have in common: 0 for those.
+    """
+    found = np.full((CELLS, CELLS), (level.whole * noise.whole) ** 2 + unlike**2)
+    factor = level.factor
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
     # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
     place = np.arange(VISIT_CELLS)

@@ -121,30 +121,23 @@ def remaining(
 
     Notes
     -----
-    Each world, at each restlessness, is conditioned on the stretches that were seen
-    (`zsim.prediction.progress.noise`); its evidence is its weight.
+    Each world, at each restlessness, on drives like those simulated and on others, is conditioned on the
+    stretches that were seen (`zsim.prediction.progress.noise`); its evidence is its weight.
     """
     noise = noise or fitted_noise()
     kinds = [
-        (covariance(noise, factor, strange), share, strange > 0.0)
-        for factor, share in noise.restless
-        for strange in (0.0, noise.strange)
+        (covariance(noise, level, unlike), level.share, unlike > 0.0)
+        for level in noise.restless
+        for unlike in (0.0, noise.unlike)
     ]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     rows = []
     for place, course in enumerate(adapted(course, scans) for course in courses):
         history = history_of(scans, course, facts, noise)
-        rows += [
-            _component(
-                place,
-                course,
-                history,
-                prior,
-                share * float(own[place]) * (course.unlike if strange else 1.0 - course.unlike),
-                noise,
-            )
-            for prior, share, strange in kinds
-        ]
+        for covar, share, is_unlike in kinds:
+            known = course.unlike if is_unlike else 1.0 - course.unlike
+            weight = share * known * float(own[place])
+            rows.append(_component(place, course, history, covar, weight, noise))
     return _mixed(courses, rows)
 
 

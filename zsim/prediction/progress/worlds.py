@@ -316,7 +316,7 @@ def drifts(resolved: ResolvedScenario) -> float:
 
 
 def births(resolved: ResolvedScenario) -> float:
-    """Return how much of the drift of a scan by object a world has: its last files are the least rewritten."""
+    """Return how much of the drift of a scan by object a world has: its last files are rewritten least."""
     by_object = resolved.operation != "rebuild" and resolved.release.order != "sorted"
     return min(1.0, resolved.fill / number("layout.refilled")) if by_object else 0.0
 
@@ -331,7 +331,7 @@ def unlike(resolved: ResolvedScenario) -> float:
     size = drive_models(resolved)[0].capacity_bytes
     if stated is None or size < number("layout.smallest_drive", "B"):
         return number("unlike.unnamed")
-    return share_of("class" if str(stated).startswith("generic-") else "known")
+    return number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
 
 
 def one_sweep(resolved: ResolvedScenario) -> bool:
