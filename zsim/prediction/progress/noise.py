@@ -94,7 +94,7 @@ def _numbers() -> Mapping[str, Any]:
 
 
 @cache
-def number(name: str, unit: str = "1") -> float:
+def progress_number(name: str, unit: str = "1") -> float:
     """Return a number of ``models/unknowns/progress.toml``, such as ``layout.reach``."""
     return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
 
@@ -105,23 +105,23 @@ def fitted_noise() -> Noise:
     rows, names = _numbers()["restless"], Restless._fields
     levels = tuple(Restless(*(float(row[name]["value"]) for name in names)) for row in rows)
     return Noise(
-        whole=number("spread.whole"),
-        visit=number("spread.visit"),
-        slow=number("spread.slow"),
-        slow_length=number("length.slow"),
-        quick=number("spread.quick"),
-        quick_length=number("length.quick"),
+        whole=progress_number("spread.whole"),
+        visit=progress_number("spread.visit"),
+        slow=progress_number("spread.slow"),
+        slow_length=progress_number("length.slow"),
+        quick=progress_number("spread.quick"),
+        quick_length=progress_number("length.quick"),
         restless=levels,
-        counters=number("spread.counters"),
-        seconds=number("spread.seconds", "s"),
-        under_way=number("spread.under_way"),
-        tail=number("spread.tail"),
-        tilt=number("spread.tilt"),
-        unlike=number("spread.unlike"),
-        visit_quick=number("spread.visit_quick"),
-        visit_length=number("length.visit"),
-        drift=number("mean.drift"),
-        drift_by_birth=number("mean.drift_by_birth"),
+        counters=progress_number("spread.counters"),
+        seconds=progress_number("spread.seconds", "s"),
+        under_way=progress_number("spread.under_way"),
+        tail=progress_number("spread.tail"),
+        tilt=progress_number("spread.tilt"),
+        unlike=progress_number("spread.unlike"),
+        visit_quick=progress_number("spread.visit_quick"),
+        visit_length=progress_number("length.visit"),
+        drift=progress_number("mean.drift"),
+        drift_by_birth=progress_number("mean.drift_by_birth"),
     )
 
 
@@ -188,8 +188,8 @@ def covariance(noise: Noise, level: Restless, unlike: float = 0.0) -> F64:
     found[issue, issue] += factor**2 * (
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )
-    place = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
-    found[issue, issue] += noise.tilt**2 * np.outer(place, place)
+    away = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
+    found[issue, issue] += noise.tilt**2 * np.outer(away, away)
     found[-1, :] = found[:, -1] = 0.0
     found[-1, -1] = noise.tail**2
     return found

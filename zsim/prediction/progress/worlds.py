@@ -30,7 +30,7 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
-from zsim.prediction.progress.noise import number
+from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.runs.member import MemberResult, whole_setup, world_of
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
@@ -121,7 +121,9 @@ class CourseWork(Work):
         if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
             moving = float(row["transfer"]) / max(result.run.end, 1e-9)
-            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, number("layout.reach") * world.fill))
+            shape = with_zones(
+                shape, drive.zone_rates, moving, min(1.0, progress_number("layout.reach") * world.fill)
+            )
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -173,7 +175,7 @@ def even_courses(resolved: ResolvedScenario) -> tuple[Course, ...]:
             shape=straight(),
             repaired=each,
             needed=needed,
-            unlike=number("unlike.unnamed"),
+            unlike=progress_number("unlike.unnamed"),
         )
         for slower in EVEN_PACES
     )
@@ -243,7 +245,7 @@ def whole_course(
         window=window_share(world, result.model),
         drifts=drifts(world),
         births=births(world),
-        unlike=number("unlike.known"),
+        unlike=progress_number("unlike.known"),
         name=world_name(member),
     )
 
@@ -279,7 +281,7 @@ def window_share(resolved: ResolvedScenario, model: PlaneModel) -> float:
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, resolved.release, resolved.memory)
         slab = 1 << metaslab_shift(resolved.pool_size // len(resolved.layout.vdevs), resolved.release)
-        in_slab = slab * min(1.0, number("layout.slab_fill") * resolved.fill)
+        in_slab = slab * min(1.0, progress_number("layout.slab_fill") * resolved.fill)
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(resolved.alloc, 1.0))
     if resolved.release.order != "sorted":
@@ -307,18 +309,20 @@ def closing_s(resolved: ResolvedScenario, tail_s: float) -> float:
     """
     if resolved.operation != "rebuild":
         return tail_s
-    return max(tail_s, number("layout.rebuild_closes") * float(resolved.release.tunables["zfs_txg_timeout"]))
+    return max(
+        tail_s, progress_number("layout.rebuild_closes") * float(resolved.release.tunables["zfs_txg_timeout"])
+    )
 
 
 def drifts(resolved: ResolvedScenario) -> float:
     """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
-    return min(1.0, resolved.fill / number("layout.refilled")) if one_sweep(resolved) else 0.0
+    return min(1.0, resolved.fill / progress_number("layout.refilled")) if one_sweep(resolved) else 0.0
 
 
 def births(resolved: ResolvedScenario) -> float:
     """Return how much of the drift of a scan by object a world has: its last files are rewritten least."""
     by_object = resolved.operation != "rebuild" and resolved.release.order != "sorted"
-    return min(1.0, resolved.fill / number("layout.refilled")) if by_object else 0.0
+    return min(1.0, resolved.fill / progress_number("layout.refilled")) if by_object else 0.0
 
 
 def unlike(resolved: ResolvedScenario) -> float:
@@ -329,9 +333,9 @@ def unlike(resolved: ResolvedScenario) -> float:
     """
     stated = resolved.scenario.drive
     size = drive_models(resolved)[0].capacity_bytes
-    if stated is None or size < number("layout.smallest_drive", "B"):
-        return number("unlike.unnamed")
-    return number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
+    if stated is None or size < progress_number("layout.smallest_drive", "B"):
+        return progress_number("unlike.unnamed")
+    return progress_number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
 
 
 def one_sweep(resolved: ResolvedScenario) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from zsim.observe.texts import opened
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts
-from zsim.prediction.progress.noise import number
+from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, StatusFormat
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
@@ -249,7 +249,7 @@ def next_claims(case: Case, bench: EmulatedRun) -> list[Claim]:
 
 def attach_s(bench: EmulatedRun) -> float:
     """Return how long an idle pool takes from the command to the scan [s]: its txgs, as 2.3.9 showed."""
-    return number("attach.rebuild" if bench.mode == "rebuild" else "attach.scan", "s")
+    return progress_number("attach.rebuild" if bench.mode == "rebuild" else "attach.scan", "s")
 
 
 def answer(
