@@ -164,7 +164,9 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
 
 
 IN_ROUNDS = 0.02
-"""Share of the work issued before all is scanned, from which a scan is taken to go in rounds."""
+KEEPS_UP = 0.25
+"""Share of the work issued before all is scanned from which a scan is taken to go in rounds, and over what is
+scanned: a checkpoint every two hours (zfs_scan_checkpoint_intval) issues some as well."""
 
 
 def in_rounds(scans: Sequence[RunningScan], course: Course) -> bool:
@@ -180,8 +182,10 @@ def _issues_early(scan: RunningScan, course: Course) -> bool:
     if scan.format in ("legacy", "rebuild") or not scan.total or (scan.scanned or 0) >= WHOLE * scan.total:
         return False
     if _counts_skipped(scan, course.needed):
-        return _share(scan.processed, course.repaired) > IN_ROUNDS
-    return _share(scan.issued, scan.total * course.needed) > IN_ROUNDS
+        issued = _share(scan.processed, course.repaired)
+    else:
+        issued = _share(scan.issued, scan.total * course.needed)
+    return issued > max(IN_ROUNDS, KEEPS_UP * _share(scan.scanned, scan.total))
 
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:

@@ -329,11 +329,12 @@ def unlike(resolved: ResolvedScenario) -> float:
     """Return how likely it is that the drives are none of those simulated: sticks, virtual disks, partitions.
 
     A drive of the catalogue is what it says; of a class there are others; and what is smaller than the drives
-    of its class ever were is no such drive.
+    of its class ever were is no such drive.  A few GB are a root pool or a test on a part of one.
     """
     stated = resolved.scenario.drive
     size = drive_models(resolved)[0].capacity_bytes
-    if stated is None or size < progress_number("layout.smallest_drive", "B"):
+    few = resolved.alloc < progress_number("layout.smallest_data", "B")
+    if stated is None or few or size < progress_number("layout.smallest_drive", "B"):
         return progress_number("unlike.unnamed")
     return progress_number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
 
