@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
-from zsim.prediction.progress.moments import PoolFacts, adapted, clock_of, history_of, state_of
+from zsim.prediction.progress.moments import PoolFacts, adapted, clock_of, history_of, in_rounds, state_of
 from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
@@ -50,7 +50,7 @@ def test_work_seen_to_go_slowly_goes_on_slowly():
     seconds = course().seconds()
     done = done_cells(1.0, 0.5)
     took = 3.0 * float((seconds * done).sum())
-    prior = covariance(NOISE, NOISE.restless[0][0])
+    prior = covariance(NOISE, NOISE.restless[0])
     found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], prior)
     plain = posterior(seconds, [], [1.0 - done], prior)
     assert 1.5 < np.exp(found.logs[0] - plain.logs[0]) < 3.5
@@ -148,3 +148,51 @@ def test_what_is_skipped_tells_how_full_the_damaged_vdev_is():
     done = scan(scanned=10 * T, issued=T, total_issue=3 * T, elapsed=900.0)
     assert adapted(course(needed=0.5), [done]).needed == pytest.approx(0.3, rel=1e-6)
     assert adapted(course(), [scan(scanned=4 * T, issued=T)]).needed == 1.0
+
+
+def test_a_scan_that_issues_before_all_is_scanned_goes_in_rounds():
+    # No memory for all records: a third is scanned and issued, and two thirds are still to be done so.
+    seen = [
+        scan(scanned=T * k, issued=T * k * 9 // 10, total_issue=None, elapsed=2000.0 * k)
+        for k in (1, 2, 3, 4)
+    ]
+    low, middle, high = remaining([course()], seen, PoolFacts()).total()
+    assert middle == pytest.approx(2000.0 * 10.0 / 0.9, rel=0.12)
+    assert low > 15_000.0
+    assert high < 30_000.0
+    # What waits for the end of the metadata phase is told by none of these.
+    assert in_rounds(seen, course())
+    assert not in_rounds([scan(scanned=10 * T, issued=T, elapsed=900.0)], course())
+    assert not in_rounds([scan(scanned=5 * T, issued=T // 100, elapsed=900.0)], course())
+
+
+def test_drives_that_nobody_named_may_be_unlike_all_that_are_simulated():
+    # Sticks: thirty times as slow as any world, and evenly so.
+    seen = [scan(scanned=10 * T, issued=T * k, elapsed=1e3 + 27_000.0 * k) for k in (1, 2, 3)]
+    named = remaining([course()], seen[:1], PoolFacts()).total()[1]
+    unnamed = remaining([course(unlike=0.4)], seen[:1], PoolFacts()).total()[1]
+    assert named < unnamed < 330_000.0
+    assert remaining([course(unlike=0.4)], seen, PoolFacts()).total()[1] == pytest.approx(270_000.0, rel=0.2)
+
+
+def test_metadata_that_lead_to_no_data_come_first():
+    # A thousandth is scanned after 60 s: that is no reason to expect 60,000 s.
+    seen = scan(scanned=10 * T // 1000, issued=0, elapsed=60.0)
+    assert remaining([course()], [seen], PoolFacts()).total()[1] < 20_000.0
+
+
+def test_a_rebuild_has_done_what_was_issued_when_more_is_issued():
+    slabs = [
+        RunningScan(kind="rebuild", format="rebuild", total=10 * T, issued=T * k, elapsed=seconds)
+        for k, seconds in ((1, 1.0), (2, 901.0), (3, 1801.0))
+    ]
+    world = Course(0.0, 9000.0, 4.0, straight(), 2.0 * T, window=0.25)
+    history = history_of(slabs, world, PoolFacts(sorted=False), NOISE)
+    assert history.last.issued == pytest.approx(0.2, rel=1e-6)
+
+
+def test_legacy_scans_get_faster_towards_the_files_that_were_rewritten_least():
+    seconds = course(births=1.0).seconds(0.5, -0.2)
+    assert seconds.sum() == pytest.approx(course().total_s)
+    half = done_cells(1.0, 0.5)
+    assert (seconds * half).sum() > (course().seconds() * half).sum()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
+from statistics import NormalDist, median
 from typing import Literal
 
 from zsim.base.constants import constant
@@ -136,6 +136,7 @@ def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison 
     if each.processed is not None and each.kind != "scrub" and len(case.layout.vdevs) > 1:
         # Vdevs of one pool are seldom equally full, and a resilver writes to one.
         shift += math.log(each.processed / whole_drive_bytes(case, each))
+    shift += _fullest(case, each)
     probe = ScanProbe(each.kind, replaced, each.alloc)
     seen = Seen(math.log(each.duration), sigma)
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
@@ -155,6 +156,19 @@ def _unlike(case: Case, each: FinishedScan) -> tuple[float, ...]:
     known = each.processed is not None and case.operation == "scrub"
     uneven = len(case.layout.vdevs) > 1 and not known
     return (*found, noise("scan.uneven")) if uneven else found
+
+
+def _fullest(case: Case, each: FinishedScan) -> float:
+    """Return by how much a scrub takes longer than in a pool of equally full vdevs, as a logarithm.
+
+    It waits for the fullest of them, of which the expected normal score is that of Blom (Statistical
+    Estimates and Transformed Beta-Variables, 1958); a resilver is of any of them.
+    """
+    count = len(case.layout.vdevs)
+    if count == 1 or (each.kind == "scrub") == (case.operation == "scrub"):
+        return 0.0
+    longer = noise("scan.uneven") * NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
+    return longer if each.kind == "scrub" else -longer
 
 
 def benchmark(each: Benchmark) -> Comparison | NotCompared:

@@ -71,6 +71,10 @@ class Course:
         Bytes issued that are under way, as a share of those to be issued.
     drifts : float
         How much of the drift of a scan by address it has, from 0 to 1.
+    births : float
+        The same of a scan by object.
+    unlike : float
+        Probability that the drives are none of those that are simulated.
     name : str
         Which world, for people.
     told : tuple of (float, float)
@@ -88,13 +92,15 @@ class Course:
     drifts: float = 0.0
     name: str = ""
     told: tuple[tuple[float, float], ...] = ()
+    births: float = 0.0
+    unlike: float = 0.0
 
     @property
     def total_s(self) -> float:
         """From the begin of the scan to its end [s]."""
         return self.visit_s + self.issue_s + self.tail_s
 
-    def seconds(self, drift: float = 0.0) -> F64:
+    def seconds(self, drift: float = 0.0, by_birth: float = 0.0) -> F64:
         """Return how long each cell of work takes: metadata phase, issue, tail [s].
 
         Parameters
@@ -102,9 +108,12 @@ class Course:
         drift : float
             By how much a scan by address gets slower than in the world, from its begin to its end
             (logarithm): on real pools what lies behind is younger and in smaller holes.
+        by_birth : float
+            The same of a scan by object, whose last files are the least rewritten: it gets faster.
         """
         issue = np.maximum(np.diff(self.shape.at(EDGES)), 1e-9)
-        slower = issue * np.exp(self.drifts * drift * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
+        slope = self.drifts * drift + self.births * by_birth
+        slower = issue * np.exp(slope * (0.5 * (EDGES[:-1] + EDGES[1:]) - 0.5))
         issue = slower * issue.sum() / slower.sum() * self.issue_s
         visit = np.full(VISIT_CELLS, max(self.visit_s, 1e-9) / VISIT_CELLS)
         return np.concatenate((visit, issue, [max(self.tail_s, 1e-9)]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from zsim.base.constants import constant
-from zsim.prediction.progress.course import Course, done_cells
+from zsim.prediction.progress.course import Course, done_cells, straight
 from zsim.prediction.progress.noise import Noise, Stretch
 from zsim.scenario.evidence import RunningScan
 
@@ -53,6 +53,8 @@ class State:
         Whether that began with the scan, or when the metadata phase was over.
     error : float
         Standard deviation of the logarithm of the share, from how it was read.
+    counted : float
+        Share issued, with what is under way.
     """
 
     visited: float
@@ -60,6 +62,7 @@ class State:
     seconds: float | None
     clock: Clock
     error: float
+    counted: float = 0.0
 
     @property
     def phase(self) -> str:
@@ -109,11 +112,12 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
         issued, error = _share(scan.processed, course.repaired), REPAIRED_ERROR
     if issued is None:
         return None
+    counted = min(issued, 1.0)
     if error < REPAIRED_ERROR and issued > 0.0:
         # Issued is not done: what is under way, half of it on the mean at the end of a txg.
         issued, under_way = max(issued - course.window, issued * 0.02), course.window
-        error = math.hypot(error, 0.5 * under_way / max(issued, under_way, 1e-9))
-    return State(visited, min(issued, 1.0), seconds, clock, error)
+        error = math.hypot(error, noise.under_way * under_way / max(issued, under_way, 1e-9))
+    return State(visited if course.visit_s > 0.0 else 1.0, min(issued, 1.0), seconds, clock, error, counted)
 
 
 def _share(part: float | None, whole: float | None) -> float:
@@ -145,6 +149,9 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     From 2.2 on that is the total to be issued, when all is scanned.  Up to 2.1 what is skipped is counted as
     issued when it is visited, so that of what is scanned all but the rest needs repair.
     """
+    if in_rounds(scans, course):
+        whole = course.visit_s + course.issue_s
+        course = replace(course, visit_s=0.0, issue_s=whole, shape=straight(), window=0.0, drifts=0.0)
     shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
     if not shares:
         return course
@@ -155,6 +162,31 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
         repaired=course.repaired * ratio,
         needed=min(1.0, course.needed * ratio),
     )
+
+
+IN_ROUNDS = 0.02
+KEEPS_UP = 0.25
+"""Share of the work issued before all is scanned from which a scan is taken to go in rounds, and over what is
+scanned: a checkpoint every two hours (zfs_scan_checkpoint_intval) issues some as well."""
+
+
+def in_rounds(scans: Sequence[RunningScan], course: Course) -> bool:
+    """Tell whether a scan issues before all is scanned: it has no memory for the records of the whole pool.
+
+    Then it scans, sorts and issues in turns (dsl_scan.c:dsl_scan_should_clear), and has no metadata phase of
+    which an end is to be waited for.
+    """
+    return course.visit_s > 0.0 and any(_issues_early(scan, course) for scan in scans)
+
+
+def _issues_early(scan: RunningScan, course: Course) -> bool:
+    if scan.format in ("legacy", "rebuild") or not scan.total or (scan.scanned or 0) >= WHOLE * scan.total:
+        return False
+    if _counts_skipped(scan, course.needed):
+        issued = _share(scan.processed, course.repaired)
+    else:
+        issued = _share(scan.issued, scan.total * course.needed)
+    return issued > max(IN_ROUNDS, KEEPS_UP * _share(scan.scanned, scan.total))
 
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:
@@ -212,6 +244,8 @@ def history_of(
     states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
+    if scans[-1].format == "rebuild":
+        states = _slab_by_slab(states)
     stretches: list[Stretch] = []
     before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
     seen_visit = 0.0
@@ -222,6 +256,8 @@ def history_of(
         first = before[state.clock]
         gone = state.seconds - float(first.seconds or 0.0)
         work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
+        if course.visit_s <= 0.0 and state.issued <= first.issued:
+            continue
         if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
             continue
         stretches.append(Stretch(work, gone, _error(first, state, gone, noise)))
@@ -239,8 +275,22 @@ def history_of(
     return History(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
 
 
+def _slab_by_slab(states: Sequence[State]) -> list[State]:
+    """Return states of a rebuild: what was issued at an earlier status is done when more is issued."""
+    found, before, counted = [], 0.0, 0.0
+    for state in states:
+        if state.counted > counted:
+            before, counted = counted, state.counted
+        found.append(replace(state, issued=max(state.issued, before)))
+    return found
+
+
 def _error(first: State, state: State, gone: float, noise: Noise) -> float:
     """Return the standard deviation of the logarithm of a stretch that reading both ends leaves."""
     gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
     ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
-    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone))
+    scattered = 0.0
+    if state.issued <= 0.0 and state.visited > first.visited:
+        length = noise.visit_length / (state.visited - first.visited)
+        scattered = noise.visit_quick * min(1.0, math.sqrt(2.0 * length))
+    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone), scattered)

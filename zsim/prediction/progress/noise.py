@@ -8,10 +8,10 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ STEPS = whole_constant("progress.newton_steps")
 """Of Gauss and Newton."""
 
 
+class Restless(NamedTuple):
+    """How restless a run may be: factors on the spreads of its stretches and of its whole, and how likely."""
+
+    factor: float
+    whole: float
+    share: float
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
     """Sizes of the departures: standard deviations of the logarithm of the pace.
@@ -42,12 +50,22 @@ class Noise:
         Of stretches of work, for a run of middling restlessness.
     slow_length, quick_length : float
         Over which they are correlated, as shares of the work.
-    restless : tuple of (float, float)
-        By how much a run may be more restless or less, and how likely that is.
-    drift : float
-        Of the mean pace, from the begin to the end of a scan by address.
+    restless : tuple of Restless
+        From an idle machine that nobody touches to a pool at work with a sick drive.
+    drift, drift_by_birth : float
+        Of the mean pace, from the begin to the end of a scan by address, and of one by object.
+    tilt : float
+        Of the drift of one run about the mean, from its begin to its end.
+    tail : float
+        Of what follows the last I/O.
+    unlike : float
+        Of what the run has in common, if the drives are none of those that are simulated.
+    visit_quick, visit_length : float
+        Of how evenly metadata lead to data, and over which share of the metadata phase.
     counters : float
         Of the share done that counters tell, about its logarithm.
+    under_way : float
+        Of bytes under way, as a share of the most there may be.
     seconds : float
         Of the time that is told [s].
     """
@@ -58,34 +76,53 @@ class Noise:
     slow_length: float
     quick: float
     quick_length: float
-    restless: tuple[tuple[float, float], ...]
+    restless: tuple[Restless, ...]
     counters: float
     seconds: float
+    under_way: float
+    tail: float
+    tilt: float
+    unlike: float
+    visit_quick: float
+    visit_length: float
     drift: float = 0.0
+    drift_by_birth: float = 0.0
+
+
+@cache
+def _numbers() -> Mapping[str, Any]:
+    return model_data.load_toml(MODEL)
+
+
+@cache
+def progress_number(name: str, unit: str = "1") -> float:
+    """Return a number of ``models/unknowns/progress.toml``, such as ``layout.reach``."""
+    return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
 
 
 @cache
 def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
-    data = model_data.load_toml(MODEL)
-
-    def number(name: str, unit: str = "1") -> float:
-        return float(model_data.quantity_of(data, name, MODEL, unit).value)
-
-    levels = tuple(
-        (float(each["factor"]["value"]), float(each["share"]["value"])) for each in data["restless"]
-    )
+    rows, names = _numbers()["restless"], Restless._fields
+    levels = tuple(Restless(*(float(row[name]["value"]) for name in names)) for row in rows)
     return Noise(
-        whole=number("spread.whole"),
-        visit=number("spread.visit"),
-        slow=number("spread.slow"),
-        slow_length=number("length.slow"),
-        quick=number("spread.quick"),
-        quick_length=number("length.quick"),
+        whole=progress_number("spread.whole"),
+        visit=progress_number("spread.visit"),
+        slow=progress_number("spread.slow"),
+        slow_length=progress_number("length.slow"),
+        quick=progress_number("spread.quick"),
+        quick_length=progress_number("length.quick"),
         restless=levels,
-        counters=number("spread.counters"),
-        seconds=number("spread.seconds", "s"),
-        drift=number("mean.drift"),
+        counters=progress_number("spread.counters"),
+        seconds=progress_number("spread.seconds", "s"),
+        under_way=progress_number("spread.under_way"),
+        tail=progress_number("spread.tail"),
+        tilt=progress_number("spread.tilt"),
+        unlike=progress_number("spread.unlike"),
+        visit_quick=progress_number("spread.visit_quick"),
+        visit_length=progress_number("length.visit"),
+        drift=progress_number("mean.drift"),
+        drift_by_birth=progress_number("mean.drift_by_birth"),
     )
 
 
@@ -137,9 +174,13 @@ def _correlation(length: float) -> F64:
     return found
 
 
-def covariance(noise: Noise, factor: float) -> F64:
-    """Return the covariance of the logarithm of the pace of all cells, for a restlessness."""
-    found = np.full((CELLS, CELLS), noise.whole**2)
+def covariance(noise: Noise, level: Restless, unlike: float = 0.0) -> F64:
+    """Return the covariance of the logarithm of the pace of all cells, for a restlessness.
+
+    `unlike` is beside what runs on simulated drives have in common: 0 for those.
+    """
+    found = np.full((CELLS, CELLS), (level.whole * noise.whole) ** 2 + unlike**2)
+    factor = level.factor
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
     # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
     place = np.arange(VISIT_CELLS)
@@ -148,8 +189,10 @@ def covariance(noise: Noise, factor: float) -> F64:
     found[issue, issue] += factor**2 * (
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )
+    away = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
+    found[issue, issue] += noise.tilt**2 * np.outer(away, away)
     found[-1, :] = found[:, -1] = 0.0
-    found[-1, -1] = noise.visit**2
+    found[-1, -1] = noise.tail**2
     return found
 
 

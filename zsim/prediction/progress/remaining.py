@@ -122,20 +122,23 @@ def remaining(
 
     Notes
     -----
-    Each world, at each restlessness, is conditioned on the stretches that were seen
-    (`zsim.prediction.progress.noise`); its evidence is its weight.
+    Each world, at each restlessness, on drives like those simulated and on others, is conditioned on the
+    stretches that were seen (`zsim.prediction.progress.noise`); its evidence is its weight.
     """
     noise = noise or fitted_noise()
-    factors = tuple(factor for factor, _ in noise.restless)
-    priors = [covariance(noise, factor) for factor in factors]
+    kinds = [
+        (covariance(noise, level, unlike), level.share, unlike > 0.0)
+        for level in noise.restless
+        for unlike in (0.0, noise.unlike)
+    ]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     rows = []
     for place, course in enumerate(adapted(course, scans) for course in courses):
         history = history_of(scans, course, facts, noise)
-        rows += [
-            _component(place, course, history, priors[number], share * float(own[place]), noise.drift)
-            for number, (_, share) in enumerate(noise.restless)
-        ]
+        for covar, share, is_unlike in kinds:
+            known = course.unlike if is_unlike else 1.0 - course.unlike
+            weight = share * known * float(own[place])
+            rows.append(_component(place, course, history, covar, weight, noise))
     return _mixed(courses, rows)
 
 
@@ -153,9 +156,9 @@ class _Component:
 
 
 def _component(
-    place: int, course: Course, history: History | None, prior: F64, share: float, drift: float
+    place: int, course: Course, history: History | None, prior: F64, share: float, noise: Noise
 ) -> _Component:
-    seconds = course.seconds(drift)
+    seconds = course.seconds(noise.drift, noise.drift_by_birth)
     state = history.last if history is not None else None
     done = done_cells(state.visited, state.issued) if state is not None else np.zeros(len(seconds))
     left = 1.0 - done

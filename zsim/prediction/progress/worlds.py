@@ -16,9 +16,9 @@ from zsim.case.member import Member
 from zsim.case.worlds import in_world
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.compiled.warm import begin_compiling
-from zsim.engine.model import PlaneModel
+from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
-from zsim.operation.rules import rebuild_window, vdev_window, waits_for_metaslabs
+from zsim.operation.rules import rebuild_window, vdev_window
 from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
 from zsim.pool.simulator.population import HistoryError
@@ -33,6 +33,7 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
+from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
@@ -43,10 +44,6 @@ from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.vdevs.kind import kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
-REBUILD_CLOSES = constant("progress.rebuild_closes")
-REACH, REFILLED = constant("progress.reach"), constant("progress.refilled")
-"""How far in the data of a pool lies, over its fill: outer metaslabs weigh up to twice as much in the choice
-(metaslab.c:metaslab_space_weight); and the fill from which on freed holes are filled again."""
 EVEN_PACES = (
     constant("progress.even_fastest"), constant("progress.even_fast"), constant("progress.even_middle"),
     constant("progress.even_slow"), constant("progress.even_slowest"),
@@ -130,7 +127,9 @@ class CourseWork(Work):
         if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
             moving = float(row["transfer"]) / max(result.run.end, 1e-9)
-            shape = with_zones(shape, drive.zone_rates, moving, min(1.0, REACH * world.fill))
+            shape = with_zones(
+                shape, drive.zone_rates, moving, min(1.0, progress_number("layout.reach") * world.fill)
+            )
         # The tail of a sample is that of its last txgs, which come once in the real run too.
         tail = closing_s(world, result.run.end * shape.tail / (1.0 + shape.tail))
         tail = min(tail, 0.5 * (time_s - visit))
@@ -143,6 +142,8 @@ class CourseWork(Work):
             needed=kept.needed,
             window=window_share(world, result.model),
             drifts=drifts(world),
+            births=births(world),
+            unlike=unlike(self.case),
             name=world_name(member),
         )
 
@@ -179,7 +180,7 @@ def even_courses(case: Case) -> tuple[Course, ...]:
             shape=straight(),
             repaired=each,
             needed=needed,
-            name="",
+            unlike=progress_number("unlike.unnamed"),
         )
         for slower in EVEN_PACES
     )
@@ -246,6 +247,8 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         needed=needed_share(world, pool, result.model),
         window=window_share(world, result.model),
         drifts=drifts(world),
+        births=births(world),
+        unlike=progress_number("unlike.known"),
         name=world_name(member),
     )
 
@@ -281,17 +284,22 @@ def window_share(case: Case, model: PlaneModel) -> float:
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, case.release, case.memory)
         slab = 1 << metaslab_shift(case.pool_size // len(case.layout.vdevs), case.release)
-        if waits_for_metaslabs(case.release):
-            return 0.0
-        in_slab = slab * case.fill
+        in_slab = slab * min(1.0, progress_number("layout.slab_fill") * case.fill)
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(case.alloc, 1.0))
     if case.release.order != "sorted":
         return 0.0
     vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
-    held = sum(vdev_window(vdev, case.release).limit for vdev in vdevs)
+    # The limit counts bytes before parity (dsl_scan.c:scan_exec_io), issued those with it.
+    held = sum(vdev_window(vdev, case.release).limit * with_parity(vdev) for vdev in vdevs)
     of = case.alloc * len(vdevs) / len(model.vdevs)
     return min(0.25, held / max(of, 1.0))
+
+
+def with_parity(vdev: VdevModel) -> float:
+    """Return bytes allocated over bytes of data, in whole stripes."""
+    columns = kind_of(vdev.kind).columns(vdev)
+    return columns / max(1, columns - vdev.parity)
 
 
 def closing_s(case: Case, tail_s: float) -> float:
@@ -302,12 +310,34 @@ def closing_s(case: Case, tail_s: float) -> float:
     """
     if case.operation != "rebuild":
         return tail_s
-    return max(tail_s, REBUILD_CLOSES * float(case.release.tunables["zfs_txg_timeout"]))
+    return max(
+        tail_s, progress_number("layout.rebuild_closes") * float(case.release.tunables["zfs_txg_timeout"])
+    )
 
 
 def drifts(case: Case) -> float:
     """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
-    return min(1.0, case.fill / REFILLED) if one_sweep(case) else 0.0
+    return min(1.0, case.fill / progress_number("layout.refilled")) if one_sweep(case) else 0.0
+
+
+def births(case: Case) -> float:
+    """Return how much of the drift of a scan by object a world has: its last files are rewritten least."""
+    by_object = case.operation != "rebuild" and case.release.order != "sorted"
+    return min(1.0, case.fill / progress_number("layout.refilled")) if by_object else 0.0
+
+
+def unlike(case: Case) -> float:
+    """Return how likely it is that the drives are none of those simulated: sticks, virtual disks, partitions.
+
+    A drive of the catalogue is what it says; of a class there are others; and what is smaller than the drives
+    of its class ever were is no such drive.  A few GB are a root pool or a test on a part of one.
+    """
+    stated = case.scenario.drive
+    size = case.drive.capacity_bytes
+    few = case.alloc < progress_number("layout.smallest_data", "B")
+    if stated is None or few or size < progress_number("layout.smallest_drive", "B"):
+        return progress_number("unlike.unnamed")
+    return progress_number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
 
 
 def one_sweep(case: Case) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,9 @@ from zsim.validation.predicting import attempt, predict_fields
 from zsim.validation.progress.rows import KINDS, Row, fields_of
 
 LAST_BY_ALLOC = "last_by_alloc_s"
+CAPACITY = re.compile(r"\b(\d+(?:\.\d+)?) (TB|GB)\b")
+DECIMAL = {"GB": 1e9, "TB": 1e12}
+SHINGLED = "generic-5400rpm-smr"
 
 
 def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
@@ -47,9 +51,27 @@ def fields_before(row: Row, events: Sequence[Mapping[str, Any]], place: int) -> 
     # What is replaced by what stands beside the event: a shingled target, for one.
     drives = "; ".join(str(each) for each in (row.get("drive_model"), event.get("note")) if each)
     known = {"alloc_bytes": alloc, "replaced_drives": 1, "drive_model": drives or None}
-    fields = fields_of({**row, **known}, kind)
+    capacity = row.get("drive_bytes") or capacity_in(str(row.get("drive_model") or ""))
+    fields = fields_of({**row, **known, "drive_bytes": capacity}, kind)
+    if kind != "scrub":
+        fields |= shingled_in(str(event.get("note") or ""), fields)
     found = [_evidence(each) for each in events[:place] if each.get("duration_s")]
     return fields | ({"evidence": found} if found else {})
+
+
+def capacity_in(text: str) -> float | None:
+    """Return the capacity that is written in words beside a drive's name, if it is one [bytes]."""
+    found = {float(number) * DECIMAL[unit] for number, unit in CAPACITY.findall(text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def shingled_in(note: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the drives of an event whose note calls the new one, or both, shingled."""
+    if not re.search(r"\btarget SMR|SMR target", note):
+        return {}
+    size = fields.get("drive_size")
+    found = {"new_drive": SHINGLED} | ({"new_drive_size": size} if size else {})
+    return found | ({"drive": SHINGLED} if "source and target SMR" in note else {})
 
 
 def alloc_of(events: Sequence[Mapping[str, Any]], place: int) -> float | None:

@@ -12,13 +12,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zsim.observe.texts import opened
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts
+from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan, StatusFormat
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
@@ -56,15 +56,15 @@ def read_progress(path: Path) -> list[Sample]:
 
 
 def _sample(row: Mapping[str, str]) -> Sample:
-    def number(name: str) -> int:
+    def count(name: str) -> int:
         return int(float(row.get(name) or 0))
 
     return Sample(
         float(row["t_s"]),
-        number("examined"),
-        max(number("issued"), number("rebuild_issued")),
-        number("to_examine"),
-        number("processed"),
+        count("examined"),
+        max(count("issued"), count("rebuild_issued")),
+        count("to_examine"),
+        count("processed"),
     )
 
 
@@ -144,9 +144,6 @@ def statuses(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> tup
     begin = before[-1] if before else 0.0
     seen = [sample for sample in seen if sample.time > begin]
     printed, total = format_of(bench), alloc_of(bench)
-    if printed == "rebuild":
-        # A metaslab is issued at once: done, when the counter rises, is what it was before.
-        seen = [sample._replace(issued=before.issued) for before, sample in pairwise(seen)]
     moved = [
         sample
         for place, sample in enumerate(seen)
@@ -252,7 +249,7 @@ def next_claims(case: ValidationCase, bench: EmulatedRun) -> list[Claim]:
 
 def attach_s(bench: EmulatedRun) -> float:
     """Return how long an idle pool takes from the command to the scan [s]: its txgs, as 2.3.9 showed."""
-    return 1.0 if bench.mode != "rebuild" else 0.3
+    return progress_number("attach.rebuild" if bench.mode == "rebuild" else "attach.scan", "s")
 
 
 def answer(
