@@ -130,7 +130,7 @@ def show_import(imported: ImportedPool) -> None:
     )
     show(with_title("Found", Grid(("field", "value", "from"), found)))
     assumed = tuple((each.field, each.text, each.why) for each in imported.assumptions)
-    show(with_title("Assumed for the rest", Grid(("field", "taken as", "why"), assumed)))
+    show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), assumed)))
     if imported.progress is not None:
         click.echo(f"\nScan: {scan_words(imported.progress)}.")
     for note in imported.notes:

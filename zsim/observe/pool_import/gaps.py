@@ -1,4 +1,4 @@
-"""What an import leaves open: said first, because the answer hangs on it."""
+"""What an import leaves open: said first, because the answer depends on it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
     commands = "; ".join(dict.fromkeys(command for _, command in open_gaps))
     return [
-        f"{GAP}{listed}. Nothing here tells it, the answer hangs on it, and a usual value is only a guess:"
-        f" add the output of {commands}, or state it with --set"
+        f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"
+        f" add the output of {commands}, or give the value with --set"
     ]
 
 
