@@ -59,12 +59,12 @@ def test_shares_have_a_decimal_below_ten(share: float, text: str) -> None:
 def test_the_interval_is_said_and_so_is_its_absence() -> None:
     known = answer(resilver_s=Quantiles(p10=28_800.0, p50=36_000.0, p90=72_000.0))
     assert wording.interval(known) == "80 % interval (p10-p90): 8 h to 20 h."
-    assert wording.interval(answer()).startswith("No p10-p90 interval")
+    assert wording.interval(answer()).startswith("No 80 % interval (p10-p90)")
 
 
 def test_the_error_of_sampling_is_told_apart() -> None:
     exact = answer(uncertainty=Uncertainty(sampling_half_width_s=600.0))
-    assert wording.interval(exact).endswith("Sampling error: 10 min either way (95 %).")
+    assert wording.interval(exact).endswith("Sampling error: +/- 10 min (95 %).")
 
 
 def test_the_volume_of_a_scrub_has_no_repairs() -> None:
@@ -82,7 +82,9 @@ def test_an_answer_of_no_time_has_a_pace_all_the_same() -> None:
 
 
 def test_the_bottleneck_is_a_sentence_with_what_would_be_left() -> None:
-    found = Bottleneck(resource="the replacement drive", utilisation=0.85, why="it seeks.", without_it_s=18_000.0)
+    found = Bottleneck(
+        resource="the replacement drive", utilisation=0.85, why="it seeks.", without_it_s=18_000.0
+    )
     assert wording.bottleneck(answer(bottleneck=found)) == (
         "The replacement drive, busy 85 % of the time.",
         "It seeks.",
@@ -92,7 +94,7 @@ def test_the_bottleneck_is_a_sentence_with_what_would_be_left() -> None:
 
 def test_where_nothing_is_left_nothing_else_holds_it_up() -> None:
     found = Bottleneck(resource="x", utilisation=0.5, without_it_s=1.0)
-    assert wording.bottleneck(answer(bottleneck=found))[-1].endswith("nothing else would hold it up.")
+    assert wording.bottleneck(answer(bottleneck=found))[-1].endswith("would take next to nothing.")
 
 
 def test_a_row_of_drives_has_as_many_cells_as_the_table_has_columns() -> None:

@@ -119,7 +119,8 @@ class Requirement:
         """
         match = _FORM.fullmatch(text)
         if match is None:
-            raise InputError("--require", text, "it has the form NAME < VALUE", 'write for instance "p90 < 24h"')
+            allowed, remedy = "it has the form NAME < VALUE", 'write for instance "p90 < 24h"'
+            raise InputError("--require", text, allowed, remedy)
         name = match[1].lower()
         if name not in QUANTITIES:
             allowed = f"known are {', '.join(QUANTITIES)}"

@@ -175,7 +175,5 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
             f"{format_duration(lost)} of work is lost; {RATES_ANEW}"
         )
     else:
-        said.append(
-            f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}"
-        )
+        said.append(f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}")
     return tuple(said)

@@ -32,9 +32,7 @@ REMEDIES = {
     "delay": "--detect 12h, or --spare hot",
     "hours": "state more of the pool, or --hours 24",
 }
-CLOSING = (
-    "Fire, theft, operator errors and software defects are not included: redundancy is no backup.",
-)
+CLOSING = ("Fire, theft, operator errors and software defects are not included: redundancy is no backup.",)
 
 
 def odds(value: float, digits: int = 1) -> str:

@@ -115,12 +115,14 @@ def _of_the_pool(case: Case) -> list[Unknown]:
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if case.assumed("history"):
         stored = 0.0 if case.assumed("fill") else data_bytes(case)
-        found.append(Unknown("history", "history", "say what the pool stores (--history)", choices=uses(stored)))
+        found.append(Unknown("history", "history", "say what it stores (--history)", choices=uses(stored)))
     if case.assumed("frag") or case.assumed("history"):
         # FRAG that is stated is kept in every world: what it leaves open is how it came about.
         known = not case.assumed("frag")
         field = "churn" if known else "frag"
-        remedy = "say what the pool stores (--history)" if known else "state FRAG (zpool list) or the pool's history"
+        remedy = (
+            "say what it stores (--history)" if known else "state FRAG (zpool list) or the pool's history"
+        )
         found.append(Unknown("churn", field, remedy, CHURN_SPREAD))
     if case.assumed("recordsize") or case.assumed("history"):
         found.append(Unknown("file_size", "files", "give block sizes (--blocks)", FILE_SPREAD))
