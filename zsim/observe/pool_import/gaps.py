@@ -23,19 +23,20 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     files = evidence.files
     blocks = files.pointers is not None or files.statistics is not None
     open_gaps = [
-        (words, command)
+        (field, words, command)
         for field, settled, words, command in GAPS
         if not any(evidence.value(each) is not None for each in settled)
         and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
         return []
-    what = [words for words, _ in open_gaps]
+    what = [words for _, words, _ in open_gaps]
     listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
-    commands = "; ".join(dict.fromkeys(command for _, command in open_gaps))
+    commands = "; ".join(dict.fromkeys(command for _, _, command in open_gaps))
+    stated = " ".join(f"--set {field}=VALUE" for field, _, _ in open_gaps)
     return [
         f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"
-        f" add the output of {commands}, or give the value with --set"
+        f" add the output of {commands}, or state it with {stated}"
     ]
 
 

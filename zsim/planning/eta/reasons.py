@@ -130,7 +130,7 @@ def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tu
             "little or nothing issued is normal in the metadata phase, until about "
             f"{_moment(at, visit)}; worry if that has not changed {_at(at, late)}"
         )
-    said.append(f"worry if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
+    said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)
 
 
@@ -161,8 +161,9 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
             )
         else:
             said.append(
-                f"replacing a second drive now does not disturb this resilver in {name}: it waits for "
-                f"a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
+                f"replacing a second drive now does not disturb this resilver in {name}: the second "
+                "drive waits for a pass of its own; both are done in about "
+                f"{format_duration(left.p50 + total.p50)}"
             )
     if case.operation == "rebuild":
         said.append(
