@@ -101,15 +101,13 @@ def accuracy() -> str:
     """Return how zsim came out against all measurements, and against the field reports, in a few lines."""
     claims, summary = validation().claims, validation().summary
     head, rows, _ = overview.glance_grid(claims)
+    told = wording.score_sentences(summary)[:SENTENCES]
     run = dict(zip(head, next(row for row in rows if row[0].startswith("zfs-run")), strict=True))
     lines = (
         f"All measurements: {wording.headline(summary)}",
         f"Runs of the real OpenZFS code with a given block list: {run['cases']} cases, median error in time "
         f"{run['median error in time']}.",
-        *(
-            f"Field reports: {line[0].lower()}{line[1:]}"
-            for line in wording.score_sentences(summary)[:SENTENCES]
-        ),
+        *(f"Field reports: {line[0].lower()}{line[1:]}" for line in told),
     )
     return "\n" + "".join(f"* {line}\n" for line in lines) + "\n"
 

@@ -26,21 +26,27 @@ STDOUT = "-"
     help="Write the scenario, for zsim predict --scenario; - prints it for zsim predict -.",
 )
 @click.option(
-    "--pool", metavar="NAME", help="The pool, where the files are about several; without files, ask it here."
+    "--pool",
+    metavar="NAME",
+    help="Which pool, if the files show several; without files, query it on this host.",
 )
 @click.option(
     "--script",
     "wants_script",
     is_flag=True,
-    help="Print the script that collects a pool's outputs elsewhere.",
+    help="Print a script that collects a pool's outputs on another host.",
 )
 @click.option(
     "--blocks/--no-blocks",
     default=True,
-    help="Keep the list of zdb -Lbbbbb as Parquet beside the scenario, or only its sums.",
+    help="Keep the block list of zdb -Lbbbbb as Parquet beside the scenario, or only its totals.",
 )
 @click.option(
-    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A field known better. May be repeated."
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A field of the scenario that you know better. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(

@@ -23,7 +23,7 @@ NOTHING_ANSWERED = 1
 @click.option(
     "--store",
     metavar="FILE.jsonl|.sqlite",
-    help="Keep answers as they come; a stopped sweep goes on from it.",
+    help="Keep answers as they come; a stopped sweep resumes from it.",
 )
 @click.option("--shard", metavar="I/N", help="With a store FILE.sqlite: do only this part of the work.")
 @click.option("--dask", metavar="ADDRESS", help="With a store FILE.sqlite: a dask cluster does the work.")
