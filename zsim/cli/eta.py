@@ -26,7 +26,7 @@ LEAST_EVERY_S = 1
 @click.option(
     "--pool",
     metavar="NAME",
-    help="Run 'zpool status NAME' here; with FILEs: which pool, if they show several.",
+    help="Run 'zpool status NAME' here; with files: which pool of several.",
 )
 @click.option("--watch", metavar="SECONDS", help="With --pool: ask again at this interval, and redraw a bar.")
 @click.option("--log", metavar="FILE.jsonl", help="Append each answer as a line of JSON.")

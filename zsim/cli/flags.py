@@ -54,7 +54,7 @@ FLAGS = (
     ),
     Flag("metaslabs", "FILE", "Free space of each metaslab: CSV from 'zsim import'."),
     Flag("ashift", "N", "Sector size of the pool as a power of two: 9 to 16."),
-    Flag("memory", "SIZE", "Main memory of the host, such as 16G."),
+    Flag("memory", "SIZE", "RAM of the host, such as 16G."),
     Flag("cpus", "N", "Processors of the host."),
     Flag(
         "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
@@ -87,7 +87,7 @@ REPEATED = (
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (
-    ("write_cache", "--write-cache/--no-write-cache", "Whether the drives' write caches are on."),
+    ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
 TUNABLE_HELP = "A ZFS tunable that differs from the release's default. May be repeated."

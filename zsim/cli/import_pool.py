@@ -28,7 +28,7 @@ STDOUT = "-"
 @click.option(
     "--pool",
     metavar="NAME",
-    help="Which pool, if the files show several; without files, query it on this host.",
+    help="Which pool of several in the files; without files, query it here.",
 )
 @click.option(
     "--script",
@@ -46,7 +46,7 @@ STDOUT = "-"
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A field of the scenario that you know better. May be repeated.",
+    help="Overrides a field. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(

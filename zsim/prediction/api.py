@@ -204,7 +204,7 @@ def warnings(case: Case) -> tuple[str, ...]:
     found = []
     if "smr" in (case.drive.recording, case.new_drive.recording):
         found.append(
-            "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
+            "one of the drives is shingled (SMR): once its persistent cache is full it rewrites whole bands, "
             "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
             "such resilvers"
         )
