@@ -30,8 +30,6 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.rules import all_rules
 from zsim.prediction.answer.drawing import render
 from zsim.prediction.answer.prediction import Prediction
-from zsim.prediction.answer.wording import Grid
-from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
 from zsim.validation.api import Validation, validate
 from zsim.validation.report import document, overview, wording
@@ -41,11 +39,15 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 ACCURACY = "<!-- accuracy: made by docs/make.py from zsim validate -->"
 SPEED = "<!-- speed: made by docs/make.py --measure -->"
-SPEED_PAGES = (ROOT / "README.md", DOCS / "explanation" / "performance.md")
+SPEED_ROWS = ("what", "---", "first run", "predict, 1 PB", "engine, no caches")
+"""Rows of the table of speed that README.md shows; the others stand in performance.md."""
 MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
 STATUS = DOCS / "examples" / "zpool-status.txt"
 ETA_JOB = "zpool status tank | zsim eta"
+SHOWN = ("Resilver", "Bottleneck", "Where the time goes", "Main sources of uncertainty")
+"""Blocks of a prediction that README.md shows; the tutorial tells of the others."""
 TOLERANCE = 0.05
+SENTENCES = 3
 COMMAND_LINE = (
     "Results go to stdout, progress and messages to stderr. With `--json` stdout holds nothing but JSON. "
     "`NO_COLOR` is honoured.",
@@ -78,11 +80,17 @@ def between(text: str, start: str, end: str, content: str) -> str:
 def readme() -> str:
     """Return README.md with the present transcript and table of accuracy."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    transcript = f"```console\n$ {MAIN_JOB}\n{run(MAIN_JOB)}\n```\n"
+    transcript = f"```console\n$ {MAIN_JOB}\n{shortened(run(MAIN_JOB))}\n```\n"
     text = between(text, f"<!-- transcript: {MAIN_JOB} -->", "<!-- end of transcript -->", transcript)
     finish = f"```console\n$ {ETA_JOB}\n{run(f'zsim eta {STATUS}')}\n```\n"
     text = between(text, f"<!-- transcript: {ETA_JOB} -->", "<!-- end of finish -->", finish)
     return between(text, ACCURACY, "<!-- end of accuracy -->", accuracy())
+
+
+def shortened(text: str) -> str:
+    """Return the blocks of a prediction that README.md shows, dots for the others."""
+    blocks = [block for block in text.split("\n\n") if block.startswith(SHOWN)]
+    return "\n\n".join([*blocks, "[...]"])
 
 
 @functools.cache
@@ -92,23 +100,18 @@ def validation() -> Validation:
 
 
 def accuracy() -> str:
-    """Return what zsim was held against and how it came out, and the published cases one by one."""
+    """Return how zsim came out against all measurements, and against the field reports, in a few lines."""
     claims, summary = validation().claims, validation().summary
-    told = [claim for claim in claims if claim.kind in ("seed", "published")]
-    sentences = "\n".join(f"* {line}" for line in wording.score_sentences(summary))
-    return (
-        f"\n{wording.headline(summary)} What fails stands first in the report.\n\n"
-        f"{markdown(overview.glance_grid(claims))}\nOf the field reports, which state some things and leave "
-        f"the rest to the interval:\n\n{sentences}\n\n{markdown(_field_classes(summary))}\n"
-        "The published studies and reports, one by one:\n\n"
-        f"{markdown(wording.without(overview.cases_grid(told), 'info'))}\n"
+    head, rows, _ = overview.glance_grid(claims)
+    told = wording.score_sentences(summary)[:SENTENCES]
+    run = dict(zip(head, next(row for row in rows if row[0].startswith("zfs-run")), strict=True))
+    lines = (
+        f"All measurements: {wording.headline(summary)}",
+        f"Runs of the real OpenZFS code with a given block list: {run['cases']} cases, median error in time "
+        f"{run['median error in time']}.",
+        *(f"Field reports: {line[0].lower()}{line[1:]}" for line in told),
     )
-
-
-def _field_classes(summary: dict[str, Any]) -> Grid:
-    """Return the scores of the field reports by class."""
-    grid = wording.classes_grid(summary)
-    return Grid(grid.head, tuple(row for row in grid.rows if row[0].startswith(overview.FIELD)), grid.numeric)
+    return "\n" + "".join(f"* {line}\n" for line in lines) + "\n"
 
 
 def validation_page() -> str:
@@ -272,9 +275,14 @@ def measure() -> int:
     """Measure the speed, and write the table to the pages that show it."""
     command = [sys.executable, "-m", "tests.benchmarks.table"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    for path in SPEED_PAGES:
+    rows = (row for row in done.stdout.splitlines() if row.removeprefix("|").strip().startswith(SPEED_ROWS))
+    pages = {
+        ROOT / "README.md": "".join(f"{row}\n" for row in rows),
+        DOCS / "explanation" / "performance.md": done.stdout,
+    }
+    for path, table in pages.items():
         text = path.read_text(encoding="utf-8")
-        path.write_text(between(text, SPEED, "<!-- end of speed -->", f"\n{done.stdout}\n"), encoding="utf-8")
+        path.write_text(between(text, SPEED, "<!-- end of speed -->", f"\n{table}\n"), encoding="utf-8")
     return 0
 
 

@@ -253,7 +253,7 @@ def test_activity_is_numbered_by_the_layout():
     assert (drive.leaf, drive.role) == (0, "source")
     idle = import_pasted(status("none requested") + IOSTAT)
     assert not idle.scenario.evidence
-    assert any("no scan runs: iostat is left out" in note for note in idle.notes)
+    assert any("iostat is ignored: no scan is running" in note for note in idle.notes)
 
 
 IOSTAT_X = (OUTPUTS / "iostat-x.txt").read_text()

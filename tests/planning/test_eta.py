@@ -63,7 +63,8 @@ def test_the_whole_is_what_is_gone_and_what_is_left(answer):
 
 def test_the_words_name_finish_zpool_and_what_a_step_would_cost(answer):
     words = str(answer)
-    assert "done at" in words
+    assert "done about" in words
+    assert "80 % interval (p10-p90)" in words
     assert "zpool says 18 h 55 min" in words
     assert "replacing a second drive now does not disturb" in " ".join(words.split())
     assert "a reboot now" in words

@@ -21,7 +21,7 @@ from zsim.prediction.api import predict
 from zsim.prediction.exact import run
 from zsim.scenario.model import Scenario
 
-ANSWER: Row = {"p10_s": 1.0, "p50_s": 2.0, "p90_s": 3.0, "bottleneck": "the new drive"}
+ANSWER: Row = {"p10_s": 1.0, "p50_s": 2.0, "p90_s": 3.0, "bottleneck": "the replacement drive"}
 PATIENCE_S = 300.0
 
 

@@ -35,7 +35,7 @@ class FakeEngine:
             resilvered_bytes=1,
             read_bytes=2,
             io_count=3,
-            bottleneck=Bottleneck(resource="new drive", utilisation=0.9),
+            bottleneck=Bottleneck(resource="replacement drive", utilisation=0.9),
         )
 
 
@@ -207,7 +207,7 @@ def test_a_count_of_its_own_gives_way_to_the_one_wanted() -> None:
 
 
 def test_a_bottleneck_is_named_in_short_and_a_layout_whole() -> None:
-    row = {"layout": "draid2:8d:90c:4s", "bottleneck": "no single one: the new drive is the busiest"}
+    row = {"layout": "draid2:8d:90c:4s", "bottleneck": "no single one: the replacement drive is the busiest"}
     grid = Table(tuple(row), (row,)).grid()
     assert grid.rows == (("draid2:8d:90c:4s", "no single one"),)
     assert "…" not in grid_text(grid, 20)

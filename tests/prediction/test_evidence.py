@@ -138,7 +138,7 @@ def test_a_heal_is_not_a_scrub() -> None:
 def test_a_resilver_that_wrote_little_is_a_heal() -> None:
     compared, left = _compared({"what": "finished", "kind": "resilver", "duration": 900, "processed": "70G"})
     assert compared == ()
-    assert "taken as a heal" in left[0].why
+    assert "counted as a heal" in left[0].why
 
 
 def test_older_evidence_counts_less_where_alloc_then_is_not_known() -> None:
@@ -180,7 +180,7 @@ def test_activity_and_a_benchmark_are_weighed() -> None:
     seen = [{"what": "drive", "drive": "sda", "role": "source", "read_rate": 60e6, "busy": 0.9}]
     found = predict(Scenario.from_dict({**data, "evidence": [*seen, "sequential-read=150MB/s"]}))
     assert {row.kind for row in found.evidence} == {
-        "read rate of the old drives", "busy of the old drives", "sequential read of a drive"
+        "read rate of the source drives", "busy of the source drives", "sequential read of a drive"
     }  # fmt: skip
     assert all(row.expected is not None for row in found.evidence)
 
@@ -226,7 +226,7 @@ def test_the_size_of_unnamed_drives_is_varied_and_a_scrub_bounds_it() -> None:
 
 def test_an_alloc_beyond_small_drives_means_larger_ones() -> None:
     found = predict(Scenario.from_dict({"layout": "raidz2x8", "alloc": "60T"}))
-    assert "(varied, 10 TB to 24 TB" in found.missing[0]
+    assert "(sampled, 10 TB to 24 TB" in found.missing[0]
 
 
 def test_record_sizes_are_told_as_simulated(plain: Prediction) -> None:

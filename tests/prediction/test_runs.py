@@ -327,7 +327,7 @@ def test_only_what_saves_enough_is_advised_the_best_first() -> None:
     sorted_scan = Alternative(name="sorted", resilver_s=Quantiles(p50=70.0))
     found = what_if.advice(one, 100.0, (sorted_scan,), {"link": 99.0})
     assert [round(each.saves_s or 0) for each in found] == [50, 30], "1 % of a link is not worth saying"
-    assert found[0].action.startswith("switch the new drive's write cache on")
+    assert found[0].action.startswith("switch the replacement drive's write cache on")
 
 
 def test_a_drive_with_its_cache_on_is_not_told_to_switch_it_on() -> None:

@@ -131,18 +131,18 @@ def test_of_two_that_save_the_same_the_busier_is_named() -> None:
 
 def test_the_bottleneck_says_what_its_time_goes_to() -> None:
     found = summary.bottleneck(result(), {"target": 400.0, "source": 990.0}, "target")
-    assert (found.resource, found.without_it_s) == ("the new drive", 400.0)
+    assert (found.resource, found.without_it_s) == ("the replacement drive", 400.0)
     assert found.why == "50% of that is seeking"
 
 
 def test_a_bottleneck_that_is_seldom_busy_is_waited_for() -> None:
     found = summary.bottleneck(result(busy=(10.0, 5.0, 0.0, 30.0)), {"target": 400.0}, "target")
-    assert "waited for rather than saturated" in found.why
+    assert "not saturated" in found.why
 
 
 def test_where_none_limits_the_busiest_is_told() -> None:
     found = summary.bottleneck(result(), {"target": 950.0, "source": 980.0}, None)
-    assert found.resource.startswith("no single one: the new drive")
+    assert found.resource.startswith("no single one: the replacement drive")
     assert "15 min 50 s" in found.why
     assert found.without_it_s is None
 
@@ -171,8 +171,8 @@ def test_the_parts_sum_to_the_answer(limit: str | None) -> None:
 def test_the_parts_are_those_of_the_drive_that_limits() -> None:
     parts = summary.breakdown(result(), "target")
     assert parts["seek"] == pytest.approx(700.0 * 0.45)
-    assert parts["waiting for other drives or the window"] == pytest.approx(700.0 * 0.1)
-    assert (parts["metadata phase"], parts["end of transaction groups"]) == (200.0, 100.0)
+    assert parts["idle, waiting on siblings"] == pytest.approx(700.0 * 0.1)
+    assert (parts["metadata phase"], parts["txg sync"]) == (200.0, 100.0)
     assert "rewriting shingled bands" not in parts
 
 
@@ -194,8 +194,8 @@ def test_phases_are_stretched_to_the_answer_and_a_scrub_may_follow() -> None:
 def test_phases_say_what_they_read_and_who_was_busy() -> None:
     first, second = summary.phases(result())
     assert first.read_bytes == second.read_bytes == pytest.approx(15e7 * 10 / 2)
-    assert first.bound_by == "the new drive, busy 90 %"
-    assert second.bound_by == "the new drive, busy 90 %"
+    assert first.bound_by == "the replacement drive, busy 90 %"
+    assert second.bound_by == "the replacement drive, busy 90 %"
 
 
 def test_totals_are_of_the_real_pool() -> None:

@@ -31,7 +31,7 @@ def answer(**fields: Any) -> Prediction:
         "read_bytes": 1 << 40,
         "written_bytes": 360 << 30,
         "io_count": 12_345,
-        "bottleneck": Bottleneck(resource="the new drive", utilisation=0.85),
+        "bottleneck": Bottleneck(resource="the replacement drive", utilisation=0.85),
     }
     return Prediction(**usual | fields)
 
@@ -58,13 +58,13 @@ def test_shares_have_a_decimal_below_ten(share: float, text: str) -> None:
 
 def test_the_interval_is_said_and_so_is_its_absence() -> None:
     known = answer(resilver_s=Quantiles(p10=28_800.0, p50=36_000.0, p90=72_000.0))
-    assert wording.interval(known) == "Eight times in ten between 8 h and 20 h (p10-p90)."
-    assert wording.interval(answer()).startswith("No p10-p90 interval")
+    assert wording.interval(known) == "80 % interval (p10-p90): 8 h to 20 h."
+    assert wording.interval(answer()).startswith("No 80 % interval (p10-p90)")
 
 
 def test_the_error_of_sampling_is_told_apart() -> None:
     exact = answer(uncertainty=Uncertainty(sampling_half_width_s=600.0))
-    assert wording.interval(exact).endswith("Sampling error: 10 min either way (95 %).")
+    assert wording.interval(exact).endswith("Sampling error: +/- 10 min (95 %).")
 
 
 def test_the_volume_of_a_scrub_has_no_repairs() -> None:
@@ -82,17 +82,19 @@ def test_an_answer_of_no_time_has_a_pace_all_the_same() -> None:
 
 
 def test_the_bottleneck_is_a_sentence_with_what_would_be_left() -> None:
-    found = Bottleneck(resource="the new drive", utilisation=0.85, why="it seeks.", without_it_s=18_000.0)
+    found = Bottleneck(
+        resource="the replacement drive", utilisation=0.85, why="it seeks.", without_it_s=18_000.0
+    )
     assert wording.bottleneck(answer(bottleneck=found)) == (
-        "The new drive, busy 85 % of the time.",
+        "The replacement drive, busy 85 % of the time.",
         "It seeks.",
-        "With that infinitely fast: 5 h.",
+        "Were it infinitely fast, the resilver would take 5 h.",
     )
 
 
 def test_where_nothing_is_left_nothing_else_holds_it_up() -> None:
     found = Bottleneck(resource="x", utilisation=0.5, without_it_s=1.0)
-    assert wording.bottleneck(answer(bottleneck=found))[-1].endswith("nothing else would hold it up.")
+    assert wording.bottleneck(answer(bottleneck=found))[-1].endswith("would take next to nothing.")
 
 
 def test_a_row_of_drives_has_as_many_cells_as_the_table_has_columns() -> None:

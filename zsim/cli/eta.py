@@ -24,9 +24,11 @@ LEAST_EVERY_S = 1
 @click.command("eta")
 @click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1)
 @click.option(
-    "--pool", metavar="NAME", help="Run 'zpool status NAME' here; with files: the pool among several."
+    "--pool",
+    metavar="NAME",
+    help="Run 'zpool status NAME' here; with files: which pool of several.",
 )
-@click.option("--watch", metavar="SECONDS", help="With --pool: ask again and again, and redraw a bar.")
+@click.option("--watch", metavar="SECONDS", help="With --pool: ask again at this interval, and redraw a bar.")
 @click.option("--log", metavar="FILE.jsonl", help="Append each answer as a line of JSON.")
 @click.option(
     "--prometheus", metavar="FILE.prom", help="Write each answer for Prometheus' textfile collector."

@@ -36,16 +36,16 @@ class Flag(NamedTuple):
 
 FLAGS = (
     Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
-    Flag("vdevs", "N", "As many of the vdev given by --layout."),
+    Flag("vdevs", "N", "Number of top-level vdevs like the one in --layout."),
     Flag("fill", "SHARE", "ALLOC/SIZE as zpool list prints them, parity included: 0.62 or 62%."),
     Flag("alloc", "SIZE", "Instead of --fill: ALLOC as zpool list prints it, such as 2.84T."),
     Flag("drive", "NAME", "Drives of the pool: a name that 'zsim drives list' has, or a TOML file."),
     Flag("drive_size", "SIZE", "Capacity of these drives, such as 4TB."),
-    Flag("new_drive", "NAME", "The drive that replaces, if it is another."),
-    Flag("new_drive_size", "SIZE", "Capacity of the new drive."),
+    Flag("new_drive", "NAME", "The replacement drive, if it is of another model."),
+    Flag("new_drive_size", "SIZE", "Capacity of the replacement drive."),
     Flag("recordsize", "SIZE", "Record or volume block size, such as 128K."),
     Flag("frag", "SHARE", "FRAG as zpool list prints it: fragmentation of the free space."),
-    Flag("history", "NAME", "How the pool was filled and has aged: a name of models/histories."),
+    Flag("history", "NAME", "What the pool stores and how it aged: home-nas, media-server, vm-host, ..."),
     Flag("block_list", "FILE", "Every block of the pool: Parquet from 'zsim import', or bps.csv."),
     Flag(
         "blocks",
@@ -54,7 +54,7 @@ FLAGS = (
     ),
     Flag("metaslabs", "FILE", "Free space of each metaslab: CSV from 'zsim import'."),
     Flag("ashift", "N", "Sector size of the pool as a power of two: 9 to 16."),
-    Flag("memory", "SIZE", "Main memory of the host, such as 16G."),
+    Flag("memory", "SIZE", "RAM of the host, such as 16G."),
     Flag("cpus", "N", "Processors of the host."),
     Flag(
         "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
@@ -63,18 +63,18 @@ FLAGS = (
     Flag("operation", "NAME", "What runs: resilver, scrub or rebuild."),
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
     Flag("replace", "K", "Number of drives replaced at once in one vdev."),
-    Flag("second_at", "SHARE", "Another drive of the vdev is replaced when this much is done: 80%."),
+    Flag("second_at", "SHARE", "Replace a second drive of the vdev when this much is done: 80%."),
     Flag(
         "old_drive",
         "STATE",
-        "The drive that is replaced: missing or online; in a scrub of RAID-Z overwritten.",
+        "State of the replaced drive: missing or online; for a scrub of RAID-Z, overwritten.",
     ),
     Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
-    Flag("enclosure", "NAME", "Shared link in front of all drives that no --ports names."),
-    Flag("begins", "MOMENT", "When it begins, for a load with hours: 'fri 13:41'."),
-    Flag("engine", "NAME", "compiled, or reference (slow; the same semantics in SimPy)."),
-    Flag("precision", "SHARE", "Half-width of the sampling interval to reach, such as 1%."),
-    Flag("seed", "N", "Seed of everything random."),
+    Flag("enclosure", "NAME", "Shared link in front of all drives not named by --ports."),
+    Flag("begins", "MOMENT", "When it starts, for a load that changes over the week: 'fri 13:41'."),
+    Flag("engine", "NAME", "compiled, or reference (slow; the same rules in SimPy)."),
+    Flag("precision", "SHARE", "Sampling error to reach (half of the 95 % interval), such as 1%."),
+    Flag("seed", "N", "Seed of all random numbers."),
 )
 REPEATED = (
     Flag("ports", "NAME:DRIVES", "Drives behind a shared link: port-multiplier-cbs:1,2. May be repeated."),
@@ -92,10 +92,10 @@ REPEATED = (
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (
-    ("write_cache", "--write-cache/--no-write-cache", "Whether the drives' write caches are on."),
+    ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
-TUNABLE_HELP = "A ZFS tunable set otherwise than in the release. May be repeated."
+TUNABLE_HELP = "A ZFS tunable that differs from the release's default. May be repeated."
 SET_HELP = "Any field of the scenario, such as tunables.zfs_vdev_scrub_max_active=5. May be repeated."
 FILE_HELP = "Scenario file (TOML); --set overrides it, and the other flags override both."
 

@@ -26,21 +26,27 @@ STDOUT = "-"
     help="Write the scenario, for zsim predict --scenario; - prints it for zsim predict -.",
 )
 @click.option(
-    "--pool", metavar="NAME", help="The pool, where the files are about several; without files, ask it here."
+    "--pool",
+    metavar="NAME",
+    help="Which pool of several in the files; without files, query it here.",
 )
 @click.option(
     "--script",
     "wants_script",
     is_flag=True,
-    help="Print the script that collects a pool's outputs elsewhere.",
+    help="Print a script that collects a pool's outputs on another host.",
 )
 @click.option(
     "--blocks/--no-blocks",
     default=True,
-    help="Keep the list of zdb -Lbbbbb as Parquet beside the scenario, or only its sums.",
+    help="Keep the block list of zdb -Lbbbbb as Parquet beside the scenario, or only its totals.",
 )
 @click.option(
-    "--set", "settings", metavar="KEY=VALUE", multiple=True, help="A field known better. May be repeated."
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Overrides a field. May be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(
@@ -131,7 +137,7 @@ def show_import(imported: ImportedPool) -> None:
     )
     show(with_title("Found", Grid(("field", "value", "from"), found)))
     assumed = tuple((each.field, each.text, each.why) for each in imported.assumptions)
-    show(with_title("Assumed for the rest", Grid(("field", "taken as", "why"), assumed)))
+    show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), assumed)))
     if imported.progress is not None:
         click.echo(f"\nScan: {scan_words(imported.progress)}.")
     for note in imported.notes:

@@ -52,7 +52,7 @@ COMMANDS: dict[str, Entry] = {
         ("planning/api.py", "prediction/api.py"),
     ),
     "plan": Entry(
-        "plan", "Which layouts meet your wishes, how wide, how full.", ("planning/design/search.py",)
+        "plan", "Which layouts meet your requirements, how wide, how full.", ("planning/design/search.py",)
     ),
     "risk": Entry(
         "risk", "How likely data is lost while a pool is repaired, and in years.", ("planning/risk/api.py",)

@@ -22,29 +22,30 @@ FIND = ("layouts", "width", "fill", "worth")
 @click.command("plan")
 @click.option("--drives", metavar="N", help="Drives there are, hot spares included.")
 @click.option("--usable", metavar="SIZE", help="Instead: data that the pool must hold, such as 700T.")
-@click.option("--budget", metavar="MONEY", help="Instead: what the drives may cost in all.")
+@click.option("--budget", metavar="MONEY", help="Instead: total budget for the drives.")
 @click.option("--price", metavar="MONEY", help="What one drive costs.")
-@click.option("--spares", metavar="N", help="Hot spares at least.")
+@click.option("--spares", metavar="N", help="Least number of hot spares.")
 @click.option(
-    "--require", metavar="WISH", multiple=True, help='A wish, such as "p90 < 24h". May be repeated.'
+    "--require",
+    metavar="CONDITION",
+    multiple=True,
+    help='A requirement, such as "p90 < 24h". May be repeated.',
 )
 @click.option("--sort", metavar="NAME", default="usable", help="usable, p90, vdev, random or drives.")
 @click.option(
-    "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What is tried: mirror, raidz, draid."
+    "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What to try: mirror, raidz, draid."
 )
-@click.option(
-    "--confirm", metavar="N", help="Layouts predicted in full at most, the best first; 8 by default."
-)
+@click.option("--confirm", metavar="N", help="Most layouts to predict in full, the best first; 8 by default.")
 @click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth.")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core.")
-@click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated; asked again, it is there.")
+@click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")
 @risk_options
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
-    """Which layouts meet your wishes, how wide a vdev may be, how full a pool, and what would help most.
+    """Which layouts meet your requirements, how wide a vdev or how full a pool may be, what helps most.
 
     \b
     zsim plan --drives 60 --drive-size 20TB --fill 80% --require "p90 < 48h" --require "vdev < 1 in 1,000"
@@ -52,8 +53,8 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     zsim plan --find fill --layout raidz2x12 --require "p90 < 48h"
     zsim plan --find worth --layout raidz2x12 --fill 80%
 
-    Wishes are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year); window
-    (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
+    Requirements are about p50 and p90 of the repair; files, vdev and pool (chance of loss within a year);
+    window (during the repair); usable, random, random-degraded, read, read-degraded, write and drives.
     """  # noqa: D301 - click's mark for lines that stay as they are
     check_outputs(output, plot, None)
     question = {name: given.pop(name) for name in POOL}

@@ -20,25 +20,29 @@ HOUR, YEAR = 3600.0, 365.25 * 86400.0
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 OPTIONS = (
-    ("--hours", "HOURS", "Fix the duration of the repair instead of predicting it: 24, or 24h."),
-    ("--afr", "SHARE|MODEL", "Drives that fail in a year: 1.5%, or a drive model such as ST16000NM001G."),
+    ("--hours", "HOURS", "Duration of the repair, instead of predicting it: 24, or 24h."),
+    ("--afr", "SHARE|MODEL", "Annual failure rate: 1.5%, or a drive model such as ST16000NM001G."),
     ("--mttf", "HOURS", "Instead of --afr: mean time to failure of a drive, as in papers."),
-    ("--mttr", "HOURS", "Instead of --hours: mean time to repair, exponential and one after the other."),
-    ("--correlation", "FACTOR", "How many times likelier a failure is after one in the vdev: 1, 3, 6, 10."),
+    ("--mttr", "HOURS", "Instead of --hours: mean time to repair, exponential, one repair at a time."),
+    (
+        "--correlation",
+        "FACTOR",
+        "How much likelier a failure is after one in the same vdev: 1, 3, 6, 10 times.",
+    ),
     (
         "--correlation-law",
         "NAME",
-        "frailty (drives of a vdev are alike), same, or successive (each again, as in papers).",
+        "frailty (drives of a vdev share their quality), same, or successive (after every failure).",
     ),
-    ("--latent-incidence", "SHARE", "Drives that get latent errors in a month, such as 0.27%."),
+    ("--latent-incidence", "SHARE", "Share of drives that develop latent errors in a month, such as 0.27%."),
     ("--scrub", "DURATION", "Interval between scrubs, such as 30d; or never."),
-    ("--detect", "DURATION", "From the failure until the repair begins: 12h, or hours as a number."),
-    ("--spare", "NAME", "Instead of --detect: hot, shelf or order."),
+    ("--detect", "DURATION", "Time from the failure until the repair begins: 12h, or hours as a number."),
+    ("--spare", "NAME", "Instead of --detect, where the spare comes from: hot, shelf or order."),
     ("--age", "YEARS", "Age of the drives: for --shape, and for pools that were never scrubbed."),
     ("--age-factor", "FACTOR", "Factor on the failure rate for the age of the drives: 0.7 to 3."),
-    ("--shape", "NUMBER", "Weibull shape of drive lifetimes: 1 constant rate, 1.12 measured."),
-    ("--stress", "FACTOR", "Factor on the failure rate during a repair; an assumption, nobody measured it."),
-    ("--overlap", "NAME", "Two repairs at once: apart, restart or serial; by default as the release does."),
+    ("--shape", "NUMBER", "Weibull shape of drive lifetimes: 1 is a constant rate, 1.12 was measured."),
+    ("--stress", "FACTOR", "Factor on the failure rate during a repair; there is no measurement of it."),
+    ("--overlap", "NAME", "Two repairs at once: apart, restart or serial; default: as the release does."),
     ("--years", "N", "Horizon; 5 by default."),
     ("--method", "NAME", "chain (exact) or simulation (event by event)."),
 )
@@ -48,9 +52,11 @@ def risk_options(command: Any) -> Any:
     """Add the flags about failures and repairs to a command."""
     for option, metavar, words in reversed(OPTIONS):
         command = click.option(option, metavar=metavar, help=words)(command)
-    latent = click.option("--latent/--no-latent", default=True, help="Whether latent errors are counted.")
+    latent = click.option("--latent/--no-latent", default=True, help="Count latent errors, or not.")
     erc = click.option(
-        "--erc/--no-erc", default=True, help="Whether drives give up on a bad sector in seconds."
+        "--erc/--no-erc",
+        default=True,
+        help="Drives give up on a bad sector within seconds (ERC/TLER), or not.",
     )
     return latent(erc(command))
 
@@ -62,10 +68,10 @@ def risk_options(command: Any) -> Any:
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
-    """How likely data is lost: while this pool is repaired, within a year, and within many.
+    """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
-    Files lost, a vdev suspended and the pool gone are told apart, each as a range.  The repair's duration is
-    that of 'zsim predict', unless --hours fixes it.
+    Files lost, a vdev suspended and the pool gone are separate chances, each a range.  The repair's duration
+    is that of 'zsim predict', unless --hours fixes it.
     """
     from zsim.planning.risk.api import risk
 

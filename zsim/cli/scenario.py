@@ -46,4 +46,4 @@ def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
 
     click.echo(scenario.to_toml())
     rows = tuple((each["field"], each["text"], each["why"]) for each in assumptions)
-    show(with_title("Assumed for the rest", Grid(("field", "taken as", "why"), rows)))
+    show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), rows)))

@@ -23,7 +23,7 @@ NOTHING_ANSWERED = 1
 @click.option(
     "--store",
     metavar="FILE.jsonl|.sqlite",
-    help="Keep answers as they come; a stopped sweep goes on from it.",
+    help="Keep answers as they come; a stopped sweep resumes from it.",
 )
 @click.option("--shard", metavar="I/N", help="With a store FILE.sqlite: do only this part of the work.")
 @click.option("--dask", metavar="ADDRESS", help="With a store FILE.sqlite: a dask cluster does the work.")
@@ -47,7 +47,7 @@ def command(
     """Resilver time by width, parity, fill and fragmentation.
 
     Every flag of a scenario takes a list (1,2,3) or a range (4..12, 25%..90%) here; every combination is
-    predicted.  'status FILE.sqlite' tells what a store of answers holds, 'merge INTO FROM...' takes over
+    predicted.  'status FILE.sqlite' shows what a store of answers holds, 'merge INTO FROM...' copies
     answers, 'export FILE.sqlite TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
@@ -62,7 +62,7 @@ def command(
     check_shared(store, shard, dask)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
-    again = f"the same command goes on from {store}" if store else "with --store FILE.jsonl it would go on"
+    again = f"the same command resumes from {store}" if store else "with --store FILE.jsonl it can be resumed"
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as report:
         if store is not None and store.endswith(".sqlite"):
             table = studied(store, axes, shard, dask, workers, report)

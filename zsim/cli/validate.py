@@ -22,8 +22,8 @@ FAILED = 1
     "paths",
     metavar="PATH",
     multiple=True,
-    help="Where the cases are, searched recursively: a case, a folder of cases, a parent of several.  "
-    "By default those that come with zsim.  May be repeated.",
+    help="Directory of a case, or of several, searched recursively.  "
+    "Default: the cases that come with zsim.  May be repeated.",
 )
 @click.option("--list", "list_only", is_flag=True, help="List the cases and run none.")
 @click.option(
@@ -37,16 +37,16 @@ FAILED = 1
     type=click.Choice(["given", "recipe"]),
     default="given",
     show_default=True,
-    help="Simulate runs that bring their block list on that list, or on one made from their recipe.",
+    help="Runs that come with a block list: simulate that list, or one generated from their recipe.",
 )
 @click.option(
     "--eta",
     "as_running",
     is_flag=True,
-    help="Take runs of real OpenZFS as running scans, and ask for their end.",
+    help="Treat runs of real OpenZFS as running scans, and predict their finish time.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of every random choice."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random numbers."
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes; by default one a core if there are many cases."

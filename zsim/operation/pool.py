@@ -146,7 +146,7 @@ class Pool:
             In a rebuild.
         """
         if self.operation == "rebuild":
-            raise NotSimulatedYet("second replacement", child, "a rebuild has one new drive")
+            raise NotSimulatedYet("second replacement", child, "a rebuild has one replacement drive")
         if child in self._replaced:
             return
         self.attach_at_last(child, leaf)

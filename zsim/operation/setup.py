@@ -153,4 +153,4 @@ def refuse_missing(setup: RunSetup) -> None:
             allowed = f"{kind.title} cannot be rebuilt sequentially"
             raise InputError("operation", "rebuild", allowed, "use resilver")
     if setup.second is not None and setup.operation == "rebuild":
-        raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one new drive")
+        raise NotSimulatedYet("second replacement", setup.second.child, "a rebuild has one replacement drive")

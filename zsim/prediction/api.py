@@ -183,7 +183,7 @@ def subject(case: Case) -> str:
             f"into a distributed spare, {how}" if case.operation != "rebuild" else "into a distributed spare"
         )
     elif case.operation == "rebuild":
-        how = "onto a new drive"
+        how = "onto a replacement drive"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
         how += f", another drive replaced at {case.second_at:.0%}"
@@ -219,14 +219,14 @@ def warnings(case: Case) -> tuple[str, ...]:
     found = []
     if "smr" in (case.drive.recording, case.new_drive.recording):
         found.append(
-            "a shingled (SMR) drive takes part: once its persistent cache is full it rewrites whole bands, "
+            "one of the drives is shingled (SMR): once its persistent cache is full it rewrites whole bands, "
             "in a way that its vendor does not publish; the interval is wide, and rests on seven reports of "
             "such resilvers"
         )
     if case.write_cache and any(load.kind == "sync-write" for load in case.load):
         found.append(
             "the drives' write caches answer synchronous writes at once here: the flush that follows "
-            "each on a real pool is not simulated; for what clients wait with it, state no write cache"
+            "each on a real pool is not simulated; for the client latency with it, state --no-write-cache"
         )
     if case.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")

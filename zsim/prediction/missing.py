@@ -26,12 +26,12 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
             format_drive_size(size) for size in (min(values["drive_size"]), max(values["drive_size"]))
         )
         span = f"{low} to {high}" if low != high else low
-        found.append(f"the size of the drives (varied, {span}: give --drive or --drive-size)")
+        found.append(f"the size of the drives (sampled, {span}: give --drive or --drive-size)")
     if values.get("fill"):
         low, high = format_fraction(min(values["fill"])), format_fraction(max(values["fill"]))
-        found.append(f"how full the pool is (varied, {low} to {high}: give --alloc or --fill)")
+        found.append(f"how full the pool is (sampled, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and case.assumed("recordsize"):
-        found.append(f"its records (varied, {records(case)}: give --history or --recordsize)")
+        found.append(f"its record sizes (sampled, {records(case)}: give --history or --recordsize)")
     return tuple(found)
 
 
@@ -40,10 +40,10 @@ def _taken(case: Case, values: Container[str]) -> tuple[str, ...]:
     found = []
     if "drive_size" in values:
         size = format_drive_size(case.drive_size)
-        found.append(f"the size of the drives (taken as {size}: give --drive or --drive-size)")
+        found.append(f"the size of the drives (default used: {size}: give --drive or --drive-size)")
     if "fill" in values:
         fill = format_fraction(case.fill)
-        found.append(f"how full the pool is (taken as {fill}: give --alloc or --fill)")
+        found.append(f"how full the pool is (default used: {fill}: give --alloc or --fill)")
     return tuple(found)
 
 
@@ -55,15 +55,15 @@ def simulated(case: Case, inputs: tuple[Unknown, ...]) -> tuple[Assumption, ...]
         if each.field == "recordsize" and case.scenario.block_list is None:
             found.append(_records(case, each))
         elif each.field == "drive_size" and has_unknown_size(case) and "drive_size" in varied:
-            text = f"{each.text} in the middle"
-            found.append(replace(each, text=text, why="nobody says; varied over what is common"))
+            text = f"{each.text} at the median"
+            found.append(replace(each, text=text, why="not stated; sampled over common sizes"))
         else:
             found.append(each)
     return tuple(found)
 
 
 def _records(case: Case, each: Assumption) -> Assumption:
-    whose = "each possible use of the pool has its own"
+    whose = "each use of the pool that is sampled has its own"
     if not case.assumed("history"):
         whose = f"as {case.history.name} has them"
     sizes = _sizes(case)

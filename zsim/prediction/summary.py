@@ -17,7 +17,7 @@ from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.runs.member import MemberResult
 
 MAX_POINTS = 40
-NAMES = {"source": "the old drives", "target": "the new drive", "link": "the shared link"}
+NAMES = {"source": "the source drives", "target": "the replacement drive", "link": "the shared link"}
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
 closer together are the same."""
@@ -25,7 +25,7 @@ SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
-    """Return one row a role: sources, slow ones, those behind each shared link, and new drives."""
+    """Return one row a role: sources, slow ones, those behind each shared link, replacement drives."""
     model, groups = result.model, []
     for role in ("source", "target"):
         members = [
@@ -113,8 +113,8 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | 
         return Bottleneck(
             resource=f"no single one: {NAMES.get(kind, 'nothing')} is the busiest",
             utilisation=share,
-            why="they hold each other up, or wait for ZFS (its window, its txgs); "
-            f"the best of them, infinitely fast, would leave {format_duration(min(without.values()))}"
+            why="they wait for each other, or for ZFS (its scan window, its txgs); "
+            f"with the one that helps most infinitely fast it takes {format_duration(min(without.values()))}"
             if without
             else "",
         )
@@ -123,7 +123,7 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | 
     else:
         name, why = _named(result.model, kind, number), _where_time_goes(result, number)
         if share < SATURATED:
-            why += "; waited for rather than saturated, as only so many blocks are under way at once"
+            why += "; not saturated: it is waited for, because the window limits the blocks in flight"
     return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
 
 
@@ -139,7 +139,7 @@ def _where_time_goes(result: MemberResult, leaf: int) -> str:
     parts = {
         "moving data": float(row["transfer"]),
         "seeking": float(row["seek"]),
-        "waiting for the platter": float(row["wait"]),
+        "rotational latency": float(row["wait"]),
         "command overhead": float(row["overhead"]),
         "rewriting shingled bands": float(row["cleaning"]),
     }
@@ -165,9 +165,9 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     waiting = max(0.0, 1.0 - sum(shares.values()))
     whole = sum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
-    parts["waiting for other drives or the window"] = issue * waiting / whole
+    parts["idle, waiting on siblings"] = issue * waiting / whole
     parts["metadata phase"] = result.visit_s
-    parts["end of transaction groups"] = result.sync_s
+    parts["txg sync"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}
 
 

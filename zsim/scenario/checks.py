@@ -131,7 +131,7 @@ def _check_replacement(scenario: Fields, layout: Layout) -> None:
     limit = vdev.children if scenario.old_drive == "online" else vdev.tolerance
     if count > limit:
         allowed = f"of {vdev} at most {limit} can be replaced at once"
-        hint = "set old_drive to online if the old ones still work" if scenario.old_drive != "online" else ""
+        hint = "set old_drive to online if they still work" if scenario.old_drive != "online" else ""
         raise InputError("replace", count, f"{allowed}, else its data is lost" if hint else allowed, hint)
 
 
@@ -149,7 +149,7 @@ def _check_scrub(scenario: Fields, layout: Layout) -> None:
 
 def _check_second(scenario: Fields, vdev: VdevSpec, count: int) -> None:
     if scenario.operation == "rebuild" or scenario.target == "distributed-spare":
-        allowed = "another drive can join a healing resilver onto new drives only"
+        allowed = "another drive can join a healing resilver onto replacement drives only"
         raise InputError(
             "second_at", scenario.second_at, allowed, "take operation resilver, target new-drive"
         )

@@ -68,7 +68,7 @@ class DriveActivity(_Observation):
 
     what: Literal["drive"] = "drive"
     drive: str = Field(min_length=1, max_length=300, description="name of the device as printed")
-    leaf: int | None = Field(None, ge=0, description="its number in the layout; new drives come after it")
+    leaf: int | None = Field(None, ge=0, description="its number in the layout; replacement drives follow")
     role: Literal["source", "target"] | None = None
     reads: float | None = Field(None, ge=0, description="read operations a second")
     writes: float | None = Field(None, ge=0, description="write operations a second")

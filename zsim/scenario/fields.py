@@ -38,7 +38,7 @@ class Fields(BaseModel):
     drive_size: DriveBytes | None = Field(None, gt=0, description="capacity of these drives, such as 4TB")
     new_drive: str | None = Field(None, min_length=1, description="the drive that replaces, if it is another")
     new_drive_size: DriveBytes | None = Field(
-        None, gt=0, description="capacity of the new drive, such as 8TB"
+        None, gt=0, description="capacity of the replacement drive, such as 8TB"
     )
     write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
     recordsize: Bytes | None = Field(None, description="record or volume block size, such as 128K")
@@ -71,7 +71,7 @@ class Fields(BaseModel):
         description="share done when another drive of the vdev is replaced as well, such as 80%",
     )
     target: Literal["new-drive", "distributed-spare"] | None = Field(
-        None, description="where the data goes: to a new drive or, on dRAID, to a distributed spare"
+        None, description="where the data goes: to a replacement drive or, on dRAID, to a distributed spare"
     )
     enclosure: str | None = Field(
         None, min_length=1, description="shared link that all drives not named in ports sit behind"

@@ -171,8 +171,8 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
     size = min((model.size for model in models if model.size), default=None)
     if size is not None and old_size is not None and size < old_size * (1 - SAME_SIZE):
         evidence.notes.append(
-            f"the new drive {plain(chosen.name)} is smaller by its name than the old ones:"
-            " its size is left out"
+            f"the replacement drive {plain(chosen.name)} is by its name smaller than the drives of the pool:"
+            " its size is ignored"
         )
         size = None
     if chosen.drive is not None and chosen.drive != old:

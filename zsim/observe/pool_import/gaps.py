@@ -1,4 +1,4 @@
-"""What an import leaves open: said first, because the answer hangs on it."""
+"""What an import leaves open: said first, because the answer depends on it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     files = evidence.files
     blocks = files.pointers is not None or files.statistics is not None
     open_gaps = [
-        (words, command, field)
+        (field, words, command)
         for field, settled, words, command in GAPS
         if not any(evidence.value(each) is not None for each in settled)
         and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
         return []
-    what = [words for words, _, _ in open_gaps]
+    what = [words for _, words, _ in open_gaps]
     listed = what[0] if len(what) == 1 else f"{', '.join(what[:-1])} and {what[-1]}"
-    commands = "; ".join(dict.fromkeys(command for _, command, _ in open_gaps))
-    stated = " ".join(f"--set {field}=..." for _, _, field in open_gaps)
+    commands = "; ".join(dict.fromkeys(command for _, _, command in open_gaps))
+    stated = " ".join(f"--set {field}=VALUE" for field, _, _ in open_gaps)
     return [
-        f"{GAP}{listed}. Nothing here tells it, the answer hangs on it, and a usual value is only a guess:"
+        f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"
         f" add the output of {commands}, or state it with {stated}"
     ]
 

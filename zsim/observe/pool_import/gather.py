@@ -193,7 +193,9 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
     if not tables:
         return []
     if not runs:
-        evidence.notes.append("what the drives do tells nothing, because no scan runs: iostat is left out")
+        evidence.notes.append(
+            "iostat is ignored: no scan is running, so the activity of the drives says nothing about one"
+        )
         return []
     numbers = leaf_numbers(tops)
     found: list[DriveActivity] = []

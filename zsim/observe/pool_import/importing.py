@@ -349,7 +349,7 @@ def scan_words(scan: Scan) -> str:
     if scan.done is not None:
         parts.append(f"{format_fraction(scan.done)} done")
     if scan.to_go is not None:
-        parts.append(f"{format_duration(scan.to_go)} to go by zpool's reckoning")
+        parts.append(f"{format_duration(scan.to_go)} to go by zpool's estimate")
     if scan.elapsed is not None:
         parts.append(f"took {format_duration(scan.elapsed)}")
     return ", ".join(parts)

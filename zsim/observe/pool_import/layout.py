@@ -172,7 +172,7 @@ def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> No
     gone = [pair.children[0].state in _GONE for pair in pairs]
     known = all(pair.children[0].state for pair in pairs)
     if any(gone) and not all(gone):
-        evidence.notes.append("of the old drives some are gone and some online: all are taken as gone")
+        evidence.notes.append("some of the replaced drives are gone and some online: all are assumed gone")
     if known:
         evidence.find("old_drive", "missing" if any(gone) else "online", "zpool status")
     limit = spec.children if known and not any(gone) else spec.tolerance

@@ -57,7 +57,7 @@ def find_release(evidence: Evidence) -> None:
         _find_legacy(evidence)
     else:
         evidence.notes.append(
-            f"nothing tells the release of ZFS: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
+            f"the ZFS release is not shown: {DEFAULT_RELEASE} is assumed; add the output of zfs version"
         )
 
 

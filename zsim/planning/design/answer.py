@@ -115,12 +115,12 @@ class Design:
         if self.question != "layouts":
             return ()
         lines = [
-            "front: none is better in space, chance of loss, hours and random reads at once;",
+            "front: no other layout is better in space, chance of loss, hours and random reads at once;",
             "~ hours from screening runs, others predicted in full; + hot spares.",
             "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
         ]
         if not self.meeting:
-            lines.insert(0, "No layout meets all wishes; the table shows all.")
+            lines.insert(0, "No layout meets all requirements; the table shows all.")
         return tuple(lines)
 
     def plot(self) -> Figure:

@@ -46,14 +46,14 @@ def figure(design: Drawn) -> Picture:
 def _front(drawn: Picture, axes: Any, design: Drawn) -> None:
     known = [row for row in design.rows if row.get("vdev_per_year") is not None]
     others = [row for row in known if not row["meets"]]
-    axes.scatter(*_points(others), color=PALE, s=18, label="fails a wish")
+    axes.scatter(*_points(others), color=PALE, s=18, label="fails a requirement")
     meeting = [row for row in known if row["meets"]]
     hours = [row["p90_s"] / 3600 for row in meeting]
     if meeting and max(hours) > 1.01 * min(hours):
-        dots = axes.scatter(*_points(meeting), c=hours, cmap="viridis", s=34, label="meets all wishes")
+        dots = axes.scatter(*_points(meeting), c=hours, cmap="viridis", s=34, label="meets all requirements")
         drawn.colorbar(dots, ax=axes, label="repair, p90 [h]")
     else:
-        axes.scatter(*_points(meeting), color=CAUSES[0], s=34, label="meets all wishes")
+        axes.scatter(*_points(meeting), color=CAUSES[0], s=34, label="meets all requirements")
     line = sorted(_lower_right(meeting), key=lambda row: float(row["usable_bytes"]))
     axes.plot(*_points(line), color=ACCENT, lw=1, label="no other has more space at less risk")
     for row in line:

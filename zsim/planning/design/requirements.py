@@ -78,7 +78,7 @@ def _space(text: str, name: str) -> float:
 
 QUANTITIES: dict[str, Quantity] = {
     "p50": Quantity("p50_s", parse_duration, format_duration, "repair, as often shorter as longer"),
-    "p90": Quantity("p90_s", parse_duration, format_duration, "repair, nine times in ten shorter"),
+    "p90": Quantity("p90_s", parse_duration, format_duration, "repair, p90"),
     "files": Quantity("files_per_year", _chance, odds, "chance of files lost within a year"),
     "vdev": Quantity("vdev_per_year", _chance, odds, "chance of a vdev lost within a year"),
     "pool": Quantity("pool_per_year", _chance, odds, "chance of the pool lost within a year"),
@@ -119,7 +119,8 @@ class Requirement:
         """
         match = _FORM.fullmatch(text)
         if match is None:
-            raise InputError("--require", text, "a wish reads NAME < VALUE", 'write for instance "p90 < 24h"')
+            allowed, remedy = "it has the form NAME < VALUE", 'write for instance "p90 < 24h"'
+            raise InputError("--require", text, allowed, remedy)
         name = match[1].lower()
         if name not in QUANTITIES:
             allowed = f"known are {', '.join(QUANTITIES)}"

@@ -23,8 +23,8 @@ def figure(answer: Answer) -> Figure:
         gone + each / HOUR
         for each in (answer.remaining_s.p10, answer.remaining_s.p50, answer.remaining_s.p90)
     )
-    axes.barh([0], [gone], color="tab:blue", label="gone")
-    axes.barh([0], [high - low], left=[low], color="tab:orange", alpha=0.4, label="done, eight times in ten")
+    axes.barh([0], [gone], color="tab:blue", label="elapsed")
+    axes.barh([0], [high - low], left=[low], color="tab:orange", alpha=0.4, label="done, 80 % interval")
     axes.axvline(middle, color="tab:orange", label="done, median")
     if answer.zpool_remaining_s is not None:
         axes.axvline(

@@ -22,24 +22,24 @@ TELLING = 1.6
 CHECKPOINT_S = 7200.0
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
-    "it counts the blocks of the other top-level vdevs, which are skipped at once, as issued: "
-    "what is left goes at the pace of one vdev"
+    "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
+    "what is left runs at the speed of one vdev"
 )
-FIRST_MINUTES = "so early its rate is that of the first minutes, which says little of the rest"
-METADATA = "while metadata is scanned little is issued, and the mean rate of the pass says little"
-METASLABS = "a rebuild waits for a transaction group after each metaslab, and comes to slower, inner tracks"
+FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
+METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
+METASLABS = "a rebuild waits for a txg sync after each metaslab, and the inner tracks are slower"
 OUTER_TRACKS = (
-    "its rate counts from the end of the metadata phase, on the outer, faster tracks, with what is under way"
-    " as done"
+    "its rate counts from the end of the metadata phase, on the outer, faster tracks, and includes I/O that"
+    " is still in flight"
 )
-SEEKS = "bytes visited go evenly, seeks do not: small files and the end of the pool take longer"
+SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
-SLOW_HOURS = "its mean rate holds the metadata phase, or slow hours, that do not come again"
+SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 UNEXPLAINED = (
-    "nothing that is known of the pool explains it: compare the drives (zpool iostat -vl 60), look for "
-    "resets of a link (dmesg), and for clients"
+    "nothing known about the pool explains the slow pace: compare the drives (zpool iostat -vl 60), "
+    "look for link resets (dmesg) and for client load"
 )
-RATES_ANEW = "the rates that zpool prints begin anew"
+RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
     "write cache off": "the drives' write caches are off",
     "write cache on": "the drives' write caches are on",
@@ -90,14 +90,14 @@ def slow_reasons(courses: Sequence[Course], found: Remaining, case: Case, pace: 
     """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named."""
     named = []
     if "smr" in _recordings(case):
-        named.append("a shingled (SMR) drive takes part: once its cache is full it rewrites whole bands")
+        named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
     if case.release.order == "sorted" and case.operation != "rebuild" and not one_sweep(case):
         named.append(
-            "there is not memory enough to sort the whole pool: the scan issues in several sweeps over it"
+            "there is not enough memory to sort the whole pool: the scan issues in several sweeps over it"
         )
     if pace < SLOW:
         return tuple(named)
-    named += [f"what fits best: {words}" for words in _likelier(courses, found)]
+    named += [f"the best fit is: {words}" for words in _likelier(courses, found)]
     if not _likelier(courses, found):
         named.append(UNEXPLAINED)
     return tuple(named)
@@ -127,10 +127,10 @@ def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tu
         # The metadata phase is known about as well as the whole.
         late = visit * left.p90 / max(left.p50, 1e-9)
         said.append(
-            "that little or nothing is issued is normal in the metadata phase, until about "
-            f"{_moment(at, visit)}; worry if it is still so {_at(at, late)}"
+            "little or nothing issued is normal in the metadata phase, until about "
+            f"{_moment(at, visit)}; worry if that has not changed {_at(at, late)}"
         )
-    said.append(f"worry if it is not over {_at(at, left.p90)}: nine in ten such scans are")
+    said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)
 
 
@@ -143,7 +143,7 @@ def _moment(at: datetime | None, seconds: float) -> str:
 
 def _at(at: datetime | None, seconds: float) -> str:
     words = _moment(at, seconds)
-    return words if at is None else f"at {words}"
+    return words if at is None else f"by {words}"
 
 
 def consequences(case: Case, share: float, total: Span, left: Span, elapsed: float | None) -> tuple[str, ...]:
@@ -156,26 +156,25 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
         early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         if rule == "restart" or (rule == "defer-unless-early" and early):
             said.append(
-                f"replacing a second drive now starts the resilver again from zero in {name}{gone}: both "
+                f"replacing a second drive now restarts the resilver from zero in {name}{gone}: both "
                 f"would be done in about {format_duration(total.p50)}"
             )
         else:
             said.append(
-                f"replacing a second drive now does not disturb this resilver in {name}: the new one waits "
-                f"and gets a pass of its own, in all about {format_duration(left.p50 + total.p50)}"
+                f"replacing a second drive now does not disturb this resilver in {name}: the second "
+                "drive waits for a pass of its own; both are done in about "
+                f"{format_duration(left.p50 + total.p50)}"
             )
     if case.operation == "rebuild":
         said.append(
-            "a reboot now: the rebuild goes on where it was noted last, a metaslab or so is done again"
+            "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
         )
     elif case.release.order == "sorted":
         lost = min(CHECKPOINT_S, elapsed) if elapsed else CHECKPOINT_S
         said.append(
-            "a reboot now: the scan goes on from its last checkpoint, at most "
-            f"{format_duration(lost)} are lost; {RATES_ANEW}"
+            "a reboot now: the scan resumes from its last checkpoint, so at most "
+            f"{format_duration(lost)} of work is lost; {RATES_ANEW}"
         )
     else:
-        said.append(
-            f"a reboot now: the scan goes on from where the last transaction group left it; {RATES_ANEW}"
-        )
+        said.append(f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}")
     return tuple(said)

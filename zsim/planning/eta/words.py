@@ -25,19 +25,19 @@ def lines(answer: Answer) -> Iterator[tuple[str, str]]:
     low, middle, high = (format_duration(each) for each in (left.p10, left.p50, left.p90))
     name = f"{answer.pool}: " if answer.pool and answer.pool != "unknown" else ""
     if answer.at is not None:
-        yield f"{name}done at {_moment(answer.at, left.p50)}, {middle} from then.", "bold"
+        yield f"{name}done about {_moment(answer.at, left.p50)}, {middle} after this status.", "bold"
         yield (
-            f"Eight times in ten between {_moment(answer.at, left.p10)} and {_moment(answer.at, left.p90)} "
-            f"({low} to {high}), as of {answer.at:%a %d %b %Y %H:%M}.",
+            f"80 % interval (p10-p90): {_moment(answer.at, left.p10)} to {_moment(answer.at, left.p90)} "
+            f"({low} to {high} to go). Status of {answer.at:%a %d %b %Y %H:%M}.",
             "",
         )
     else:
-        yield f"{name}{middle} to go from this status.", "bold"
-        yield f"Eight times in ten {low} to {high}; when the status was printed is not known.", ""
+        yield f"{name}{middle} to go after this status.", "bold"
+        yield f"80 % interval (p10-p90): {low} to {high}. The status carries no date.", ""
     yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
     for each in answer.assumptions:
         if each["field"] in NOT_VARIED:
-            yield f"Assumed, and it matters: {each['field']} {each['text']} ({each['why']}).", "yellow"
+            yield f"Default used, and it matters: {each['field']} {each['text']} ({each['why']}).", "yellow"
     for words in answer.notes:
         if words.startswith(LOUD):
             yield words, "yellow"
@@ -58,7 +58,7 @@ def lines(answer: Answer) -> Iterator[tuple[str, str]]:
 def _zpool(answer: Answer) -> Iterator[tuple[str, str]]:
     said = answer.zpool_remaining_s
     if said is None:
-        yield f"zpool says nothing of the end{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
+        yield f"zpool gives no estimate{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
     elif not answer.zpool_why:
         yield f"zpool says {format_duration(said)}, which agrees.", ""
     else:
@@ -68,18 +68,18 @@ def _zpool(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _work(answer: Answer) -> Iterator[tuple[str, str]]:
     parts = [f"{format_duration(seconds)} {name}" for name, seconds in answer.parts.items() if seconds >= 1.0]
-    gone = f"{format_duration(answer.elapsed_s)} gone, " if answer.elapsed_s is not None else ""
+    gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
     yield (
-        f"Now: {answer.phase}, {format_fraction(answer.done)} of it done; {gone}left: "
-        f"{', '.join(parts) or 'the last transaction groups'}.",
+        f"Now: {answer.phase}, {format_fraction(answer.done)} done; {gone}left: "
+        f"{', '.join(parts) or 'the last txg syncs'}.",
         "",
     )
     if answer.pace >= SLOW:
-        yield f"Pace: {answer.pace:.1f} times as slow as pools like this in the middle.", ""
+        yield f"Pace: {answer.pace:.1f} times slower than the median pool simulated.", ""
     elif answer.pace <= FAST:
-        yield f"Pace: {1.0 / answer.pace:.1f} times as fast as pools like this in the middle.", ""
+        yield f"Pace: {1.0 / answer.pace:.1f} times faster than the median pool simulated.", ""
     else:
-        yield "Pace: as pools like this have it.", ""
+        yield "Pace: as expected of a pool like this one.", ""
 
 
 def _moment(at: datetime, seconds: float) -> str:

@@ -165,7 +165,7 @@ def _chances(answer: FleetAnswer) -> Grid:
         (words, between(getattr(answer.any_loss, grade)), odds(getattr(answer.any_loss, grade).p, 2))
         for grade, words in GRADES
     )
-    return Grid(("", "nine times in ten", "on average"), rows)
+    return Grid(("", "90 % interval", "on average"), rows)
 
 
 def _pools(answer: FleetAnswer) -> Grid:

@@ -228,17 +228,17 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
     found = list(known_bugs(case))
     if inputs.latent and is_endless(case.release):
         found.append(
-            f"{case.release.name} never takes a resilver as done that met an unreadable block: it begins "
-            "anew until the block's file and snapshots are deleted (mended in OpenZFS 2.0)"
+            f"{case.release.name} never finishes a resilver that meets an unreadable block: it restarts "
+            "until the block's file and snapshots are deleted (fixed in OpenZFS 2.0)"
         )
     if case.old_drive == "online":
-        found.append("the old drive still answers: as long as it does, no redundancy is missing")
+        found.append("the replaced drive still works: as long as it does, no redundancy is missing")
     if len({str(vdev) for vdev in case.layout.vdevs}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(
             "of a dRAID, drives count as missing until they are rebuilt onto a distributed spare; "
-            "failures beyond the number of spares wait for new drives"
+            "failures beyond the number of spares wait for replacement drives"
         )
     return tuple(found)
 

@@ -19,22 +19,20 @@ GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "po
 FIELDS = {
     "rate": "how often the drives fail",
     "age_factor": "how old the drives are",
-    "correlation": "how strongly failures come together",
+    "correlation": "how strongly failures are correlated",
     "latent": "how many drives get latent errors",
     "delay": "how soon the repair begins",
     "hours": "how long the repair takes",
 }
 REMEDIES = {
     "rate": "--afr 1.5%, or a drive model such as --afr ST16000NM001G",
-    "age_factor": "--age-factor 2 for old drives, 0.7 for young ones",
+    "age_factor": "--age-factor 2 for aged drives, 0.7 for young ones",
     "correlation": "--correlation 1, 3, 6 or 10",
     "latent": "--latent-incidence 0.3%",
     "delay": "--detect 12h, or --spare hot",
     "hours": "state more of the pool, or --hours 24",
 }
-CLOSING = (
-    "Fire, theft, mistakes and defects of software are not in these figures: redundancy is no backup.",
-)
+CLOSING = ("Fire, theft, operator errors and software defects are not included: redundancy is no backup.",)
 
 
 def odds(value: float, digits: int = 1) -> str:
@@ -42,7 +40,7 @@ def odds(value: float, digits: int = 1) -> str:
     if value >= LIKELY:
         return f"{_plain_number(rounded(100 * value, max(2, digits)))} %"
     if value <= 0.0:
-        return "less than can be told"
+        return "too small to tell"
     whole = rounded(1.0 / value, digits)
     if whole < 1e6:
         return f"1 in {whole:,.0f}"
@@ -98,9 +96,9 @@ def lost_bytes(answer: Risk) -> str:
     lost = answer.bytes_lost_per_tb_year
     text = format_bytes(rounded(lost.p, 2))
     if lost.is_exact:
-        return f"Expected loss: {text} a year of each TB of data."
+        return f"Expected loss: {text} a year per TB of data."
     low, high = format_bytes(rounded(lost.low, 1)), format_bytes(rounded(lost.high, 1))
-    return f"Expected loss: {low} to {high} a year of each TB of data (on average {text})."
+    return f"Expected loss: {low} to {high} a year per TB of data (on average {text})."
 
 
 def mover_row(mover: Mover) -> tuple[str, ...]:
@@ -112,10 +110,10 @@ def mover_row(mover: Mover) -> tuple[str, ...]:
 def sections(answer: Risk) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     missing = format_duration(answer.missing_s)
-    nine = "Nine times in ten the chance lies between the two figures; they differ by what is not known."
+    nine = "Each range is a 90 % interval; its width comes from what is not known."
     exact = all(period.vdev.is_exact for period in (answer.window, answer.per_year, answer.years))
     movers = Grid(
-        ("not known", "moves the chance", "state it with"),
+        ("not known", "changes the chance by", "state it with"),
         tuple(mover_row(each) for each in answer.movers),
         frozenset({1}),
     )
@@ -125,7 +123,7 @@ def sections(answer: Risk) -> tuple[Section, ...]:
         Section("How likely", () if exact else (nine,), grid_of(answer)),
         Section("On average", (), None if exact else means_grid(answer)),
         Section("Data", (lost_bytes(answer),)),
-        Section("What moves it most", grid=movers),
+        Section("Main sources of uncertainty", grid=movers),
         Section("Assumed", tuple(f"{each.text}." for each in answer.assumptions)),
         Section("Not counted", CLOSING),
     )

@@ -162,11 +162,11 @@ class Clients(AnswerPart):
 class EvidenceUsed(AnswerPart):
     """One thing that the pool has already shown, against what the possible worlds show."""
 
-    kind: str = Field(description="scrub, resilver, read rate of the old drives, ...")
+    kind: str = Field(description="scrub, resilver, read rate of the source drives, ...")
     when: str = Field(default="", description="the day, if it is known")
     unit: str = Field(default="s", description="of observed and expected: s, B/s, 1/s, or 1 for a share")
     observed: float = Field(ge=0)
-    expected: float | None = Field(default=None, ge=0, description="what the worlds show in the middle")
+    expected: float | None = Field(default=None, ge=0, description="median over the simulated worlds")
     expected_p10: float | None = Field(default=None, ge=0)
     expected_p90: float | None = Field(default=None, ge=0)
     weight: Share = Field(description="probability that it has to do with what is simulated; 0: not used")
@@ -202,7 +202,7 @@ class Answer(AnswerPart):
     uncertainty: Uncertainty | None = None
     missing: tuple[str, ...] = Field(
         default=(),
-        description="what nothing names or bounds, that is varied over its whole range, and its flag",
+        description="what nothing names or bounds, that is sampled over its whole range, and its flag",
     )
     phases: tuple[Phase, ...] = ()
     resilvered_bytes: int = Field(ge=0)

@@ -63,9 +63,9 @@ def interval(prediction: Answer) -> str:
     answer = prediction.resilver_s
     sampling = _sampling(prediction)
     if answer.p10 is None or answer.p90 is None:
-        return f"No p10-p90 interval is computed: the inputs are taken as exact.{sampling}"
+        return f"No 80 % interval (p10-p90): the inputs count as exact.{sampling}"
     low, high = format_duration(answer.p10), format_duration(answer.p90)
-    return f"Eight times in ten between {low} and {high} (p10-p90).{sampling}"
+    return f"80 % interval (p10-p90): {low} to {high}.{sampling}"
 
 
 def missing(prediction: Answer) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _sampling(prediction: Answer) -> str:
     known = prediction.uncertainty
     if known is None or known.sampling_half_width_s is None:
         return ""
-    return f" Sampling error: {format_duration(known.sampling_half_width_s)} either way (95 %)."
+    return f" Sampling error: +/- {format_duration(known.sampling_half_width_s)} (95 %)."
 
 
 def volume(prediction: Answer) -> str:
@@ -104,8 +104,8 @@ def bottleneck(prediction: Answer) -> tuple[str, ...]:
         lines.append(f"{_capital(found.why.rstrip('.'))}.")
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
-        without = "nothing else would hold it up" if nothing_else else format_duration(found.without_it_s)
-        lines.append(f"With that infinitely fast: {without}.")
+        without = "next to nothing" if nothing_else else format_duration(found.without_it_s)
+        lines.append(f"Were it infinitely fast, the {prediction.operation} would take {without}.")
     return tuple(lines)
 
 
@@ -169,12 +169,12 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
 def whose_load(prediction: Answer) -> tuple[str, ...]:
     """Say where clients come from that nobody stated."""
     if any(each.field == "load" for each in prediction.assumptions) and prediction.clients:
-        return ("No load was stated; these clients are those of the middle one of the possible worlds.",)
+        return ("No load was stated; the median sample has these clients.",)
     return ()
 
 
 def clients_grid(prediction: Answer) -> Grid:
-    """Return the table of what foreground clients wait for an answer, on average."""
+    """Return the table of mean client latency before, during and after the operation."""
     rows = tuple(
         (
             c.kind,
@@ -201,7 +201,7 @@ def alternative_sentence(prediction: Answer, other: Alternative) -> str:
     if here > 0 and there > 0:
         ratio = max(here, there) / min(here, there)
         word = "longer" if there > here else "shorter"
-        factor = ", about the same" if ratio < 1.02 else f", {ratio:.2g} times {word}"
+        factor = ", about the same" if ratio < 1.05 else f", {ratio:.2g} times {word}"
     note = f" ({other.note})" if other.note else ""
     return f"{other.name}: {quantiles_text(other.resilver_s)}{factor}{note}."
 
@@ -246,7 +246,7 @@ def evidence_grid(prediction: Answer) -> Grid:
             kind, shown(each.observed, each.unit), expected,
             percent(each.weight) if used else "not used", percent(each.narrows) if each.narrows > 0 else "",
         ))  # fmt: skip
-    head = ("what", "observed", "possible worlds show", "weight", "interval narrows by")
+    head = ("what", "observed", "simulated worlds show", "weight", "interval narrows by")
     return Grid(head, tuple(rows), frozenset({1, 3, 4}))
 
 
@@ -257,8 +257,8 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
     if known is not None and known.effective_members is not None:
         lines.insert(
             0,
-            f"It leaves {known.effective_members:.1f} of the {known.members} worlds simulated "
-            "(as many equally likely ones would tell as much).",
+            f"Effective sample size with this evidence: {known.effective_members:.1f} "
+            f"of {known.members} simulated worlds.",
         )
     return tuple(lines)
 
@@ -268,7 +268,7 @@ def unknowns_grid(prediction: Answer) -> Grid:
     known = prediction.uncertainty
     rows = tuple(driver_row(each) for each in known.drivers if each.narrows >= SLIGHT) if known else ()
     return Grid(
-        ("not known", "alone it moves the answer", "interval narrows by", "remedy"), rows, frozenset({2})
+        ("not known", "answer if only this varies", "interval narrows by", "remedy"), rows, frozenset({2})
     )
 
 
@@ -279,14 +279,14 @@ def driver_row(driver: Driver) -> tuple[str, ...]:
 
 
 def assumption_grid(prediction: Answer) -> Grid:
-    """Return the table of defaults used, and which of them were varied for the interval."""
+    """Return the table of defaults used, and which of them were sampled for the interval."""
     known = prediction.uncertainty
     varied = {driver.field for driver in known.drivers} if known else set()
     rows = tuple(
         (a.field, a.text or str(a.value), "yes" if a.field in varied else "", a.why)
         for a in prediction.assumptions
     )
-    return Grid(("not stated", "taken as", "varied", "why"), rows)
+    return Grid(("not stated", "default used", "sampled", "why"), rows)
 
 
 def sections(prediction: Answer) -> tuple[Section, ...]:
@@ -300,10 +300,10 @@ def sections(prediction: Answer) -> tuple[Section, ...]:
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
         Section("Where the time goes", grid=breakdown_grid(p.breakdown)),
         Section("Phases", milestones(p), phase_grid(p)),
-        Section("What clients wait", whose_load(p), clients_grid(p)),
+        Section("Client latency", whose_load(p), clients_grid(p)),
         Section("Scan orders", alternatives(p)),
         Section("What to change first", advice(p)),
-        Section("What would narrow the interval", grid=unknowns_grid(p)),
+        Section("Main sources of uncertainty", grid=unknowns_grid(p)),
         Section("Assumptions", grid=assumption_grid(p)),
     )
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))

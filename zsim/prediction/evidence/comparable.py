@@ -35,7 +35,7 @@ class Comparison:
     Attributes
     ----------
     kind : str
-        What it is, for people: "scrub", "read rate of the old drives".
+        What it is, for people: "scrub", "read rate of the source drives".
     unit : str
         Of `observed`: s, B/s, 1/s or 1.
     observed : float
@@ -91,12 +91,12 @@ def latest_moment(observations: Sequence[Observation]) -> datetime | None:
 def unfit(case: Case, scan: FinishedScan) -> str | None:
     """Return why a finished scan says nothing of this operation; None where it does."""
     if scan.kind == "heal":
-        return "a heal repairs what was written during an outage: it says nothing of a whole scan"
+        return "a heal repairs what was written during an outage: it says nothing about a whole scan"
     whole = whole_drive_bytes(case, scan)
     if scan.kind == "resilver" and scan.processed is not None and scan.processed < noise("scan.heal") * whole:
         return (
             f"it wrote {format_bytes(scan.processed)} where a whole drive holds about "
-            f"{format_bytes(round(whole))}: taken as a heal, which says nothing of a whole scan"
+            f"{format_bytes(round(whole))}: counted as a heal, which says nothing about a whole scan"
         )
     return None
 
@@ -209,7 +209,7 @@ def role_of(case: Case, each: DriveActivity) -> Role:
 def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
     """Return the activity of the drives of each role as values to compare: the median drive."""
     found: list[Comparison | NotCompared] = []
-    for role, words in (("source", "the old drives"), ("target", "the new drive")):
+    for role, words in (("source", "the source drives"), ("target", "the replacement drive")):
         drives = [each for each in seen if role_of(case, each) == role]
         for quantity, name, pace in ACTIVITIES:
             values = [value for each in drives if (value := getattr(each, quantity)) is not None]

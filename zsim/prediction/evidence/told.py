@@ -14,9 +14,7 @@ from zsim.prediction.evidence.weighing import Weighing
 from zsim.scenario.evidence import DriveActivity, RunningScan
 from zsim.scenario.model import Scenario
 
-LONGER = (
-    "clients at work meanwhile, one slow drive, or a slow link: state them (--load, --ports), if it was so"
-)
+LONGER = "client load, one slow drive, or a slow link: state them if they apply (--load, --ports)"
 SHORTER = (
     "less data or larger records then, faster drives, or a scan that was not of the whole pool: state "
     "ALLOC and the drive, if it was so"

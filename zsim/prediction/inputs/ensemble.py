@@ -87,7 +87,7 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
         Unknown("inner_ratio", "drive", "measure the drive's inner tracks", spread.inner_ratio),
         Unknown("seek", "drive", "measure the drive's seek times", spread.seek),
         Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
-        Unknown("new_rate", "new_drive", "name the new drive", _new_rate_spread(new, other)),
+        Unknown("new_rate", "new_drive", "name the replacement drive", _new_rate_spread(new, other)),
     ]
     if case.host is not None and shares_host(case):
         found.append(Unknown("host", "ports", "say what the drives plug into", case.host.rate_spread))
@@ -105,9 +105,9 @@ def _new_rate_spread(new: DriveModel, spread: DriveSpread) -> float:
 def _of_the_pool(case: Case) -> list[Unknown]:
     found = []
     if case.assumed("drive"):
-        found.append(Unknown("drive", "drive", "name the drive", choices=drive_classes()))
+        found.append(Unknown("drive", "drive", "name the drive (--drive)", choices=drive_classes()))
     if has_unknown_size(case):
-        words = "name the drives or say how large they are (--drive, --drive-size)"
+        words = "name the drives or give their size (--drive, --drive-size)"
         grows = case.scenario.alloc is None
         sizes = drive_sizes(case)
         found.append(Unknown("drive_size", "drive_size", words, choices=sizes, proportional=grows))
@@ -115,15 +115,17 @@ def _of_the_pool(case: Case) -> list[Unknown]:
         found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
     if case.assumed("history"):
         stored = 0.0 if case.assumed("fill") else data_bytes(case)
-        found.append(Unknown("history", "history", "say what is on the pool", choices=uses(stored)))
+        found.append(Unknown("history", "history", "say what it stores (--history)", choices=uses(stored)))
     if case.assumed("frag") or case.assumed("history"):
         # FRAG that is stated is kept in every world: what it leaves open is how it came about.
         known = not case.assumed("frag")
         field = "churn" if known else "frag"
-        remedy = "say what is on the pool" if known else "state FRAG (zpool list) or the pool's history"
+        remedy = (
+            "say what it stores (--history)" if known else "state FRAG (zpool list) or the pool's history"
+        )
         found.append(Unknown("churn", field, remedy, CHURN_SPREAD))
     if case.assumed("recordsize") or case.assumed("history"):
-        found.append(Unknown("file_size", "files", "say how large the files are", FILE_SPREAD))
+        found.append(Unknown("file_size", "files", "give block sizes (--blocks)", FILE_SPREAD))
     return found
 
 
@@ -135,17 +137,17 @@ def has_large_sectors(model: DriveModel) -> bool:
 def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[Unknown]:
     found = []
     if case.assumed("write_cache") and case.operation != "scrub" and new.kind == "mechanical":
-        words = "say whether the drives' write caches are on (hdparm -W, camcontrol identify)"
+        words = "check the drives' write caches (hdparm -W, camcontrol identify)"
         found.append(Unknown("write_cache", "write_cache", words, choices=write_caches()))
     # The drives that the pool was made of decided it; a new one comes too late.
     if case.assumed("ashift") and case.ashift == LOGICAL_SECTOR and has_large_sectors(old):
-        words = "say with which sector size the pool was made (zdb -C | grep ashift)"
+        words = "give the pool's ashift (zdb -C | grep ashift)"
         found.append(Unknown("ashift", "ashift", words, choices=sector_sizes()))
     if new.recording == "smr" and case.operation != "scrub":
         words = "measure the drive: how it rewrites its bands is the vendor's secret"
         found.append(Unknown("shingling", "new_drive", words, choices=shinglings(case, new.vendor)))
     if case.assumed("load"):
-        found.append(Unknown("load", "load", "say how busy the pool is meanwhile", choices=loads()))
+        found.append(Unknown("load", "load", "say how busy the pool is meanwhile (--load)", choices=loads()))
     return found
 
 

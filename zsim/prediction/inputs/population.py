@@ -200,13 +200,13 @@ def _nearest_frag(case: Case, history: History, frag: float, size: _Size) -> tup
         return (
             fresh,
             f"FRAG {wanted} is less than the simulated pool has before any ageing ({got}): "
-            "taken as never aged",
+            "simulated as never aged",
         )
     aged, note = _nearest(case, replace(history, rounds=MOST_ROUNDS), None, size)
     got = format_fraction(aged.frag)
     return (
         aged,
-        note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: taken as {got}",
+        note or f"FRAG {wanted} is more than {history.name} comes to in {MOST_ROUNDS} rounds: {got} used",
     )
 
 

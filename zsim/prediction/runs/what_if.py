@@ -191,7 +191,7 @@ def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:
         )
         if target.write_cache_bytes == 0:
             trials.append(
-                ("switch the new drive's write cache on", "its writes then lose fewer turns", cached)
+                ("switch the replacement drive's write cache on", "its writes then lose fewer turns", cached)
             )
         if target.physical_sector_bytes > (1 << bench.case.ashift):
             native = _changed(
