@@ -3,12 +3,17 @@
 SimPy orders its events by (time, priority, number).  A `Moment` has the number of the event slot that the
 compiled engine uses for the same component as its priority.  All else happens at once: what a process wakes
 goes on before the next moment, in the order in which it was woken.
+
+SimPy adds a delay to the time it is, and a sum of floating-point numbers need not be the moment that was
+meant.  Its clock therefore counts the numbers themselves: the time it is in SimPy is the place of the time in
+seconds among all of them, whose differences are exact.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Generator
-from math import inf, nextafter
+from math import inf
 from typing import Any
 
 import simpy
@@ -16,6 +21,17 @@ from simpy.core import SimTime
 from simpy.events import NORMAL, URGENT, EventPriority
 
 Steps = Generator[simpy.Event, Any, None]
+_SECONDS, _PLACE = struct.Struct("<d"), struct.Struct("<q")
+
+
+def place_of(time: float) -> int:
+    """Return the place of a time of 0 or more [s] among all floating-point numbers (IEEE 754: in order)."""
+    return int(_PLACE.unpack(_SECONDS.pack(time + 0.0))[0])
+
+
+def time_at(place: int) -> float:
+    """Return the time [s] at a place, see `place_of`."""
+    return float(_SECONDS.unpack(_PLACE.pack(place))[0])
 
 
 class Moment(simpy.Event):
@@ -34,6 +50,16 @@ class Clock(simpy.Environment):
         super().__init__()
         self._woken = 0
 
+    @property
+    def now(self) -> float:
+        """The time it is [s]."""
+        return time_at(int(super().now))
+
+    def peek(self) -> float:
+        """Return the time of the next event [s], infinity if there is none."""
+        place = super().peek()
+        return inf if place == inf else time_at(int(place))
+
     def at(self, time: float, slot: int) -> Moment:
         """Return the moment `time` [s] in the order of events of a slot."""
         return Moment(self, time, slot)
@@ -42,19 +68,11 @@ class Clock(simpy.Environment):
         """Schedule a moment at its time; anything else at once."""
         if isinstance(event, Moment):
             # Before anything of the same time there is what was woken.
-            super().schedule(event, EventPriority(event.slot + 1), self._delay_to(event.time))
+            delay = place_of(event.time) - int(super().now)
+            super().schedule(event, EventPriority(event.slot + 1), delay)
         else:
             self._woken += 1
             super().schedule(event, URGENT, delay)
-
-    def _delay_to(self, time: float) -> float:
-        """Return the delay that ends at `time` to the bit: SimPy adds it to the time it is."""
-        delay = time - self.now
-        while self.now + delay < time:
-            delay = nextafter(delay, inf)
-        while self.now + delay > time:
-            delay = nextafter(delay, -inf)
-        return float(delay)
 
     def settle(self) -> None:
         """Let all that was woken go on until it waits for a moment."""
