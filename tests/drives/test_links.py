@@ -50,7 +50,7 @@ def changed(change):
     ("change", "names"),
     [
         (lambda d: d["links"]["card"].pop("rate"), "rate"),
-        (lambda d: d["links"]["card"]["rate"].update(value=0), "above zero"),
+        (lambda d: d["links"]["card"]["rate"].update(value=0), "slower than 1 MB/s"),
         (lambda d: d["links"]["card"]["rate"].update(unit="B/s"), "MB/s"),
         (lambda d: d["links"]["card"].update(switching="magic"), "switching"),
         (lambda d: d["links"]["card"].pop("parent"), "no parent"),

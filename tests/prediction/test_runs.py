@@ -54,7 +54,7 @@ def setup_of(writes: bool = False) -> Any:
 
 @pytest.fixture
 def slices_of_five(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member.Run, "slice_of", staticmethod(lambda setup: 5.0))
+    monkeypatch.setattr(member, "slice_of", lambda setup: 5.0)
 
 
 @pytest.mark.usefixtures("slices_of_five")

@@ -11,7 +11,7 @@ import pytest
 import zsim
 from zsim.base.errors import InputError
 from zsim.engine.model import PlaneModel, VdevModel
-from zsim.operation.memory_limit import MemoryLimit
+from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.rules import (
     pool_window,
     queue_rules,
@@ -44,10 +44,10 @@ VDEV = VdevModel(
 )
 # Read while a run goes on, and from no rule before it.
 READ_IN_RUNS = {
-    "zfs_rebuild_max_segment": "operation/run.py",
+    "zfs_rebuild_max_segment": "operation/rebuild.py",
     "zfs_rebuild_scrub_enabled": "prediction/runs/what_if.py",
-    "zfs_resilver_defer_percent": "operation/run.py",
-    "zfs_vdev_async_write_max_active": "operation/run.py",
+    "zfs_resilver_defer_percent": "operation/pool.py",
+    "zfs_vdev_async_write_max_active": "operation/rebuild.py",
 }
 NAMES = sorted({name for release in release_names() for name in load_release(release).tunables})
 
@@ -69,7 +69,7 @@ def rules_of(release: ReleaseProfile) -> list[object]:
         found.append(rebuild_window(PlaneModel(leaves=(), vdevs=(VDEV,)), 0, release, 1 << 40))
     for memory in (1 << 30, 1 << 42):
         limit = MemoryLimit(release, memory, 1 << 50)
-        found += [limit.hard, limit.soft, limit.interval, limit.strict, limit.strategy, limit.extents]
+        found += [limit.hard, limit.soft, limit.interval, limit.strict, limit.strategy, extent_rules(release)]
     return found
 
 
@@ -145,9 +145,9 @@ def test_a_tunable_that_is_set_in_vain_says_so() -> None:
 
 
 def test_a_prediction_warns_of_it() -> None:
+    from zsim.case.resolve import resolve
     from zsim.prediction.api import warnings
     from zsim.scenario.model import Scenario
-    from zsim.scenario.resolve import resolve
 
     tuned = Scenario(layout="raidz2x6", fill=0.5, tunables={"zfs_nocacheflush": 1, "zfs_txg_timeout": 10})
     told = warnings(resolve(tuned))

@@ -12,7 +12,18 @@ from zsim.base import model_data
 from zsim.prediction.answer.wording import Grid
 
 FITTED = "fitted"
-FOLDERS = ("drives", "platters", "enclosures", "releases", "histories", "unknowns", "prediction")
+FOLDERS = (
+    "drives",
+    "platters",
+    "enclosures",
+    "releases",
+    "histories",
+    "unknowns",
+    "prediction",
+    "evidence",
+    "reliability",
+    "timeline",
+)
 SCRIPTS = dict.fromkeys(("capacity_law", "density_law", "generations"), "models/drives/generate.py") | {
     "fit_assumptions": "validation/fit_assumptions.py"
 }
