@@ -31,7 +31,7 @@ fuzzed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthC
 def try_import(content):
     """Import a text; whatever comes out of it has to be a scenario that can be written and read."""
     try:
-        found = importing._import(read_pasted(content), None, ())
+        found = importing.import_files(read_pasted(content), None, ())
     except InputError as error:
         assert "\n" not in str(error)
         assert len(str(error)) < 2000

@@ -13,18 +13,16 @@ import pytest
 
 import zsim
 from zsim.base.errors import InputError, NotSimulatedYet
-from zsim.drives.catalogue import load_drive
+from zsim.case.resolve import resolve
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.control import Steps
 from zsim.operation.pool import Pool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
-from zsim.prediction.inputs.ensemble import Member
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import whole_setup
 from zsim.scenario.model import Scenario
-from zsim.scenario.resolve import resolve
 
 RECORDS = 100_000
 
@@ -34,10 +32,9 @@ def small(release: str = "openzfs-2.3", operation: str = "resilver", blocks: int
     """A raidz1 of small drives, with a pool of some seconds of work."""
     stated = {"layout": "raidz1x3", "fill": 0.5, "drive_size": "20GB", "write_cache": False}
     scenario = Scenario.from_dict({**stated, "release": release, "operation": operation})
-    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
-    model = plane_model(resolved, Member().factors, resolved.seed)
-    pool = miniature(resolved, Member(), blocks=blocks)
-    return replace(whole_setup(resolved, pool.table, model), records=RECORDS)
+    case = resolve(scenario)
+    pool = miniature(case, blocks=blocks)
+    return replace(whole_setup(case, pool.table, plane_model(case)), records=RECORDS)
 
 
 @cache
@@ -183,9 +180,8 @@ def test_what_cannot_happen_is_refused() -> None:
     with pytest.raises(InputError, match="no_such_tunable"):
         run.pool.set_tunable("no_such_tunable", 1)
     scenario = Scenario.from_dict({"layout": "mirror2", "fill": 0.3, "operation": "rebuild"})
-    resolved = resolve(scenario, lambda name: load_drive(name).capacity_bytes)
-    pool = miniature(resolved, Member(), blocks=500)
-    rebuild = Run(whole_setup(resolved, pool.table, plane_model(resolved, Member().factors, 1)))
+    case = resolve(scenario)
+    rebuild = Run(whole_setup(case, miniature(case, blocks=500).table, plane_model(case)))
     with pytest.raises(NotSimulatedYet):
         rebuild.pool.replace(0, 1)
     with pytest.raises(NotSimulatedYet):

@@ -89,9 +89,9 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
     text = str(prediction)
     for wanted in (
         "raidz2x6 of 4 TB drives, 62 % full: 17 h",
-        "between 13 h and 22 h",
+        "80 % interval (p10-p90): 13 h to 22 h",
         "Target drive, busy 86 %",
-        "infinitely fast: 8 h",
+        "infinitely fast, the resilver would take 8 h",
         "legacy: 17 h",
         "sorted: 6 h, 2.8 times shorter",
         "saves about 11 h",
@@ -104,7 +104,7 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
 
 def test_words_say_when_there_is_no_interval() -> None:
     text = str(smallest())
-    assert "No p10-p90 interval" in text
+    assert "No 80 % interval" in text
     assert "Warnings" not in text  # empty blocks are left out
     assert "Assumptions" not in text
 

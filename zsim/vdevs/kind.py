@@ -224,6 +224,8 @@ class VdevKind(ABC):
         Whether the repair of a drive that was overwritten in place is simulated.
     is_rebuildable : bool
         Whether any release can rebuild it sequentially.
+    can_be_expanded : bool
+        Whether a drive can be added to it (``zpool attach`` of RAID-Z, 2.3).
     least_parity : int
         Parity where a name tells none.
     since : str
@@ -242,6 +244,7 @@ class VdevKind(ABC):
     has_distributed_spares: ClassVar[bool] = False
     repairs_overwritten: ClassVar[bool] = False
     is_rebuildable: ClassVar[bool] = False
+    can_be_expanded: ClassVar[bool] = False
     least_parity: ClassVar[int] = 0
     since: ClassVar[str] = ""
     kernels: ClassVar[Kernels]
@@ -286,6 +289,10 @@ class VdevKind(ABC):
     def can_be_rebuilt_by(self, release: ReleaseFacts) -> bool:
         """Tell whether a release can rebuild it sequentially."""
         return False
+
+    def status_word(self, vdev: Shaped) -> str:
+        """Return how ``zpool status`` begins the name of the vdev."""
+        return f"{self.name}{vdev.parity or ''}"
 
     @abstractmethod
     def printed(self, name: str) -> Printed | None:

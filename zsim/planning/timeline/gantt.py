@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from zsim.planning.timeline.result import Timeline
+from zsim.planning.timeline.records import TimelineAnswer
 from zsim.planning.timeline.wording import as_html, end_of, headline
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture, time_unit
 
@@ -13,7 +13,7 @@ COLOURS = {"resilver": CAUSES[0], "rebuild": CAUSES[2], "scrub": CAUSES[4], "exp
 DANGER = CAUSES[5]
 
 
-def figure(found: Timeline) -> Picture:
+def figure(found: TimelineAnswer) -> Picture:
     """Return a Gantt chart: a bar a pass to its median end, a whisker from p10 to p90, redundancy below."""
     names = list(dict.fromkeys(level.vdev for level in found.redundancy))
     heights = (max(2, len(found.passes)), max(1, len(names)))
@@ -31,7 +31,7 @@ def figure(found: Timeline) -> Picture:
     return drawn
 
 
-def _passes(axes: Any, found: Timeline, size: float, end: float) -> None:
+def _passes(axes: Any, found: TimelineAnswer, size: float, end: float) -> None:
     for place, row in enumerate(found.passes):
         stop = row.ends_s["p50"] if row.ends_s["p50"] is not None else end
         colour = COLOURS.get(row.kind, CAUSES[3])
@@ -44,7 +44,7 @@ def _passes(axes: Any, found: Timeline, size: float, end: float) -> None:
     axes.invert_yaxis()
 
 
-def _redundancy(axes: Any, found: Timeline, names: list[str], size: float) -> None:
+def _redundancy(axes: Any, found: TimelineAnswer, names: list[str], size: float) -> None:
     for level in found.redundancy:
         below = found.full[level.vdev] - level.left
         colour = DANGER if level.left <= 0 and below else CAUSES[1] if below else CAUSES[2]
@@ -55,7 +55,7 @@ def _redundancy(axes: Any, found: Timeline, names: list[str], size: float) -> No
     axes.invert_yaxis()
 
 
-def save_page(found: Timeline, path: str | Path) -> None:
+def save_page(found: TimelineAnswer, path: str | Path) -> None:
     """Write the timeline as one HTML file; it appears whole or not at all."""
     from zsim.base.files import replace_file
     from zsim.report.page import inline_svg, page

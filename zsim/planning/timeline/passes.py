@@ -24,6 +24,7 @@ from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
 from zsim.prediction.api import case_of, predict
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
+from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
 WORLDS = 99
@@ -178,7 +179,7 @@ class Passes:
         changes = {"replace": drives, "old_drive": old, "operation": kind, **new}
         if new.get("target") == "distributed-spare":
             changes.pop("old_drive")
-        if scenario.pool_layout.vdevs[vdev].kind == "draid":
+        if kind_of(scenario.pool_layout.vdevs[vdev].kind).has_distributed_spares:
             changes.setdefault("target", "new-drive")
         return times_of(self._predicted(self._at_front(scenario, vdev), changes))
 

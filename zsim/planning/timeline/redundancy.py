@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from zsim.scenario.layout import Layout, VdevSpec
+from zsim.vdevs.kind import kind_of
 
 SlotState = Literal["whole", "gone", "away", "stale", "spared"]
 
@@ -71,9 +72,10 @@ class Vdev:
     name: str = ""
 
     def __post_init__(self) -> None:
-        kind = {"raidz": f"raidz{self.spec.parity}", "mirror": "mirror", "draid": str(self.spec)}
         # As zpool status names it; it stays so when the vdev grows or shrinks.
-        self.name = f"{'disk' if self.spec.is_disk else kind[self.spec.kind]}-{self.number}"
+        self.name = (
+            f"{'disk' if self.spec.is_disk else kind_of(self.spec.kind).status_word(self.spec)}-{self.number}"
+        )
 
     @property
     def left(self) -> int:
@@ -90,8 +92,8 @@ class Vdev:
     def widened(self, by: int) -> None:
         """Add drives that hold their data, or take some away."""
         spec = self.spec
-        width = spec.children + by
-        self.spec = VdevSpec.raidz(spec.parity, width) if spec.kind == "raidz" else VdevSpec.mirror(width)
+        data = spec.data if kind_of(spec.kind).is_replicated else spec.data + by
+        self.spec = replace(spec, children=spec.children + by, data=data)
         self.slots = [*self.slots, *(Slot() for _ in range(by))] if by > 0 else self.slots[:by]
 
 

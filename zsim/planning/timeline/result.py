@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zsim.planning.timeline.passes import F64, MIDDLE, quantiles
+from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
 
@@ -20,130 +18,13 @@ if TYPE_CHECKING:
 
     from zsim.planning.timeline.pool import Pool
 
-Three = dict[str, float | None]
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
 
-@dataclass(frozen=True, slots=True)
-class PassRow:
-    """One pass of the story, its end over all worlds.
+class Timeline(TimelineAnswer):
+    """What `zsim.timeline` returns: a `TimelineAnswer` that prints and draws itself."""
 
-    Attributes
-    ----------
-    vdev, kind, cause : str
-    begins_s : float
-        In the middle world [s].
-    ends_s : dict
-        ``p10``, ``p50``, ``p90`` [s]; None where it never ends.
-    completed : bool
-        Whether it came to its end in the middle world; otherwise it was given up for another.
-    read_bytes, written_bytes : int
-        Of the part that ran in the middle world.
-    """
-
-    vdev: str
-    kind: str
-    begins_s: float
-    ends_s: Three
-    cause: str
-    completed: bool = True
-    read_bytes: int = 0
-    written_bytes: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the JSON has of it."""
-        return {
-            "vdev": self.vdev,
-            "kind": self.kind,
-            "begins_s": self.begins_s,
-            "ends_s": self.ends_s,
-            "cause": self.cause,
-        }
-
-
-@dataclass(frozen=True)
-class Timeline:
-    """The story of a pool.
-
-    Attributes
-    ----------
-    title : str
-    passes : tuple of PassRow
-        In order of their beginning.
-    whole_s : dict
-        When the pool has its redundancy back and no repair waits: ``p10``, ``p50``, ``p90`` [s]; None: never.
-    redundancy : tuple of Level
-        How many more drives each vdev may lose, in the middle world.
-    redone_bytes : int
-        Read and written once more because a pass began again or went back, in the middle world.
-    story : tuple of (float, str)
-        What happened when [s], in the middle world.
-    notes : tuple of str
-        What is not simulated or never happens.
-    provenance : dict
-    whole : ndarray of float64, shape (WORLDS,)
-        In every world [s].
-    exposed : dict of int to ndarray
-        Seconds in each world with so many drives left to lose, below full redundancy.
-    full : dict of str to int
-        Redundancy of each vdev with all its drives.
-    redone : ndarray of float64, shape (WORLDS,)
-        Bytes done twice in every world.
-    """
-
-    title: str
-    passes: tuple[PassRow, ...]
-    whole_s: Three
-    redundancy: tuple[Level, ...]
-    redone_bytes: int
-    story: tuple[tuple[float, str], ...]
-    notes: tuple[str, ...]
-    provenance: dict[str, Any]
-    whole: F64 = field(repr=False, compare=False)
-    exposed: dict[int, F64] = field(repr=False, compare=False)
-    full: dict[str, int] = field(repr=False, compare=False)
-    redone: F64 = field(repr=False, compare=False)
-
-    @property
-    def read_bytes(self) -> int:
-        """Bytes that all passes read, in the middle world."""
-        return sum(each.read_bytes for each in self.passes)
-
-    @property
-    def written_bytes(self) -> int:
-        """Bytes that all passes write, in the middle world."""
-        return sum(each.written_bytes for each in self.passes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {
-            "passes": [each.to_dict() for each in self.passes],
-            "whole_s": self.whole_s,
-            "redundancy": [
-                {"vdev": each.vdev, "from_s": each.from_s, "to_s": each.to_s, "left": each.left}
-                for each in self.redundancy
-            ],
-            "redone_bytes": self.redone_bytes,
-            "provenance": self.provenance,
-        }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the timeline as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def to_frame(self) -> Any:
-        """Return the passes as a pandas data frame, one row each; pandas must be installed."""
-        rows = [
-            {
-                **{name: value for name, value in each.to_dict().items() if name != "ends_s"},
-                **{f"ends_{name}_s": value for name, value in each.ends_s.items()},
-                "completed": each.completed,
-                "read_bytes": each.read_bytes,
-                "written_bytes": each.written_bytes,
-            }
-            for each in self.passes
-        ]
-        return importlib.import_module("pandas").DataFrame(rows)
+    __slots__ = ()
 
     def plot(self) -> Figure:
         """Return a matplotlib figure: a Gantt chart of the passes, and the redundancy left below it."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from zsim.base import model_data
 from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
+from zsim.vdevs.kind import kinds
 
 FILE = "rules.toml"
 SecondTarget = Literal["restart", "defer", "defer-unless-early"]
@@ -106,7 +107,6 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
         second = "restart"
     txg = float(tunables.get("zfs_txg_timeout", _number(data, "numbers.txg")))
     waits = table["scan_after_import"].choice == "5-txgs"
-    kinds = {"none": (), "mirror": ("mirror",), "mirror-draid": ("mirror", "draid")}[release.rebuild]
     after_rebuild = table.get("scrub_after_rebuild")
     return Rules(
         release=release.name,
@@ -119,7 +119,7 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
         scrub_after_rebuild=after_rebuild is not None
         and (after_rebuild.choice == "always" or bool(tunables.get("zfs_rebuild_scrub_enabled", 1))),
         scrub_after_expansion=bool(tunables.get("zfs_scrub_after_expand", 0)),
-        rebuilds=frozenset(kinds),
+        rebuilds=frozenset(name for name, kind in kinds().items() if kind.can_be_rebuilt_by(release)),
         table=table,
     )
 

@@ -14,6 +14,7 @@ from zsim.planning.timeline.pool import Pool
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass
+from zsim.vdevs.kind import kind_of
 
 ENDS = {
     "resilver ends": "resilver",
@@ -191,7 +192,7 @@ class Story:
     def _attach(self, event: Event) -> Any:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
-        if vdev.spec.kind != "mirror":
+        if not kind_of(vdev.spec.kind).is_replicated:
             raise InputError(
                 "attach", vdev.name, "drives are attached to mirrors and single drives", "use expand"
             )
@@ -319,7 +320,7 @@ class Story:
     def _expand(self, event: Event) -> Any:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
-        if vdev.spec.kind != "raidz":
+        if not kind_of(vdev.spec.kind).can_be_expanded:
             raise InputError(
                 "expand", vdev.name, "only RAID-Z is expanded by a drive", "use attach for a mirror"
             )
@@ -334,7 +335,7 @@ class Story:
     def _remove(self, event: Event) -> None:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
-        if len(pool.vdevs) < 2 or any(each.spec.kind != "mirror" for each in pool.vdevs):
+        if len(pool.vdevs) < 2 or not all(kind_of(each.spec.kind).is_replicated for each in pool.vdevs):
             allowed = "a vdev is removed only from a pool of two and more mirrors or single drives"
             raise InputError("remove", vdev.name, allowed, "move the data with zfs send")
         times = pool.passes.copy(pool.scenario_now(), event.vdev, "removal_rate")
@@ -348,7 +349,7 @@ class Story:
         while not (self.pool.quiet and self.pool.is_whole):
             yield self.pool.changed
         for vdev in self.pool.vdevs:
-            if vdev.spec.kind != "mirror" or vdev.spec.children < 2:
+            if not kind_of(vdev.spec.kind).is_replicated or vdev.spec.is_disk:
                 raise InputError(
                     "split", vdev.name, "zpool split takes a drive of each mirror", "use mirrors"
                 )

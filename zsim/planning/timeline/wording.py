@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zsim.base.units import format_bytes, format_duration
+from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
-from zsim.planning.timeline.result import PassRow, Three, Timeline
 from zsim.prediction.answer.wording import TEXT_WIDTH, Grid, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def span(three: Three) -> str:
     return f"{format_duration(middle)} ({format_duration(low or 0.0)} to {until})"
 
 
-def headline(found: Timeline) -> str:
+def headline(found: TimelineAnswer) -> str:
     """Return the answer in one sentence."""
     if found.whole_s["p50"] is None:
         return f"{found.title}: the pool is never whole again"
     return f"{found.title}: whole after {span(found.whole_s)}"
 
 
-def sentences(found: Timeline) -> tuple[str, ...]:
+def sentences(found: TimelineAnswer) -> tuple[str, ...]:
     """Return what else there is to say: redundancy, bytes, what was done twice, what is not simulated."""
     lines = [exposure(level) for level in found.redundancy if _is_below(level, found)]
     lines.append(f"{format_bytes(found.read_bytes)} read and {format_bytes(found.written_bytes)} written.")
@@ -61,7 +61,7 @@ def sentences(found: Timeline) -> tuple[str, ...]:
     return (*lines, *(f"{note[:1].upper()}{note[1:]}." for note in found.notes))
 
 
-def _is_below(level: Level, found: Timeline) -> bool:
+def _is_below(level: Level, found: TimelineAnswer) -> bool:
     return level.left < found.full[level.vdev]
 
 
@@ -75,7 +75,7 @@ def exposure(level: Level) -> str:
     return f"{level.vdev}: {words} from {clock(level.from_s)} to {clock(level.to_s)} ({length})."
 
 
-def end_of(found: Timeline) -> float:
+def end_of(found: TimelineAnswer) -> float:
     """Return where the axis of a chart ends [s]."""
     ends = [value for each in found.passes for value in each.ends_s.values() if value is not None]
     return max([*ends, *(level.to_s for level in found.redundancy)], default=1.0) or 1.0
@@ -92,7 +92,7 @@ def bar(row: PassRow, end: float, width: int = CHART) -> str:
     return (" " * first + sign * (last - first) + LATE * (far - last))[:width].ljust(width)
 
 
-def gantt_grid(found: Timeline) -> Grid:
+def gantt_grid(found: TimelineAnswer) -> Grid:
     """Return the passes with their bars."""
     end = end_of(found)
     rows = tuple(
@@ -115,7 +115,7 @@ def story_grid(story: Sequence[tuple[float, str]]) -> Grid:
     return Grid(("at", "what happens"), tuple((clock(time), text) for time, text in story))
 
 
-def as_renderable(found: Timeline) -> Group:
+def as_renderable(found: TimelineAnswer) -> Group:
     """Return the timeline as a rich renderable."""
     from rich.console import Group
     from rich.text import Text
@@ -141,7 +141,7 @@ def _chart(grid: Grid) -> Any:
     return table
 
 
-def as_text(found: Timeline, width: int = TEXT_WIDTH) -> str:
+def as_text(found: TimelineAnswer, width: int = TEXT_WIDTH) -> str:
     """Return the timeline as plain text."""
     import io
 
@@ -152,7 +152,7 @@ def as_text(found: Timeline, width: int = TEXT_WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_html(found: Timeline) -> str:
+def as_html(found: TimelineAnswer) -> str:
     """Return the timeline as HTML."""
     told = "".join(f"<p>{html.escape(each)}</p>" for each in sentences(found))
     table = Grid(

@@ -164,8 +164,7 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     )
 
 
-IN_ROUNDS = 0.02
-KEEPS_UP = 0.25
+IN_ROUNDS, KEEPS_UP = constant("progress.in_rounds"), constant("progress.keeps_up")
 """Share of the work issued before all is scanned from which a scan is taken to go in rounds, and over what is
 scanned: a checkpoint every two hours (zfs_scan_checkpoint_intval) issues some as well."""
 

@@ -151,6 +151,9 @@ class Draid(VdevKind):
     def can_be_rebuilt_by(self, release: ReleaseFacts) -> bool:
         return release.rebuild == "mirror-draid"
 
+    def status_word(self, vdev: Shaped) -> str:
+        return self.word(vdev)
+
     def printed(self, name: str) -> Printed | None:
         match = _PRINTED.fullmatch(name)
         if match is None:
