@@ -19,7 +19,6 @@ EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
 TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
-CHECKPOINT_S = 7200.0
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
 OTHER_VDEVS = (
     "it counts the blocks of the other top-level vdevs as issued, although they are skipped: "
@@ -170,10 +169,10 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
             "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
         )
     elif case.release.order == "sorted":
-        lost = min(CHECKPOINT_S, elapsed) if elapsed else CHECKPOINT_S
+        # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         said.append(
-            "a reboot now: the scan resumes from its last checkpoint, so at most "
-            f"{format_duration(lost)} of work is lost; {RATES_ANEW}"
+            "a reboot now: a sorted scan saves its position only when all it has collected is issued; in "
+            f"the middle of the repair it can begin again from zero{gone}; {RATES_ANEW}"
         )
     else:
         said.append(f"a reboot now: the scan resumes from its last txg sync; {RATES_ANEW}")
