@@ -206,14 +206,41 @@ def zone_at(drive: Any, zones: Any, offset: int) -> int:
 
 @njit
 def zone_of(drive: Any, offset: int) -> int:
-    """Return the zone of a byte offset; zones have equal width in LBA."""
+    """Return the zone of a byte offset.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    offset : int
+        From the beginning of the drive [bytes].
+
+    Returns
+    -------
+    int
+        0 is the outermost zone; zones have equal width in LBA: floor(offset * zones / capacity).
+    """
     zone: int = min(offset * drive.zones // drive.capacity, drive.zones - 1)
     return zone
 
 
 @njit
 def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
-    """Return the seek time over a distance [s] (Ruemmler & Wilkes, 1994: square root, then linear)."""
+    """Return the time the arm takes over a distance [s].
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    distance_bytes : int
+        Of the two places, from 0 to the capacity [bytes].
+    is_write : bool
+        A write waits `write_settle` longer for the head to settle.
+
+    Notes
+    -----
+    With d the distance over the capacity, ``a + b * sqrt(d)`` while the arm accelerates and brakes,
+    ``c + e * d`` from `seek_knee` on, where it coasts (Ruemmler & Wilkes, An introduction to disk drive
+    modeling, IEEE Computer 27(3), 1994, equation of table 2).
+    """
     distance = distance_bytes / drive.capacity
     seek: float = drive.seek_a + drive.seek_b * sqrt(distance)
     if distance >= drive.seek_knee:
@@ -223,7 +250,22 @@ def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
 
 @njit
 def track_angle(drive: Any, rate: float, offset: int) -> float:
-    """Return the angle at which `offset` begins, in revolutions since the beginning of its zone."""
+    """Return the angle at which a place begins.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate : float
+        Media rate of its zone [bytes/s]; a track holds ``rate * revolution`` bytes.
+    offset : int
+        [bytes]
+
+    Returns
+    -------
+    float
+        In revolutions since the beginning of its zone; skew is in the sustained rate, so a stream that
+        crosses tracks goes on at the same angle.
+    """
     zone_start = drive.capacity * zone_of(drive, offset) / drive.zones
     angle: float = (offset - zone_start) / (rate * drive.revolution)
     return angle
@@ -231,7 +273,23 @@ def track_angle(drive: Any, rate: float, offset: int) -> float:
 
 @njit
 def rotational_wait(drive: Any, angle: float, at: float) -> float:
-    """Return how long the platter turns until `angle` passes the head, on its track since time `at` [s]."""
+    """Return how long the platter turns until an angle passes the head [s].
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+        `phase` is the angle of its platter at time 0 [revolutions].
+    angle : float
+        From `track_angle` [revolutions].
+    at : float
+        Time from which on the head is on the track [s].
+
+    Returns
+    -------
+    float
+        At least 0 and less than a revolution: ``frac(angle - at / revolution - phase) * revolution``.  What
+        is behind by less than `ANGLE_TOLERANCE` has not passed: it is rounding, not a lost revolution.
+    """
     turns = angle - (at / drive.revolution + drive.phase)
     fraction = turns - np.floor(turns)
     if fraction > 1.0 - ANGLE_TOLERANCE:

@@ -16,7 +16,21 @@ FIRST, END, USED = range(3)
 
 @njit
 def read_so_far(head: int, since: float, at: float, segment: int, rate: float) -> int:
-    """Return the byte up to which the drive has read ahead at time `at`; `head` if it does not."""
+    """Return the byte up to which the drive has read ahead.
+
+    Parameters
+    ----------
+    head : int
+        Byte behind the last one that was asked for [bytes].
+    since : float
+        When it began to read on [s]; negative: it does not.
+    at : float
+        The time it is [s].
+    segment : int
+        How far it reads on at most [bytes].
+    rate : float
+        Media rate there [bytes/s].
+    """
     if since < 0.0:
         return head
     return head + min(segment, int(max(at - since, 0.0) * rate))

@@ -113,7 +113,24 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
 
 @njit
 def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, cached: int) -> float:
-    """Return how long a band takes: `cached` bytes gathered in `runs`, the band read and rewritten [s]."""
+    """Return how long a band takes to be cleaned [s].
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float, shape (n_zones,)
+        [bytes/s]
+    band, band_size : int
+        Number of the band, and its size [bytes].
+    runs, cached : int
+        Runs of its data in the persistent cache, and their bytes.
+
+    Notes
+    -----
+    The cached runs are gathered (a short seek, half a turn each), the arm goes to the band and back, and
+    the band is read and written once (read-modify-write: Aghayev & Desnoyers, Skylight, FAST 2015).
+    `smr_cleaning` is the factor that reports of such drives leave open.
+    """
     rate = rate_of_band(drive, rates, band, band_size)
     turn = drive.revolution / 2.0
     gather = runs * (seek_time(drive, 0, False) + turn) + cached / rates[0]
