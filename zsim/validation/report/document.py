@@ -26,7 +26,7 @@ INTRODUCTION = (
     " page."
 )
 FAILS_TITLE = "What fails, and why"
-CASES_TITLE = "ValidationCase by case"
+CASES_TITLE = "Case by case"
 FIELD_TITLE = "Field reports, one by one"
 FIELD_WORDS = (
     "Rows of one experiment count once together in the scores above. A row is within its interval if the"
