@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -142,3 +142,28 @@ def exclusive(given: dict[str, object]) -> None:
         raise InputError(
             names[1], given[names[1]], f"it excludes {names[0]}", f"give only one of {', '.join(given)}"
         )
+
+
+class Savable(Protocol):
+    """An answer that can be stored, drawn, and given as plain data."""
+
+    def save(self, path: str, /) -> None:
+        """Store it as JSON."""
+
+    def save_plot(self, path: str, /) -> None:
+        """Draw it into a file."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+
+
+def hand_over(answer: Savable, as_json: bool, output: str | None, plot: str | None) -> None:
+    """Store and draw an answer where that is asked for, and print it, as JSON or for a person."""
+    if output is not None:
+        answer.save(output)
+    if plot is not None:
+        answer.save_plot(plot)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        show(answer)

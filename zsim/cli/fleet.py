@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, print_json, progress, show, whole_number
+from zsim.cli.common import exclusive, hand_over, progress, whole_number
 from zsim.cli.predict import announced_compilation, check_outputs
 
 if TYPE_CHECKING:
@@ -56,14 +56,7 @@ def command(
     workers = whole_number(jobs, "--jobs", 1)
     with announced_compilation(), executor_of(workers, dask) as executor, progress("fleet") as report:
         answer = fleet(asked, on_progress=report, executor=executor)
-    if output is not None:
-        answer.save(output)
-    if plot is not None:
-        answer.save_plot(plot)
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        show(answer)
+    hand_over(answer, as_json, output, plot)
 
 
 def _years(text: str | None) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, print_json, progress, show, whole_number
+from zsim.cli.common import exclusive, hand_over, progress, whole_number
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.predict import announced_compilation, check_outputs
 from zsim.cli.risk import inputs_from, number, risk_options
@@ -67,14 +67,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
         answer = _answer(
             find, question, {"require": require, "inputs": inputs, "on_progress": report}, common, sort
         )
-    if output is not None:
-        answer.save(output)
-    if plot is not None:
-        answer.save_plot(plot)
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        show(answer)
+    hand_over(answer, as_json, output, plot)
 
 
 def _answer(

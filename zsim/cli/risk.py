@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import print_json, progress, show
+from zsim.cli.common import hand_over, progress
 from zsim.cli.flags import scenario_from, scenario_options
 from zsim.cli.predict import announced_compilation, check_outputs
 
@@ -80,14 +80,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     scenario = scenario_from(given)
     with announced_compilation(), progress("simulating") as report:
         answer = risk(scenario, inputs, on_progress=report)
-    if output is not None:
-        answer.save(output)
-    if plot is not None:
-        answer.save_plot(plot)
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        show(answer)
+    hand_over(answer, as_json, output, plot)
 
 
 def inputs_from(given: dict[str, Any]) -> RiskInputs:

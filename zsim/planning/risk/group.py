@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -132,10 +132,6 @@ class Worlds:
     def taken(self, places: NDArray[np.intp]) -> Worlds:
         """Return the worlds at these places, in this order."""
         return Worlds(**{name: getattr(self, name)[places] for name in self.__slots__})
-
-    def with_rate(self, rate: Floats) -> Worlds:
-        """Return the worlds with other failure rates [1/s]."""
-        return replace(self, rate=rate)
 
 
 def one_world(
