@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from zsim.cli import compare as compare_module
+from zsim.cli import computing
 from zsim.cli import main as entry
-from zsim.cli import predict as predict_module
-from zsim.cli import sweep as sweep_module
+from zsim.cli.forecasts import compare as compare_module
+from zsim.cli.forecasts import sweep as sweep_module
 from zsim.prediction.answer.prediction import Prediction
 from zsim.scenario.model import Scenario
 
@@ -34,7 +34,7 @@ def asked(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> list[Scena
     module = types.ModuleType("zsim.prediction.api")
     module.predict = predict  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
-    monkeypatch.setattr(predict_module, "NOTICE_AFTER_S", 1000.0)
+    monkeypatch.setattr(computing, "NOTICE_AFTER_S", 1000.0)
     return seen
 
 

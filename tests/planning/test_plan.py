@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from zsim.base.errors import InputError
-from zsim.cli.ranges import values_of
+from zsim.cli.forecasts.ranges import values_of
 from zsim.planning.api import compare, sweep
 from zsim.planning.table import Table
 from zsim.planning.usable import data_share, repeated_for_drives

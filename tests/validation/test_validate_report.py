@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from zsim.base.errors import InputError
-from zsim.cli.validate import command
+from zsim.cli.tools.validate import command
 from zsim.validation.api import Validation
 from zsim.validation.frame import ValidationCase, judge
 from zsim.validation.report import document, wording

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
+NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 Report = Callable[[float, str], None]
 """What a long computation calls now and then: the share done (0 to 1) and what it is doing."""
@@ -122,6 +124,21 @@ def whole_number(text: str | None, option: str, least: int) -> int | None:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 10) or int(digits) < least:
         raise InputError(option, text, f"it is not a whole number from {least} on", f"write {least + 1}")
     return int(digits)
+
+
+def number(text: str | None, name: str) -> float | None:
+    """Return a plain number.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    if text is None:
+        return None
+    if not NUMBER.fullmatch(text.strip()):
+        raise InputError(f"--{name.replace('_', '-')}", text, "it is a number", "write for instance 6")
+    return float(text)
 
 
 def exclusive(given: dict[str, object]) -> None:

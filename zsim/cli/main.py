@@ -9,7 +9,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -27,86 +26,50 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-PACKAGE = Path(__file__).resolve().parents[1]
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 class Entry(NamedTuple):
-    """A command that may be registered: where it lives, its help line, and the files its body needs."""
+    """A command: the module below `zsim.cli` that has it, and its help line."""
 
     module: str
     help: str
-    needs: tuple[str, ...] = ()
 
 
 COMMANDS: dict[str, Entry] = {
-    "predict": Entry(
-        "predict", "Predict how long a resilver takes, why, and how sure that is.", ("prediction/api.py",)
-    ),
-    "compare": Entry(
-        "compare", "Compare layouts or scenario files side by side.", ("planning/api.py", "prediction/api.py")
-    ),
-    "sweep": Entry(
-        "sweep",
-        "Resilver time by width, parity, fill and fragmentation.",
-        ("planning/api.py", "prediction/api.py"),
-    ),
-    "plan": Entry(
-        "plan", "Which layouts meet your requirements, how wide, how full.", ("planning/design/search.py",)
-    ),
-    "risk": Entry(
-        "risk", "How likely data is lost while a pool is repaired, and in years.", ("planning/risk/api.py",)
-    ),
-    "fleet": Entry(
-        "fleet", "Many pools over years: losses, spares, crews, degraded hours.", ("planning/fleet/api.py",)
-    ),
-    "import": Entry(
-        "import_pool", "Read a real pool from the output of zpool and zdb.", ("observe/__init__.py",)
-    ),
-    "eta": Entry(
-        "eta",
-        "Finish time of a running resilver, from a pasted zpool status.",
-        ("planning/api.py", "prediction/api.py"),
-    ),
+    "predict": Entry("forecasts.predict", "Predict how long a resilver takes, why, and how sure that is."),
+    "compare": Entry("forecasts.compare", "Compare layouts or scenario files side by side."),
+    "sweep": Entry("forecasts.sweep", "Resilver time by width, parity, fill and fragmentation."),
+    "plan": Entry("design.plan", "Which layouts meet your requirements, how wide, how full."),
+    "risk": Entry("design.risk", "How likely data is lost while a pool is repaired, and in years."),
+    "fleet": Entry("design.fleet", "Many pools over years: losses, spares, crews, degraded hours."),
+    "import": Entry("pools.import_pool", "Read a real pool from the output of zpool and zdb."),
+    "eta": Entry("pools.eta", "Finish time of a running resilver, from a pasted zpool status."),
     "timeline": Entry(
-        "timeline",
-        "The story of a pool: failures, spares, restarts, reboots, procedures.",
-        ("planning/timeline/api.py",),
+        "pools.timeline", "The story of a pool: failures, spares, restarts, reboots, procedures."
     ),
-    "decide": Entry(
-        "decide",
-        "What to do now: wait or restart, replace now or later, reboot.",
-        ("planning/timeline/api.py",),
-    ),
-    "scenario": Entry(
-        "scenario", "Show a scenario with its defaults, or its JSON Schema.", ("scenario/model.py",)
-    ),
-    "drives": Entry("drives", "List, show, plot and fit drive models."),
-    "pool": Entry("pool", "Show the block population that a scenario gives."),
-    "replay": Entry("replay", "Run a block trace through a drive model."),
-    "validate": Entry("validate", "Hold predictions against measurements, with stated tolerances."),
-    "rerun": Entry("rerun", "Derive a stored result again and say what has changed.", ("prediction/api.py",)),
-    "warmup": Entry("warmup", "Compile the kernels now instead of in the first run.", ("prediction/api.py",)),
+    "decide": Entry("pools.decide", "What to do now: wait or restart, replace now or later, reboot."),
+    "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or its JSON Schema."),
+    "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
+    "pool": Entry("tools.pool", "Show the block population that a scenario gives."),
+    "replay": Entry("tools.replay", "Run a block trace through a drive model."),
+    "validate": Entry("tools.validate", "Hold predictions against measurements, with stated tolerances."),
+    "rerun": Entry("forecasts.rerun", "Derive a stored result again and say what has changed."),
+    "warmup": Entry("tools.warmup", "Compile the kernels now instead of in the first run."),
 }
-
-
-def is_registered(entry: Entry) -> bool:
-    """Tell whether the command's own module and the files its body needs are installed."""
-    wanted = (f"cli/{entry.module}.py", *entry.needs)
-    return all((PACKAGE / name).is_file() for name in wanted)
 
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is looked up to be run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands that are installed, in the order of `COMMANDS`."""
-        return [name for name, entry in COMMANDS.items() if is_registered(entry)]
+        """Return the names of the commands, in the order of `COMMANDS`."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command, or None if it does not exist."""
         entry = COMMANDS.get(cmd_name)
-        if entry is None or not is_registered(entry):
+        if entry is None:
             return None
         command = importlib.import_module(f"zsim.cli.{entry.module}").command
         if not isinstance(command, click.Command):
@@ -115,10 +78,8 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from their help lines alone, importing none of them."""
-        names = self.list_commands(ctx)
-        if names:
-            with formatter.section("Commands"):
-                formatter.write_dl([(name, COMMANDS[name].help) for name in names])
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, hand_over, progress, whole_number
-from zsim.cli.predict import announced_compilation, check_outputs
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
+from zsim.cli.computing import announced_compilation, check_outputs, executor_of
 
 
 @click.command("fleet")
@@ -50,52 +44,10 @@ def command(
     changes: dict[str, Any] = {
         "trials": whole_number(trials, "--trials", 1),
         "seed": whole_number(seed, "--seed", 0),
-        "years": _years(years),
+        "years": number(years, "years"),
     }
     asked = asked.changed(**{name: value for name, value in changes.items() if value is not None})
     workers = whole_number(jobs, "--jobs", 1)
     with announced_compilation(), executor_of(workers, dask) as executor, progress("fleet") as report:
         answer = fleet(asked, on_progress=report, executor=executor)
     hand_over(answer, as_json, output, plot)
-
-
-def _years(text: str | None) -> float | None:
-    from zsim.cli.risk import number
-
-    return number(text, "years")
-
-
-@contextlib.contextmanager
-def executor_of(jobs: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Give whatever does the work: None for this process, processes, or a dask cluster.
-
-    Raises
-    ------
-    InputError
-        When dask is not installed or its scheduler does not answer.
-    """
-    if dask is not None:
-        with _client(dask) as client:
-            yield client.get_executor(pure=False)
-    elif jobs is not None and jobs > 1:
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
-            yield pool
-    else:
-        yield None
-
-
-def _client(address: str) -> Any:
-    import importlib
-
-    try:
-        distributed = importlib.import_module("distributed")
-    except ImportError as error:
-        raise InputError("--dask", address, "dask is not installed", "install dask[distributed]") from error
-    try:
-        return distributed.Client(address, timeout="10s")
-    except (OSError, ValueError) as error:
-        raise InputError("--dask", address, "no scheduler answers there", "start dask scheduler") from error

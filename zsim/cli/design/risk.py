@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zsim.base.errors import InputError
-from zsim.cli.common import hand_over, progress
+from zsim.cli.common import NUMBER, hand_over, number, progress
+from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
-from zsim.cli.predict import announced_compilation, check_outputs
 
 if TYPE_CHECKING:
     from zsim.planning.risk.question import RiskInputs
 
 HOUR, YEAR = 3600.0, 365.25 * 86400.0
-_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 OPTIONS = (
     ("--hours", "HOURS", "Duration of the repair, instead of predicting it: 24, or 24h."),
@@ -127,7 +124,7 @@ def hours(text: str | None, name: str) -> float | None:
 
     if text is None:
         return None
-    if _NUMBER.fullmatch(text.strip()):
+    if NUMBER.fullmatch(text.strip()):
         return float(text) * HOUR
     return parse_duration(text, f"--{name}")
 
@@ -137,21 +134,6 @@ def interval(text: str | None) -> float | None:
     if text is not None and text.strip().lower() in ("never", "none", "off"):
         return math.inf
     return hours(text, "scrub")
-
-
-def number(text: str | None, name: str) -> float | None:
-    """Return a plain number.
-
-    Raises
-    ------
-    InputError
-        When it is none.
-    """
-    if text is None:
-        return None
-    if not _NUMBER.fullmatch(text.strip()):
-        raise InputError(f"--{name.replace('_', '-')}", text, "it is a number", "write for instance 6")
-    return float(text)
 
 
 def rate_or_model(text: str) -> float | str:

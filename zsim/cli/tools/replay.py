@@ -70,7 +70,7 @@ def run_replay(
 
     from zsim.base.files import check_writable
     from zsim.base.units import parse_drive_size
-    from zsim.cli.predict import announced_compilation
+    from zsim.cli.computing import announced_compilation
     from zsim.drives.catalogue import load_drive
     from zsim.observe.traces.reading import read_trace
     from zsim.observe.traces.replay import check_output, replay

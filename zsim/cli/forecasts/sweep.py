@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from zsim.cli.common import known_so_far, print_json, progress, show
+from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
-from zsim.cli.predict import announced_compilation
-from zsim.cli.ranges import values_of
+from zsim.cli.forecasts.ranges import values_of
 
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
@@ -51,7 +51,7 @@ def command(
     answers, 'export FILE.sqlite TABLE.csv' writes them as a table.
     """
     from zsim.cli.common import whole_number
-    from zsim.cli.stores import act, check_shared, studied
+    from zsim.cli.forecasts.stores import act, check_shared, studied
     from zsim.planning.api import sweep
 
     if action:

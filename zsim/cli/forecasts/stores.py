@@ -56,7 +56,7 @@ def studied(
     store: str, axes: dict[str, Any], shard: str | None, dask: str | None, jobs: int | None, report: Report
 ) -> Table:
     """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
-    from zsim.cli.fleet import executor_of
+    from zsim.cli.computing import executor_of
     from zsim.planning.store.keys import Shard
     from zsim.planning.store.study import study
 

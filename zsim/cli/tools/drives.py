@@ -103,7 +103,7 @@ def run_drives_list(as_json: bool) -> None:
 def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> None:
     """Print one drive: parameters, sources, derived figures, observations beside the model."""
     drive = _sized(name, drive_size)
-    from zsim.cli.predict import announced_compilation
+    from zsim.cli.computing import announced_compilation
 
     with announced_compilation("alone._run_requests"):
         derived = derived_figures(drive)

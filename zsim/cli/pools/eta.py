@@ -12,8 +12,8 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import console, exclusive, notice, print_json, progress, show, whole_number
+from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
-from zsim.cli.predict import announced_compilation
 
 if TYPE_CHECKING:
     from zsim.planning.eta.answer import Eta

@@ -36,7 +36,7 @@ def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
     """
     from zsim.base.files import check_ending, check_writable
     from zsim.case.resolve import resolve
-    from zsim.cli.predict import announced_compilation
+    from zsim.cli.computing import announced_compilation
 
     if plot is not None:
         check_ending(plot, PLOT_ENDINGS)

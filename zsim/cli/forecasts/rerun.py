@@ -24,7 +24,7 @@ def command(result: str, as_json: bool) -> int:
 
     Exit code 0 if the numbers are the same bit for bit, 1 if not.
     """
-    from zsim.cli.predict import compute
+    from zsim.cli.forecasts.predict import compute
     from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from zsim.cli.common import exclusive, notice, print_json, progress, show
+from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
 
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
-
-
-NOTICE_AFTER_S = 1.0
-NOTICE = "compiling the kernels for this machine, once; the next run is quick"
 
 
 @click.command("predict")
@@ -69,23 +63,6 @@ def command(
         show(prediction)
 
 
-def check_outputs(
-    output: str | None, plot: str | None, report: str | None, series: str | None = None
-) -> None:
-    """Refuse file names that cannot be written before anything is computed."""
-    from zsim.base.files import check_ending, check_writable
-
-    for path, endings in (
-        (output, (".json",)),
-        (plot, (".svg", ".png", ".pdf")),
-        (report, (".html", ".htm")),
-        (series, (".parquet", ".csv")),
-    ):
-        if path is not None:
-            check_ending(path, endings)
-            check_writable(path)
-
-
 def compute(scenario: Scenario) -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
     from zsim.prediction.api import case_of, predict_case
@@ -106,20 +83,3 @@ def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
             notice("interrupted; what follows is known so far")
             show(stop.partial)
         raise
-
-
-@contextlib.contextmanager
-def announced_compilation(kernel: str = "kernel.advance") -> Iterator[None]:
-    """Say on stderr that the kernels are being compiled, if they are: not before bad input had its chance."""
-    from zsim.base.jit import kernels_are_cached
-
-    if kernels_are_cached(kernel):
-        yield
-        return
-    timer = threading.Timer(NOTICE_AFTER_S, notice, (NOTICE,))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

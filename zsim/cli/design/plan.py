@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, hand_over, progress, whole_number
+from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
+from zsim.cli.computing import announced_compilation, check_outputs
+from zsim.cli.design.risk import inputs_from, risk_options
 from zsim.cli.flags import scenario_options, stated_fields
-from zsim.cli.predict import announced_compilation, check_outputs
-from zsim.cli.risk import inputs_from, number, risk_options
 
 if TYPE_CHECKING:
     from zsim.planning.design.answer import Design

@@ -9,8 +9,8 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import print_json, progress, show, whole_number
+from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_options, stated_fields
-from zsim.cli.predict import announced_compilation, check_outputs
 
 NOT_HERE = {"replace": "--fail or --replace-drives", "second_at": "--second-fails-at", "operation": "a plan"}
 EVENT_FLAGS = (

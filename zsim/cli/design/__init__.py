@@ -1,0 +1,1 @@
+"""Which layout, how likely is loss, how many spares: questions of months and years."""

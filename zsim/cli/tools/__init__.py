@@ -1,0 +1,1 @@
+"""What answers rest on: drive models, block populations, traces, validation, compiled kernels."""
