@@ -86,7 +86,7 @@ def test_not_a_number_is_no_duration() -> None:
 
 
 def test_words_answer_the_questions(prediction: Prediction) -> None:
-    text = str(prediction)
+    text = prediction.explain()
     for wanted in (
         "raidz2x6 of 4 TB drives, 62 % full: 17 h",
         "80 % interval (p10-p90): 13 h to 22 h",
@@ -111,13 +111,13 @@ def test_words_say_when_there_is_no_interval() -> None:
 
 def test_markup_in_data_is_shown_not_obeyed(prediction: Prediction) -> None:
     odd = prediction.model_copy(update={"warnings": ("<script>[red]x[/red]</script>",)})
-    assert "[red]x[/red]" in str(odd)
+    assert "[red]x[/red]" in odd.explain()
     assert "<script>" not in odd._repr_html_()
     assert "&lt;script&gt;" in odd._repr_html_()
 
 
 def test_a_scrub_repairs_nothing(prediction: Prediction) -> None:
-    text = str(prediction.model_copy(update={"operation": "scrub", "resilvered_bytes": 0}))
+    text = prediction.model_copy(update={"operation": "scrub", "resilvered_bytes": 0}).explain()
     assert text.startswith("Scrub of raidz2x6")
     assert "repaired" not in text
 

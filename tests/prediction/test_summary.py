@@ -132,7 +132,7 @@ def test_of_two_that_save_the_same_the_busier_is_named() -> None:
 def test_the_bottleneck_says_what_its_time_goes_to() -> None:
     found = summary.bottleneck(result(), {"target": 400.0, "source": 990.0}, "target")
     assert (found.resource, found.without_it_s) == ("the replacement drive", 400.0)
-    assert found.why == "50% of that is seeking"
+    assert found.why == "50 % of that is seeking"
 
 
 def test_a_bottleneck_that_is_seldom_busy_is_waited_for() -> None:
@@ -194,8 +194,27 @@ def test_phases_are_stretched_to_the_answer_and_a_scrub_may_follow() -> None:
 def test_phases_say_what_they_read_and_who_was_busy() -> None:
     first, second = summary.phases(result())
     assert first.read_bytes == second.read_bytes == pytest.approx(15e7 * 10 / 2)
-    assert first.bound_by == "the replacement drive, busy 90 %"
-    assert second.bound_by == "the replacement drive, busy 90 %"
+    assert first.bound_by == second.bound_by == "the replacement drive"
+
+
+def test_the_longest_phase_is_bound_by_what_holds_the_operation_up() -> None:
+    first, second = summary.phases(result(), limit="the source drives")
+    assert (first.bound_by, second.bound_by) == ("the replacement drive", "the source drives")
+
+
+def test_the_bottleneck_is_as_busy_as_its_row() -> None:
+    found = summary.bottleneck(result(), {"source": 400.0, "target": 990.0}, "source")
+    row = next(row for row in summary.leaf_rows(result()) if row.role == "source behind multiplier")
+    assert found.resource == "the source drive behind multiplier"
+    assert found.utilisation == row.utilisation
+
+
+def test_drives_of_other_vdevs_are_no_sources() -> None:
+    other = VdevModel(kind="mirror", parity=0, ashift=12, read_leaf=(2,), write_leaf=(-1,))
+    run = result(model=replace(MODEL, vdevs=(*MODEL.vdevs, other)), busy=(40.0, 20.0, 5.0, 90.0))
+    run.run.leaves["scan_reads"][2] = 1
+    rows = {row.role: row.count for row in summary.leaf_rows(run)}
+    assert (rows["source"], rows["other vdev"]) == (2, 1)
 
 
 def test_totals_are_of_the_real_pool() -> None:

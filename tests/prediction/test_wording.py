@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
-from zsim.prediction.answer import wording
+from zsim.prediction.answer import brief, wording
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import (
     Advice,
@@ -197,12 +198,12 @@ def test_assumptions_say_which_were_varied() -> None:
     known = answer(
         uncertainty=Uncertainty(drivers=(Driver(field="drive", low_s=1.0, high_s=2.0),)),
         assumptions=(
-            Assumption(field="drive", value="generic", text="generic", why="none named"),
+            Assumption(field="drive", value="generic", text="generic", sampled="a, b", why="none named"),
             Assumption(field="cpus", value=8, why="common"),
         ),
     )
     rows = wording.assumption_grid(known).rows
-    assert rows == (("drive", "generic", "yes", "none named"), ("cpus", "8", "", "common"))
+    assert rows == (("drive", "generic", "a, b", "none named"), ("cpus", "8", "not varied", "common"))
 
 
 # The whole.
@@ -234,5 +235,47 @@ def test_text_is_no_wider_than_asked_for(width: int) -> None:
 
 
 def test_a_prediction_prints_itself() -> None:
-    assert str(answer()) == wording.as_text(answer())
-    assert answer()._repr_html_() == wording.as_html(answer())
+    assert str(answer()) == brief.brief_text(answer())
+    assert answer().explain() == wording.as_text(answer())
+    assert answer()._repr_html_() == brief.brief_html(answer())
+    assert repr(answer()) == "<Prediction: Resilver: 10 h>"
+
+
+# The first screen.
+
+
+def test_a_load_that_costs_much_is_said_in_the_first_line() -> None:
+    slow = answer(unloaded_s=9_000.0)
+    assert wording.headline(slow) == "Resilver: 10 h under the stated load, 2 h 30 min without it"
+    assert wording.headline(answer(unloaded_s=35_900.0)) == "Resilver: 10 h"
+
+
+def test_the_finish_is_told_for_a_moment() -> None:
+    known = answer(resilver_s=Quantiles(p10=28_800.0, p50=36_000.0, p90=72_000.0))
+    begins = datetime(2026, 5, 3, 12, 0)
+    assert brief.finish(known, begins) == (
+        "Begun now, it is done about Sun 03 May 22:00 (Sun 03 May 20:00 to Mon 04 May 08:00).",
+    )
+    assert brief.finish(answer(), begins) == ("Begun now, it is done about Sun 03 May 22:00.",)
+    assert brief.finish(known, None) == ()
+
+
+def test_the_first_screen_has_the_loudest_warning_and_counts_the_others() -> None:
+    text = str(answer(warnings=("first", "second")))
+    assert "WARNING: first. (1 more with --why)" in text
+    assert "second" not in text
+
+
+def test_the_first_screen_names_three_uncertainties() -> None:
+    drivers = tuple(
+        Driver(field=f"field{number}", low_s=1.0, high_s=9.0 - number, narrows=0.2) for number in range(5)
+    )
+    text = str(answer(uncertainty=Uncertainty(drivers=drivers)))
+    assert [f"field{number}" in text for number in range(5)] == [True, True, True, False, False]
+
+
+def test_what_the_interval_does_not_contain_is_said_first() -> None:
+    driver = Driver(field="recordsize", low_s=9.0, high_s=36_000.0, sampled=False, words="state it")
+    known = answer(uncertainty=Uncertainty(drivers=(driver,)))
+    assert wording.missing(known) == ("NOT STATED: recordsize, outside the interval: state it.",)
+    assert wording.unknowns_grid(known).rows[0][2] == "not sampled"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import JsonValue
@@ -10,20 +11,22 @@ from pydantic import JsonValue
 from zsim.base.constants import whole_constant
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.provenance import provenance
-from zsim.base.units import format_fraction
+from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.case.worlds import USES
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
-from zsim.prediction.answer.records import Assumption, Quantiles, Uncertainty
+from zsim.prediction.answer.records import Driver, Quantiles, Uncertainty
 from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
-from zsim.prediction.missing import missing, simulated
-from zsim.prediction.runs.what_if import advice, other_order, without_each
+from zsim.prediction.missing import missing, record_span
+from zsim.prediction.runs.what_if import Baseline, advice, other_order, other_records, unloaded, without_each
+from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
     bottleneck,
     breakdown,
+    breakdown_of,
     leaf_rows,
     limiting,
     phases,
@@ -96,6 +99,7 @@ def _prediction(work: Work) -> Prediction:
     others = () if case.operation == "scrub" else other_order(bench, middle)
     sums, without = totals(result), without_each(bench, middle)
     limit = limiting(result, without, middle)
+    held_up = bottleneck(result, without, limit)
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
@@ -106,14 +110,17 @@ def _prediction(work: Work) -> Prediction:
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
             effective_members=work.effective,
-            drivers=work.drivers(),
+            drivers=by_span((*work.drivers(), *_of_records(bench, middle))),
         ),
         missing=missing(case, work.inputs),
-        phases=phases(result, middle, work.scrub_share, bench.result),
+        stated=stated(case.scenario),
+        unloaded_s=unloaded(bench, middle),
+        phases=phases(result, middle, work.scrub_share, bench.result, held_up.resource),
         clients=work.clients,
-        bottleneck=bottleneck(result, without, limit),
+        bottleneck=held_up,
         leaves=leaf_rows(result),
         breakdown=_stretched(breakdown(result, limit), middle),
+        breakdown_of=breakdown_of(result, limit),
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=() if case.operation == "scrub" else advice(bench, middle, others, without),
@@ -124,7 +131,7 @@ def _prediction(work: Work) -> Prediction:
             *told.notes(case),
         ),
         evidence=told.records(work.weighing),
-        assumptions=tuple(Assumption(**each.to_dict()) for each in simulated(case, work.inputs)),
+        assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
         **sums,
     )
@@ -155,6 +162,23 @@ Held.given = _given
 def provenance_of(case: Case) -> dict[str, JsonValue]:
     """Return the provenance of an answer."""
     return provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case))
+
+
+def _of_records(bench: Baseline, middle_s: float) -> tuple[Driver, ...]:
+    """Return what records of another size than the stated use has would do; they are not sampled."""
+    others = other_records(bench, middle_s)
+    if not others:
+        return ()
+    told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())
+    own = f"{record_span(bench.case, bench.case.history)} as {bench.case.history.name} has it"
+    words = f"state it (--recordsize): {own}; {told}"
+    times = [middle_s, *others.values()]
+    return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
+
+
+def by_span(drivers: Iterable[Driver]) -> tuple[Driver, ...]:
+    """Return drivers, the strongest first."""
+    return tuple(sorted(drivers, key=lambda driver: driver.low_s - driver.high_s))
 
 
 def _short_of_precision(work: Work) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
             "sampling_half_width_s": work.half_width * middle,
             "input_s": answer,
             "effective_members": work.effective,
-            "drivers": work.drivers(),
+            "drivers": _drivers(prediction, work, factor),
         }
     )
     without = prediction.bottleneck.without_it_s
@@ -64,6 +64,7 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
     changes |= {
         "resilver_s": answer,
         "uncertainty": uncertainty,
+        "unloaded_s": None if prediction.unloaded_s is None else prediction.unloaded_s * factor,
         "breakdown": {name: seconds * factor for name, seconds in prediction.breakdown.items()},
         "bottleneck": prediction.bottleneck.model_copy(
             update={"without_it_s": None if without is None else without * factor}
@@ -73,6 +74,13 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
         "provenance": provenance,
     }
     return prediction.model_copy(update=changes)
+
+
+def _drivers(prediction: Prediction, work: Work, factor: float) -> tuple[AnswerPart, ...]:
+    """Return what narrows the interval now; what is not sampled keeps its proportion."""
+    known = prediction.uncertainty
+    kept = [each for each in known.drivers if not each.sampled] if known is not None else []
+    return (*work.drivers(), *(_stretched(each, ("low_s", "high_s"), factor) for each in kept))
 
 
 def _stretched(record: AnswerPart, fields: tuple[str, ...], factor: float) -> AnswerPart:

@@ -1,13 +1,13 @@
-"""What nothing names or bounds, said first; and the assumptions as they were simulated."""
+"""What nothing names or bounds, said first."""
 
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
 
 from zsim.base.units import format_bytes, format_drive_size, format_fraction
-from zsim.case.case import Assumption, Case
-from zsim.case.worlds import USES, has_unknown_size, largest_record
+from zsim.case.case import Case
+from zsim.case.worlds import USES, largest_record
+from zsim.pool.recipes.histories import History
 from zsim.prediction.inputs.ensemble import Unknown
 
 
@@ -31,7 +31,7 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
         low, high = format_fraction(min(values["fill"])), format_fraction(max(values["fill"]))
         found.append(f"how full the pool is (sampled, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and case.assumed("recordsize"):
-        found.append(f"its record sizes (sampled, {records(case)}: give --history or --recordsize)")
+        found.append(f"its record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
     return tuple(found)
 
 
@@ -47,39 +47,17 @@ def _taken(case: Case, values: Container[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def simulated(case: Case, inputs: tuple[Unknown, ...]) -> tuple[Assumption, ...]:
-    """Return the assumptions as they were simulated: sizes of records are those of the pool's use."""
-    varied = {unknown.name: unknown for unknown in inputs}
-    found = []
-    for each in case.assumptions:
-        if each.field == "recordsize" and case.scenario.block_list is None:
-            found.append(_records(case, each))
-        elif each.field == "drive_size" and has_unknown_size(case) and "drive_size" in varied:
-            text = f"{each.text} at the median"
-            found.append(replace(each, text=text, why="not stated; sampled over common sizes"))
-        else:
-            found.append(each)
-    return tuple(found)
-
-
-def _records(case: Case, each: Assumption) -> Assumption:
-    whose = "each use of the pool that is sampled has its own"
-    if not case.assumed("history"):
-        whose = f"as {case.history.name} has them"
-    sizes = _sizes(case)
-    return replace(each, value=sizes[0] if len(sizes) == 1 else None, text=records(case), why=whose)
-
-
-def records(case: Case) -> str:
-    """Return the record sizes that are simulated, as a person reads them."""
-    sizes = _sizes(case)
+def record_span(case: Case, history: History | None = None) -> str:
+    """Return the record sizes of `record_sizes`, as a person reads them."""
+    sizes = record_sizes(case, history)
     low, high = format_bytes(sizes[0]), format_bytes(sizes[-1])
     return low if low == high else f"{low} to {high}"
 
 
-def _sizes(case: Case) -> list[int]:
-    """Return the record sizes of the uses that a pool may have, in order [bytes]."""
+def record_sizes(case: Case, history: History | None = None) -> list[int]:
+    """Return the record sizes of one use of the pool, or of all that it may have, in order [bytes]."""
     stated = not case.assumed("history")
-    histories = (case.history,) if stated else tuple(case.candidates.histories[name] for name in USES)
+    every = (case.history,) if stated else tuple(case.candidates.histories[name] for name in USES)
+    histories = every if history is None else (history,)
     most = largest_record(case)
-    return sorted({min(kind.recordsize, most) for history in histories for kind in history.records})
+    return sorted({min(kind.recordsize, most) for each in histories for kind in each.records})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +11,33 @@ from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
-from zsim.operation.result import followed
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.runs.member import MemberResult
 
 MAX_POINTS = 40
-NAMES = {"source": "the source drives", "target": "the replacement drive", "link": "the shared link"}
+CAUSE_COLUMNS = {
+    "seek": "seek",
+    "rotation and gaps": "wait",
+    "transfer": "transfer",
+    "command overhead": "overhead",
+    "rewriting shingled bands": "cleaning",
+}
+"""What a drive spends time on, and the column of the counters that holds it."""
+CAUSE_WORDS = {
+    "seek": "seeking",
+    "rotation and gaps": "rotational latency",
+    "transfer": "moving data",
+    "command overhead": "command overhead",
+    "rewriting shingled bands": "rewriting shingled bands",
+}
+SOURCE, OTHER_VDEVS = "source", "other vdev"
+NAMES = {
+    SOURCE: "the source drives",
+    "target": "the replacement drive",
+    "link": "the shared link",
+    OTHER_VDEVS: "the drives of the other vdevs",
+}
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
 closer together are the same."""
@@ -25,11 +45,23 @@ SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
-    """Return one row a role: sources, slow ones, those behind each shared link, replacement drives."""
-    model, groups = result.model, []
-    for role in ("source", "target"):
+    """Return one row a group of `_groups`."""
+    return tuple(_row(result, role, members) for role, members in _groups(result))
+
+
+def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
+    """Return the drives that take part, by role: all of a role, then slow ones, then those behind each link.
+
+    Drives of vdevs in which nothing is repaired are no sources.
+    """
+    model = result.model
+    damaged = {leaf for vdev in model.vdevs if vdev.damaged for leaf in (*vdev.read_leaf, *vdev.write_leaf)}
+    groups: list[tuple[str, list[int]]] = []
+    for role in (SOURCE, OTHER_VDEVS, "target"):
         members = [
-            number for number, leaf in enumerate(model.leaves) if leaf.role == role and _used(result, number)
+            number
+            for number, leaf in enumerate(model.leaves)
+            if _used(result, number) and _role(leaf.role, number, damaged) == role
         ]
         groups.append((role, members))
         usual = min((model.leaves[number].name for number in members), key=len, default="")
@@ -42,7 +74,17 @@ def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
             behind = [number for number in members if shared_link(model, number) == link]
             if len(behind) < len(members):
                 groups.append((f"{role} behind {model.links[link].name}", behind))
-    return tuple(_row(result, role, members) for role, members in groups if members)
+    return [(role, members) for role, members in groups if members]
+
+
+def _role(role: str, leaf: int, damaged: Collection[int]) -> str:
+    return OTHER_VDEVS if role == SOURCE and damaged and leaf not in damaged else role
+
+
+def _group_of(result: MemberResult, leaf: int) -> tuple[str, list[int]]:
+    """Return the smallest group that a drive is in: with it, every figure of that drive is its group's."""
+    found = [group for group in _groups(result) if leaf in group[1]]
+    return min(found, key=lambda group: len(group[1]), default=(result.model.leaves[leaf].role, [leaf]))
 
 
 def _used(result: MemberResult, leaf: int) -> bool:
@@ -107,61 +149,75 @@ def limiting(result: MemberResult, without: Mapping[str, float], middle_s: float
 
 
 def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | None) -> Bottleneck:
-    """Return the resource that sets the pace, in words: the kind that `limiting` names."""
+    """Return the resource that sets the pace, in words: the kind that `limiting` names.
+
+    How busy it is, is the figure of its row of `leaf_rows`; of a shared link its own.
+    """
     kind, share, number = busiest(result, named)
+    if kind == "link":
+        name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
+    elif kind == "nothing":
+        name, why = "nothing", ""
+    else:
+        role, members = _group_of(result, number)
+        row = _row(result, role, members)
+        name, why, share = (
+            _named(result.model, role, members),
+            _where_time_goes(result, members),
+            row.utilisation,
+        )
+        if share < SATURATED:
+            why += "; not saturated: it is waited for, because the window limits the blocks in flight"
     if named is None:
         return Bottleneck(
-            resource=f"no single one: {NAMES.get(kind, 'nothing')} is the busiest",
+            resource=f"no single one: {name} {_are(name)} the busiest",
             utilisation=share,
             why="they wait for each other, or for ZFS (its scan window, its txgs); "
             f"with the one that helps most infinitely fast it takes {format_duration(min(without.values()))}"
             if without
             else "",
         )
-    if kind == "link":
-        name, why = f"the shared link ({result.model.links[number].name})", "the drives behind it take turns"
-    else:
-        name, why = _named(result.model, kind, number), _where_time_goes(result, number)
-        if share < SATURATED:
-            why += "; not saturated: it is waited for, because the window limits the blocks in flight"
     return Bottleneck(resource=name, utilisation=share, why=why, without_it_s=without[named])
 
 
-def _named(model: PlaneModel, kind: str, leaf: int) -> str:
-    """Return the resource in words: a drive that is repaired in place is no new one."""
-    in_place = any(leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs)
-    return "the overwritten drive" if in_place else NAMES[kind]
+def _are(name: str) -> str:
+    return "are" if name.partition(" behind ")[0].endswith(("drives", "vdevs")) else "is"
 
 
-def _where_time_goes(result: MemberResult, leaf: int) -> str:
-    row = result.run.leaves[leaf]
-    busy = max(float(row["busy"]), 1e-9)
-    parts = {
-        "moving data": float(row["transfer"]),
-        "seeking": float(row["seek"]),
-        "rotational latency": float(row["wait"]),
-        "command overhead": float(row["overhead"]),
-        "rewriting shingled bands": float(row["cleaning"]),
-    }
+def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
+    """Return a group of drives in words: a drive that is repaired in place is no new one."""
+    in_place = any(
+        leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs for leaf in members
+    )
+    kind, behind, link = role.partition(" behind ")
+    name = NAMES.get(kind.removeprefix("slow "), kind)
+    several = len(members) > 1
+    if kind.endswith("target"):
+        name = f"the {'overwritten' if in_place else 'replacement'} drive{'s' if several else ''}"
+    elif not several and kind.endswith(SOURCE):
+        name = "the source drive"
+    return (name.replace("the ", "the slow ", 1) if kind.startswith("slow ") else name) + behind + link
+
+
+def _sums(result: MemberResult, members: Sequence[int]) -> dict[str, float]:
+    """Return what the drives of a group spend their time on, as a mean over them [s]."""
+    rows = result.run.leaves[list(members)]
+    return {name: float(rows[name].mean()) for name in ("busy", *CAUSE_COLUMNS.values())}
+
+
+def _where_time_goes(result: MemberResult, members: Sequence[int]) -> str:
+    means = _sums(result, members)
+    parts = {CAUSE_WORDS[cause]: means[column] for cause, column in CAUSE_COLUMNS.items()}
     name, value = max(parts.items(), key=lambda item: item[1])
-    return f"{value / busy:.0%} of that is {name}"
+    return f"{100 * value / max(means['busy'], 1e-9):.0f} % of that is {name}"
 
 
 def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
-    """Return the answer by cause, of the busiest drive (of the kind that limits); the parts sum to it [s]."""
-    kind, _, number = busiest(result, limit)
-    leaf = number if kind != "link" else _target(result.model)
-    row, issue = result.run.leaves[leaf], result.issue_s
-    span = max(result.run.end, 1e-9)
-    servers = result.model.leaves[leaf].drive.parallel_commands
-    names = {
-        "seek": "seek",
-        "rotation and gaps": "wait",
-        "transfer": "transfer",
-        "command overhead": "overhead",
-        "rewriting shingled bands": "cleaning",
-    }
-    shares = {cause: float(row[name]) / span / servers for cause, name in names.items()}
+    """Return the answer by cause, of the drives that limit (or are busiest); the parts sum to it [s]."""
+    members, issue = _spending(result, limit), result.issue_s
+    means, span = _sums(result, members), max(result.run.end, 1e-9)
+    servers = result.model.leaves[members[0]].drive.parallel_commands
+    shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
     waiting = max(0.0, 1.0 - sum(shares.values()))
     whole = sum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
@@ -169,6 +225,17 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     parts["metadata phase"] = result.visit_s
     parts["txg sync"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}
+
+
+def breakdown_of(result: MemberResult, limit: str | None = None) -> str:
+    """Return in words whose time `breakdown` divides."""
+    members = _spending(result, limit)
+    return _named(result.model, _group_of(result, members[0])[0], members)
+
+
+def _spending(result: MemberResult, limit: str | None) -> list[int]:
+    kind, _, number = busiest(result, limit)
+    return _group_of(result, number if kind != "link" else _target(result.model))[1]
 
 
 def _target(model: PlaneModel) -> int:
@@ -180,6 +247,7 @@ def phases(
     time_s: float | None = None,
     scrub_share: float | None = None,
     counted: MemberResult | None = None,
+    limit: str = "",
 ) -> tuple[Phase, ...]:
     """Return the phases of the operation, each with its share of the txg ends.
 
@@ -192,7 +260,10 @@ def phases(
         Duration of the scrub that follows, relative to the operation's.
     counted : MemberResult, optional
         A whole run of the same world, that says how the I/Os fall to the phases; `result` if not given.
+    limit : str
+        What holds the operation up, in words: so in the longest phase.  Of others the busiest is told.
     """
+    longest = "visit" if result.visit_s > result.issue_s else "issue"
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
     factor = 1.0 if time_s is None else time_s / max(result.time_s, 1e-9)
@@ -212,7 +283,7 @@ def phases(
                     duration_s=duration,
                     read_bytes=int(sums["read_bytes"] * shares.read),
                     written_bytes=int(sums["written_bytes"] * shares.written),
-                    bound_by=shares.busiest,
+                    bound_by=limit if limit and longest in kinds else shares.busiest,
                 )
             )
             start += duration
@@ -237,17 +308,13 @@ def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
     done = np.sum(here, axis=0)
     every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
     read, written = (done.sum(axis=0) / every)[1:]
-    slices = zip(result.run.phases, followed(result.run.phases, result.run.end), strict=True)
-    span = sum(end - begin for (name, begin, _), end in slices if name in kinds)
     busy = {
-        NAMES[leaf.role]: float(done[number, 0]) / leaf.drive.parallel_commands / max(span, 1e-9)
-        for number, leaf in sorted(enumerate(result.model.leaves), key=lambda each: float(done[each[0], 0]))
-        if leaf.role in NAMES
+        _named(result.model, role, members): float(done[members, 0].mean())
+        / result.model.leaves[members[0]].drive.parallel_commands
+        for role, members in _groups(result)
     }
-    if not busy:
-        return _Shares(float(read), float(written), "")
-    name, share = max(busy.items(), key=lambda item: item[1])
-    return _Shares(float(read), float(written), f"{name}, busy {100 * min(1.0, share):.0f} %")
+    name = max(busy, key=lambda each: busy[each], default="")
+    return _Shares(float(read), float(written), name)
 
 
 def totals(result: MemberResult) -> dict[str, int]:
@@ -291,4 +358,6 @@ def progress_curve(
                 zpool_eta_s=moment * (1.0 - share) / share if share > 0 else None,
             )
         )
+    if points[-1].time_s < time_s:  # the last txg and what is freed after it are in no sample
+        points.append(points[-1].model_copy(update={"time_s": time_s}))
     return tuple(points)

@@ -133,7 +133,15 @@ class Work:
             return ()
         from zsim.prediction.statistics.sensitivity import drivers
 
-        return drivers(self.inputs, self.members[: len(self.times)], self.times_given)
+        members = self.members[: len(self.times)]
+        return drivers(self.inputs, members, self.times_given, self._record_sizes(members))
+
+    def _record_sizes(self, members: Sequence[Member]) -> list[float] | None:
+        """Return the mean record size of each member's use; None where it is not drawn [log2(bytes)]."""
+        if not self.case.assumed("recordsize") or any(member.history is None for member in members):
+            return None
+        uses = self.case.candidates.histories
+        return [uses[member.history].mean_record() for member in members if member.history is not None]
 
     def given(self, scenario: Scenario) -> Work:
         """Return the same runs weighed against a scenario with other evidence."""

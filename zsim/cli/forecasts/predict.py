@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 )
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
+@click.option("--why", is_flag=True, help="Say also why: causes, phases, drives, clients, what to change.")
+@click.option("-v", "--verbose", is_flag=True, help="Say all of it: --why, and every assumption.")
+@click.option("-q", "--quiet", is_flag=True, help="Say the answer and its interval, and show no progress.")
 def command(
     source: str | None,
     as_json: bool,
@@ -34,6 +37,9 @@ def command(
     series: str | None,
     plot: str | None,
     report: str | None,
+    why: bool,
+    verbose: bool,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
@@ -60,7 +66,24 @@ def command(
     if as_json:
         print_json(prediction.to_dict())
     else:
-        show(prediction)
+        show(said(prediction, why, verbose, quiet))
+
+
+def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Any:
+    """Return as much of an answer as is asked for, to be printed."""
+    from datetime import datetime
+
+    from zsim.prediction.answer.brief import as_brief, brief
+    from zsim.prediction.answer.wording import Section, as_renderable, interval, rest, volume
+
+    begins = datetime.now()
+    if quiet:
+        return as_renderable(prediction, (Section("", (interval(prediction),)),))
+    if not why and not verbose:
+        return as_brief(prediction, begins)
+    first = brief(prediction, begins, more="")[0]
+    first = first._replace(sentences=(*first.sentences, volume(prediction)))
+    return as_renderable(prediction, (first, *rest(prediction, assumptions=verbose)))
 
 
 def compute(scenario: Scenario) -> Prediction:

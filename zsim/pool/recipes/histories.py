@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,6 +74,11 @@ class History:
     datasets: int
     snapshots: int
     txg_bytes: int
+
+    def mean_record(self) -> float:
+        """Return the size of a record, as a geometric mean over the data [log2(bytes)]."""
+        whole = sum(kind.share for kind in self.records)
+        return sum(kind.share * math.log2(kind.recordsize) for kind in self.records) / whole
 
     def with_recordsize(self, recordsize: int) -> History:
         """Return the history with all its files in records of one size [bytes]."""

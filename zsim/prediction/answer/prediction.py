@@ -13,8 +13,9 @@ from pydantic import PrivateAttr, ValidationError
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
 from zsim.base.reading import read_text
+from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
 from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
-from zsim.prediction.answer.wording import as_html, as_renderable, as_text
+from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,15 +150,28 @@ class Prediction(Answer):
         return cls.from_json(text, str(path))
 
     def __str__(self) -> str:
-        """Return the answer in words, as ``zsim predict`` prints it without colour."""
-        return as_text(self)
+        """Return the first screen in words, as ``zsim predict`` prints it without colour."""
+        return brief_text(self)
+
+    def __repr__(self) -> str:
+        return short(self)
+
+    def explain(self, width: int = TEXT_WIDTH) -> str:
+        """Return all of the answer in words, as ``zsim predict -v`` prints it.
+
+        Parameters
+        ----------
+        width : int
+            Columns of a line at most.
+        """
+        return as_text(self, width)
 
     def __rich__(self) -> Group:
-        """Return the answer as a rich renderable."""
-        return as_renderable(self)
+        """Return the first screen as a rich renderable."""
+        return as_brief(self, more="")
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return brief_html(self)
 
     def plot(self) -> Figure:
         """Return a matplotlib figure: progress, how busy the drives are, and where the time goes."""

@@ -59,6 +59,9 @@ class Driver(AnswerPart):
     narrows: float = Field(
         default=0.0, ge=0, le=1, description="by how much p10-p90 narrows once it is known (of its logarithm)"
     )
+    sampled: bool = Field(
+        default=True, description="whether the interval contains it; if not, what it would do"
+    )
     words: str = Field(default="", description="what stating it would bring, in a person's words")
 
 
@@ -176,12 +179,21 @@ class EvidenceUsed(AnswerPart):
     note: str = Field(default="", description="what no world explains, or why it is not used")
 
 
-class Assumption(AnswerPart):
-    """A default that was used because the scenario does not say."""
+class Stated(AnswerPart):
+    """A field of the scenario as it was stated."""
 
     field: str
-    value: JsonValue = Field(description="what was taken, in SI units")
+    value: JsonValue = Field(description="what was stated, in SI units")
+    text: str = Field(description="the value in the units a person states it in")
+
+
+class Assumption(AnswerPart):
+    """A value that was simulated because the scenario does not say."""
+
+    field: str
+    value: JsonValue = Field(description="what the world shown in detail has, in SI units")
     text: str = Field(default="", description="the value as a person reads it")
+    sampled: str = Field(default="", description="over what the other worlds vary it; empty: over nothing")
     why: str
 
 
@@ -200,6 +212,10 @@ class Answer(AnswerPart):
     order: str = Field(default="", description="scan order simulated: legacy, sorted, ...")
     resilver_s: Quantiles = Field(description="the answer [s]")
     uncertainty: Uncertainty | None = None
+    stated: tuple[Stated, ...] = Field(default=(), description="what was stated, in the order of the fields")
+    unloaded_s: float | None = Field(
+        default=None, ge=0, description="the answer without the stated load, where there is one [s]"
+    )
     missing: tuple[str, ...] = Field(
         default=(),
         description="what nothing names or bounds, that is sampled over its whole range, and its flag",
@@ -214,6 +230,7 @@ class Answer(AnswerPart):
     breakdown: dict[str, float] = Field(
         default_factory=dict, description="cause: seconds; sums to the answer"
     )
+    breakdown_of: str = Field(default="", description="the resource whose time the causes divide")
     clients: tuple[Clients, ...] = Field(
         default=(), description="what foreground clients see, one row a kind"
     )

@@ -16,6 +16,7 @@ from zsim.prediction.answer.records import (
     Driver,
     Leaf,
     Quantiles,
+    Uncertainty,
     share_of_total,
 )
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 100
 # Below this share of the answer, what is left without the bottleneck is nothing.
 NOTHING = constant("answer.nothing")
+# A load that costs a smaller share of the time is not worth naming in the first line.
+WORTH_NAMING = constant("answer.worth_naming")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
 SLIGHT = constant("answer.slight")
 
@@ -55,7 +58,28 @@ def percent(share: float) -> str:
 def headline(prediction: Answer) -> str:
     """Return the answer in one sentence."""
     subject = f" of {prediction.subject}" if prediction.subject else ""
-    return f"{prediction.operation.capitalize()}{subject}: {format_duration(prediction.resilver_s.p50)}"
+    answer = format_duration(prediction.resilver_s.p50)
+    return f"{prediction.operation.capitalize()}{subject}: {answer}{_overload(prediction)}"
+
+
+def _overload(prediction: Answer) -> str:
+    """Say what the stated load costs, where it is worth naming."""
+    quiet, answer = prediction.unloaded_s, prediction.resilver_s.p50
+    if quiet is None or quiet > (1.0 - WORTH_NAMING) * answer:
+        return ""
+    return f" under the stated load, {format_duration(quiet)} without it"
+
+
+def stated(prediction: Answer) -> tuple[str, ...]:
+    """Echo what was stated."""
+    told = "; ".join(f"{each.field} {each.text}" for each in prediction.stated)
+    return (f"Stated: {told}.",) if told else ()
+
+
+def breakdown_of(prediction: Answer) -> tuple[str, ...]:
+    """Say whose time it is that the causes divide."""
+    whose = prediction.breakdown_of
+    return (f"As {whose} spend{'' if whose.endswith('s') else 's'} it.",) if whose else ()
 
 
 def interval(prediction: Answer) -> str:
@@ -70,9 +94,10 @@ def interval(prediction: Answer) -> str:
 
 def missing(prediction: Answer) -> tuple[str, ...]:
     """Say first what nothing names or bounds."""
-    if not prediction.missing:
-        return ()
-    return (f"NOT STATED: {'; '.join(prediction.missing)}.",)
+    known = prediction.uncertainty
+    outside = [each for each in strongest(known) if not each.sampled] if known is not None else []
+    told = (*prediction.missing, *(f"{each.field}, outside the interval: {each.words}" for each in outside))
+    return (f"NOT STATED: {'; '.join(told)}.",) if told else ()
 
 
 def _sampling(prediction: Answer) -> str:
@@ -266,45 +291,59 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
 def unknowns_grid(prediction: Answer) -> Grid:
     """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
     known = prediction.uncertainty
-    rows = tuple(driver_row(each) for each in known.drivers if each.narrows >= SLIGHT) if known else ()
+    rows = tuple(driver_row(each) for each in strongest(known)) if known else ()
     return Grid(
         ("not known", "answer if only this varies", "interval narrows by", "remedy"), rows, frozenset({2})
+    )
+
+
+def strongest(known: Uncertainty) -> tuple[Driver, ...]:
+    """Return the unstated inputs worth a user's trouble: they narrow the interval, or move the answer."""
+    least = 1.0 + WORTH_NAMING
+    return tuple(
+        each
+        for each in known.drivers
+        if (each.narrows >= SLIGHT if each.sampled else each.high_s > least * each.low_s)
     )
 
 
 def driver_row(driver: Driver) -> tuple[str, ...]:
     """Return the table row of one unstated input."""
     low, high = format_duration(driver.low_s), format_duration(driver.high_s)
-    return driver.field, f"{low} to {high}", percent(driver.narrows), driver.words
+    narrows = percent(driver.narrows) if driver.sampled else "not sampled"
+    return driver.field, f"{low} to {high}", narrows, driver.words
 
 
 def assumption_grid(prediction: Answer) -> Grid:
-    """Return the table of defaults used, and which of them were sampled for the interval."""
-    known = prediction.uncertainty
-    varied = {driver.field for driver in known.drivers} if known else set()
+    """Return the table of what was simulated unstated: in the world shown, and over what others vary it."""
     rows = tuple(
-        (a.field, a.text or str(a.value), "yes" if a.field in varied else "", a.why)
-        for a in prediction.assumptions
+        (a.field, a.text or str(a.value), a.sampled or "not varied", a.why) for a in prediction.assumptions
     )
-    return Grid(("not stated", "default used", "sampled", "why"), rows)
+    return Grid(("not stated", "world shown", "sampled over", "why"), rows)
 
 
 def sections(prediction: Answer) -> tuple[Section, ...]:
     """Return the whole answer, block by block, empty blocks left out."""
     p = prediction
+    first = Section("", (interval(p), *stated(p), *missing(p), volume(p)))
+    return (first, *rest(p))
+
+
+def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]:
+    """Return what is said after the first lines, with or without the assumptions."""
+    p = prediction
     every = (
-        Section("", (*missing(p), interval(p), volume(p))),
         Section("Warnings", p.warnings),
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Bottleneck", bottleneck(p)),
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
-        Section("Where the time goes", grid=breakdown_grid(p.breakdown)),
+        Section("Where the time goes", breakdown_of(p), breakdown_grid(p.breakdown)),
         Section("Phases", milestones(p), phase_grid(p)),
         Section("Client latency", whose_load(p), clients_grid(p)),
         Section("Scan orders", alternatives(p)),
         Section("What to change first", advice(p)),
         Section("Main sources of uncertainty", grid=unknowns_grid(p)),
-        Section("Assumptions", grid=assumption_grid(p)),
+        Section("Assumptions", grid=assumption_grid(p) if assumptions else None),
     )
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
 
@@ -327,19 +366,18 @@ def rich_table(grid: Grid) -> Table:
     return table
 
 
-def as_renderable(prediction: Answer) -> Group:
-    """Return the answer as a rich renderable."""
+def as_renderable(prediction: Answer, blocks: Sequence[Section] | None = None) -> Group:
+    """Return the answer as a rich renderable: all of it, or the blocks given."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
     parts: list[RenderableType] = [Text(headline(prediction), style="bold")]
-    for section in sections(prediction):
+    for number, section in enumerate(sections(prediction) if blocks is None else blocks):
+        if number:
+            parts.append(Text())
         if section.title:
-            parts += [
-                Text(),
-                Text(section.title, style="bold red" if section.title == "Warnings" else "bold"),
-            ]
+            parts.append(Text(section.title, style="bold red" if section.title == "Warnings" else "bold"))
         indent = 2 if section.title else 0
         parts += [Padding(Text(sentence), (0, 0, 0, indent)) for sentence in section.sentences]
         if section.grid is not None:
@@ -349,15 +387,16 @@ def as_renderable(prediction: Answer) -> Group:
 
 def as_text(prediction: Answer, width: int = TEXT_WIDTH) -> str:
     """Return the answer as plain text of at most `width` columns."""
-    return _plain(as_renderable(prediction), width)
+    return plain(as_renderable(prediction), width)
 
 
 def grid_text(grid: Grid, width: int = 10 * TEXT_WIDTH) -> str:
     """Return a grid as plain text, by default without breaking its lines."""
-    return _plain(rich_table(grid), width)
+    return plain(rich_table(grid), width)
 
 
-def _plain(renderable: RenderableType, width: int) -> str:
+def plain(renderable: RenderableType, width: int) -> str:
+    """Return a renderable as plain text, its lines without blanks at their ends."""
     from rich.console import Console
 
     stream = io.StringIO()

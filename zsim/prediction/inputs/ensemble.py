@@ -80,13 +80,12 @@ def unknowns(case: Case) -> tuple[Unknown, ...]:
     """Return the unknown inputs of a scenario, each with its spread."""
     old, new = case.drive, case.new_drive
     spread, other = old.spread(), new.spread()
+    name = "name the drive (--drive)" if case.assumed("drive") else ""
     found = [
-        Unknown(
-            "outer_rate", "drive", "name the drive or fit it to your own measurements", spread.outer_rate
-        ),
-        Unknown("inner_ratio", "drive", "measure the drive's inner tracks", spread.inner_ratio),
-        Unknown("seek", "drive", "measure the drive's seek times", spread.seek),
-        Unknown("overhead", "drive", "measure the drive's small reads", spread.overhead),
+        Unknown("outer_rate", "drive", name or "fit the drive to your own measurements", spread.outer_rate),
+        Unknown("inner_ratio", "drive", name or "measure the drive's inner tracks", spread.inner_ratio),
+        Unknown("seek", "drive", name or "measure the drive's seek times", spread.seek),
+        Unknown("overhead", "drive", name or "measure the drive's small reads", spread.overhead),
         Unknown("new_rate", "new_drive", "name the replacement drive", _new_rate_spread(new, other)),
     ]
     if case.host is not None and shares_host(case):

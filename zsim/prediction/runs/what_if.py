@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
+from zsim.case.worlds import largest_record
 from zsim.drives.models.parameters import DriveParameters
-from zsim.engine.model import LeafModel, PlaneModel
+from zsim.engine.model import LeafModel, PlaneModel, WriterModel
 from zsim.operation.rules import scan_rules
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
@@ -16,12 +17,13 @@ from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import WorldPopulation
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
-from zsim.prediction.runs.one_tile import is_tile, run_pool
+from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.prediction.runs.together import together
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import kind_of
 
 WORTH_SAYING = constant("answer.worth_saying")
+RECORD_BLOCKS = whole_constant("work.member_blocks")
 CACHE_BYTES = whole_constant("answer.cache_bytes")
 
 
@@ -124,6 +126,40 @@ def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     note = "verifies as it goes" if other == "resilver" else "a scrub has to verify it afterwards"
     time_s = middle_s * bench.time(operation=other)
     return (Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note),)
+
+
+def unloaded(bench: Baseline, middle_s: float) -> float | None:
+    """Return the duration without the load that is stated; None where none is [s]."""
+    if not bench.case.scenario.load:
+        return None
+    quiet = replace(bench.result.model, clients=(), writer=WriterModel())
+    return middle_s * bench.time(model=quiet)
+
+
+RECORDS = (16 << 10, 128 << 10, 1 << 20)
+"""Sizes of records that pools have most: the defaults of volumes and file systems, of archives [bytes]."""
+
+
+def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
+    """Return the duration with records of other sizes than the stated use of the pool has, by size [s].
+
+    Empty where the record size is stated or known, or goes with a use that is itself sampled.
+    """
+    case = bench.case
+    if not case.assumed("recordsize") or case.scenario.history is None or case.facts.records is not None:
+        return {}
+    model, most = bench.result.model, largest_record(case)
+    own = {kind.recordsize for kind in case.history.records}
+    sizes = [size for size in RECORDS if size <= most and own != {size}]
+    cases = [_of_records(case, size) for size in sizes]
+    found = together(lambda each: run_world(each, RECORD_BLOCKS, under(model, each)), [case, *cases])
+    here, *others = (result.time_s for result in found)
+    return {size: middle_s * other / here for size, other in zip(sizes, others, strict=True)}
+
+
+def _of_records(case: Case, size: int) -> Case:
+    stated = case.scenario.model_copy(update={"recordsize": size})
+    return replace(case, scenario=stated, recordsize=size)
 
 
 def instant(drive: DriveParameters) -> DriveParameters:

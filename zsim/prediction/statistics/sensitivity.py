@@ -13,10 +13,14 @@ from zsim.prediction.answer.records import Driver
 from zsim.prediction.inputs.ensemble import Unknown
 
 REACH = 1.2816
+RECORD_WORDS = "state it, if the pool has one (--recordsize; zfs get recordsize,volblocksize)"
 
 
 def drivers(
-    inputs: Sequence[Unknown], members: Sequence[Member], times: Sequence[float]
+    inputs: Sequence[Unknown],
+    members: Sequence[Member],
+    times: Sequence[float],
+    records: Sequence[float] | None = None,
 ) -> tuple[Driver, ...]:
     """Return the fields that would settle the unknowns, the strongest first, with what each does alone.
 
@@ -27,6 +31,8 @@ def drivers(
         With the scores that were drawn.
     times : sequence of float
         Durations of the members [s].
+    records : sequence of float, optional
+        Record sizes of the members [log2(bytes)], where each use of the pool has its own.
 
     Notes
     -----
@@ -39,11 +45,22 @@ def drivers(
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
     variance = _by_field(inputs, slopes)
     whole = max(float(logs.var()), sum(variance.values()))
-    found = [
-        _driver(field, float(np.exp(logs.mean())), alone, whole, _words(inputs, slopes, field))
-        for field, alone in variance.items()
-    ]
+    words = {field: _words(inputs, slopes, field) for field in variance}
+    if records is not None and "history" in variance:
+        # Part of what the use of a pool does, it does by its record sizes: stating them settles that part.
+        variance["recordsize"] = variance["history"] * _explained(inputs, scores, records)
+        words["recordsize"] = RECORD_WORDS
+    middle = float(np.exp(logs.mean()))
+    found = [_driver(field, middle, alone, whole, words[field]) for field, alone in variance.items()]
     return tuple(sorted(found, key=lambda driver: driver.low_s - driver.high_s))
+
+
+def _explained(inputs: Sequence[Unknown], scores: NDArray[np.float64], records: Sequence[float]) -> float:
+    """Return the share of the variance of a pool's use that goes with its record sizes."""
+    place = [unknown.name for unknown in inputs].index("history")
+    if float(np.std(records)) == 0.0:
+        return 0.0
+    return float(np.corrcoef(scores[:, place], np.asarray(records))[0, 1]) ** 2
 
 
 def _by_field(inputs: Sequence[Unknown], slopes: NDArray[np.float64]) -> dict[str, float]:

@@ -1,0 +1,124 @@
+"""The first screen of an answer: how long, how sure, done when, what holds it up, what would narrow it."""
+
+from __future__ import annotations
+
+import html
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from zsim.base.units import format_duration
+from zsim.prediction.answer.records import Answer
+from zsim.prediction.answer.wording import (
+    TEXT_WIDTH,
+    Grid,
+    Section,
+    as_renderable,
+    bottleneck,
+    headline,
+    interval,
+    missing,
+    plain,
+    rest,
+    section_html,
+    stated,
+    unknowns_grid,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+LINES = 25
+"""Of a terminal: what is said first fits on it."""
+STRONGEST = 3
+LONGEST_WARNING = 280
+MORE = "More: --why (causes, phases, drives, what to change), -v (every assumption as well)."
+
+
+def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> tuple[Section, ...]:
+    """Return the first screen of an answer, block by block.
+
+    Parameters
+    ----------
+    prediction : Answer
+    begins : datetime, optional
+        When it begins: the finish time is told for that moment.
+    more : str
+        Where the rest is; empty: not said.
+    """
+    every = (
+        Section(
+            "", (interval(prediction), *finish(prediction, begins), *stated(prediction), *missing(prediction))
+        ),
+        Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
+        Section("What would narrow the interval", grid=_narrowing(prediction)),
+        Section("", _loudest(prediction)),
+        Section("", (more,) if more else ()),
+    )
+    return tuple(each for each in every if each.sentences or (each.grid is not None and each.grid.rows))
+
+
+def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
+    """Say when it is done if it begins at a moment; nothing where that is not known."""
+    if begins is None:
+        return ()
+    answer = prediction.resilver_s
+    done = f"Begun now, it is done about {_moment(begins, answer.p50)}"
+    if answer.p10 is None or answer.p90 is None:
+        return (f"{done}.",)
+    return (f"{done} ({_moment(begins, answer.p10)} to {_moment(begins, answer.p90)}).",)
+
+
+def _moment(begins: datetime, seconds: float) -> str:
+    then = begins + timedelta(seconds=seconds)
+    return f"{then:%a %d %b %H:%M}" if then.year == begins.year else f"{then:%a %d %b %Y %H:%M}"
+
+
+def _limit(prediction: Answer) -> tuple[str, ...]:
+    """Return the sentences of the bottleneck as they go on after a colon."""
+    first, *others = bottleneck(prediction)
+    return (first[:1].lower() + first[1:], *others)
+
+
+def _narrowing(prediction: Answer) -> Grid:
+    grid = unknowns_grid(prediction)
+    return grid._replace(rows=grid.rows[:STRONGEST])
+
+
+def _loudest(prediction: Answer) -> tuple[str, ...]:
+    if not prediction.warnings:
+        return ()
+    first, *others = prediction.warnings
+    said = first if len(first) <= LONGEST_WARNING else f"{first[:LONGEST_WARNING].rsplit(' ', 1)[0]} ..."
+    more = f" ({len(others)} more with --why)" if others else ""
+    return (f"WARNING: {said.rstrip('.')}.{more}",)
+
+
+def as_brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) -> Group:
+    """Return the first screen as a rich renderable; see `brief`."""
+    return as_renderable(prediction, brief(prediction, begins, more))
+
+
+def brief_text(prediction: Answer, begins: datetime | None = None, width: int = TEXT_WIDTH) -> str:
+    """Return the first screen as plain text of at most `width` columns."""
+    return plain(as_brief(prediction, begins, ""), width)
+
+
+def brief_html(prediction: Answer) -> str:
+    """Return the answer as an HTML fragment: the first screen, and the rest folded."""
+    first = "".join(section_html(section) for section in brief(prediction, more=""))
+    folded = "".join(section_html(section) for section in rest(prediction))
+    return (
+        f'<div class="zsim"><h2>{html.escape(headline(prediction))}</h2>{first}'
+        f"<details><summary>Causes, phases, drives, assumptions</summary>{folded}</details></div>"
+    )
+
+
+def short(prediction: Answer) -> str:
+    """Return an answer in one line, for ``repr``."""
+    answer = prediction.resilver_s
+    span = (
+        ""
+        if answer.p10 is None or answer.p90 is None
+        else (f" ({format_duration(answer.p10)} to {format_duration(answer.p90)})")
+    )
+    return f"<Prediction: {headline(prediction)}{span}>"

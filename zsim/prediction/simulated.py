@@ -1,0 +1,193 @@
+"""What was stated, in the units in which it is stated; and the assumptions as they were simulated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from zsim.base.units import (
+    format_bytes_exactly,
+    format_drive_size,
+    format_drive_size_exactly,
+    format_duration,
+    format_fraction,
+    format_rate,
+)
+from zsim.case.case import Assumption as Default
+from zsim.case.case import Case
+from zsim.prediction.answer.records import Assumption, Stated
+from zsim.prediction.inputs.ensemble import Unknown
+from zsim.prediction.missing import record_sizes, record_span
+from zsim.scenario.model import Scenario
+from zsim.scenario.parts import Load
+
+BINARY = 1 << 30
+Formats = Mapping[str, Callable[[Any], str]]
+
+
+def capacity(size: int) -> str:
+    """Return a drive's capacity in powers of 1000, or of 1024 where only these are whole."""
+    if size % BINARY == 0 and size % 10**9:
+        return f"{format_bytes_exactly(size)}iB"
+    return format_drive_size_exactly(size)
+
+
+_TEXTS: Formats = {
+    "fill": format_fraction,
+    "frag": format_fraction,
+    "second_at": format_fraction,
+    "precision": format_fraction,
+    "alloc": format_bytes_exactly,
+    "recordsize": format_bytes_exactly,
+    "memory": format_bytes_exactly,
+    "size": format_bytes_exactly,
+    "drive_size": capacity,
+    "new_drive_size": capacity,
+    "duration": format_duration,
+    "think": format_duration,
+    "elapsed": format_duration,
+    "to_go": format_duration,
+    "read_rate": format_rate,
+    "write_rate": format_rate,
+}
+
+
+def stated(scenario: Scenario) -> tuple[Stated, ...]:
+    """Return what a scenario states, in the order of its fields.
+
+    Examples
+    --------
+    >>> [each.text for each in stated(Scenario(layout="raidz2x6", fill="62%", drive_size="18TB"))]
+    ['raidz2x6', '62 %', '18TB']
+    """
+    return tuple(
+        Stated(field=name, value=value, text=_text(name, value)) for name, value in scenario.stated().items()
+    )
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping) and name in _FORMS:
+        return _FORMS[name](value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_text(key, each)}" for key, each in value.items() if each not in (None, ""))
+    if isinstance(value, list):
+        return "; ".join(_text(name, each) for each in value)
+    return _TEXTS[name](value) if name in _TEXTS else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _load(load: Mapping[str, Any]) -> str:
+    """Return a load in its text form: ``random-read,rate=50,size=64K``."""
+    rest = (f"{key}={_text(key, each)}" for key, each in load.items() if key != "kind" and each is not None)
+    return ",".join((str(load["kind"]), *rest))
+
+
+_FORMS: Formats = {
+    "load": _load,
+    "ports": lambda port: f"{port['enclosure']}:{','.join(map(str, port['drives']))}",
+    "slow": lambda slow: f"{slow['drive']}:x{slow['factor']:g}",
+}
+"""Parts of a scenario that have a text form."""
+
+
+def simulated(case: Case, world: Case, inputs: tuple[Unknown, ...]) -> tuple[Assumption, ...]:
+    """Return the assumptions as they were simulated.
+
+    Parameters
+    ----------
+    case : Case
+        As asked.
+    world : Case
+        The same in the world that is shown in detail: what is said of drives, phases and causes is of it.
+    inputs : tuple of Unknown
+        What the other worlds vary; empty where only one is simulated.
+    """
+    varied = {unknown.name: unknown for unknown in inputs}
+    return tuple(_simulated(each, world, varied) for each in case.assumptions)
+
+
+def _simulated(each: Default, world: Case, varied: Mapping[str, Unknown]) -> Assumption:
+    value, text = _in_world(each, world)
+    sampled = _range_of(each.field, world, varied)
+    why = each.why
+    if each.field == "recordsize" and world.scenario.block_list is None:
+        why = f"as {world.history.name} has them"
+    elif sampled and each.field in _WHY:
+        why = _WHY[each.field]
+    return Assumption(field=each.field, value=value, text=text, sampled=sampled, why=why)
+
+
+_WHY = {
+    "drive": "no drive was named",
+    "drive_size": "not stated; common sizes are sampled",
+    "fill": "not stated; the time is about proportional to it",
+    "history": "not stated; it has record sizes and an age of its own",
+    "load": "not stated; pools are in use meanwhile",
+}
+"""Why a value is sampled, where the reason of the default would not tell."""
+
+
+def _in_world(each: Default, world: Case) -> tuple[Any, str]:
+    """Return the value of a field in the world shown, in SI and as a person reads it."""
+    found: dict[str, tuple[Any, str]] = {
+        "release": (world.release.name, world.release.name),
+        "drive": (world.drive.name, world.drive.name),
+        "new_drive": (world.new_drive.name, world.new_drive.name),
+        "drive_size": (world.drive_size, format_drive_size(world.drive_size)),
+        "fill": (world.fill, format_fraction(world.fill)),
+        "history": (world.history.name, world.history.name),
+        "write_cache": (world.write_cache, "on" if world.write_cache else "off"),
+        "ashift": (world.ashift, f"{world.ashift} ({1 << world.ashift} bytes)"),
+        "load": ([load.model_dump(mode="json") for load in world.load], _loads(world.load)),
+    }
+    if each.field == "recordsize" and world.scenario.block_list is None:
+        sizes = record_sizes(world, world.history)
+        value: Any = sizes[0] if len(sizes) == 1 else sizes
+        return value, record_span(world, world.history)
+    return found.get(each.field, (each.value, each.text))
+
+
+def _loads(loads: tuple[Load, ...]) -> str:
+    return "; ".join(f"{load.kind}, {load.rate:.2g}/s" for load in loads if load.rate) or "none"
+
+
+_SPREADS = {
+    "drive": ("outer_rate", "inner_ratio", "seek", "overhead"),
+    "new_drive": ("new_rate",),
+    "frag": ("churn",),
+    "ports": ("host",),
+}
+"""Field to the unknowns that are factors on what it names."""
+
+
+def _range_of(field: str, world: Case, varied: Mapping[str, Unknown]) -> str:
+    """Say over what a field is varied; empty if over nothing."""
+    known = varied.get(field)
+    if known is not None and known.choices:
+        values = [choice.value for choice in known.choices]
+        return _CHOICES.get(field, _names)(values)
+    if field == "recordsize" and "history" in varied:
+        return record_span(world)
+    if field == "new_drive" and "drive" in varied and world.scenario.new_drive is None:
+        return _range_of("drive", world, varied)
+    spreads = [varied[name].spread for name in _SPREADS.get(field, ()) if name in varied]
+    return f"a factor of {math.exp(max(spreads)):.2g} either way" if spreads else ""
+
+
+def _names(values: list[Any]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _span(form: Callable[[Any], str]) -> Callable[[list[Any]], str]:
+    return lambda values: f"{form(min(values))} to {form(max(values))}"
+
+
+_CHOICES: Mapping[str, Callable[[list[Any]], str]] = {
+    "drive_size": _span(format_drive_size),
+    "fill": _span(format_fraction),
+    "history": lambda values: f"{len(values)} uses, {values[0]} to {values[-1]}",
+    "write_cache": lambda values: "on or off",
+    "load": lambda values: f"none to {max(values):g} reads/s a drive",
+}
