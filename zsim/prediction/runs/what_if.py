@@ -136,7 +136,11 @@ def unloaded(bench: Baseline, middle_s: float) -> float | None:
     return middle_s * bench.time(model=quiet)
 
 
-RECORDS = (16 << 10, 128 << 10, 1 << 20)
+RECORDS = (
+    whole_constant("answer.record_volume"),
+    whole_constant("answer.record_default"),
+    whole_constant("answer.record_large"),
+)
 """Sizes of records that pools have most: the defaults of volumes and file systems, of archives [bytes]."""
 
 
