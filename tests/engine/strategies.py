@@ -206,12 +206,14 @@ def scan_rules(values: dict[str, Any], queue: QueueRules, rebuild: bool) -> Scan
 @st.composite
 def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
     """A top-level vdev: children may be missing, replaced (while the old disk lives, too), or overwritten."""
-    kind = draw(choice("raidz", "mirror", "draid"))
+    kind = draw(choice("raidz", "mirror", "draid", "expanded-raidz"))
     parity = 0 if kind == "mirror" else draw(st.integers(1, 3))
     data = draw(st.integers(1, 4))
     spares = draw(st.integers(0, 2)) if kind == "draid" else 0
+    grown = draw(st.integers(1, 2)) if kind == "expanded-raidz" else 0
     children = {
         "raidz": parity + data,
+        "expanded-raidz": parity + data + grown,
         "mirror": draw(st.integers(2, 3)),
         "draid": parity + data + spares + draw(st.integers(0, 3)),
     }[kind]
@@ -237,8 +239,9 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
         ashift=draw(choice(9, 12)),
         read_leaf=tuple(read),
         write_leaf=tuple(write),
-        data=data if kind == "draid" else 0,
+        data={"draid": data, "expanded-raidz": data + grown}.get(kind, 0),
         spares=spares,
+        grown=grown,
     )
 
 
@@ -267,8 +270,11 @@ def models(draw: Draw) -> PlaneModel:
     )  # fmt: skip
 
 
-def allocated(vdev: VdevModel, psize: int) -> int:
+def allocated(vdev: VdevModel, psize: int, columns: int = 0) -> int:
     """Return the space that a block takes [bytes], so that the next one begins where it may."""
+    if vdev.kind == "expanded-raidz":
+        width = (columns or vdev.data) + vdev.parity
+        return int(raidz_asize(psize, vdev.ashift, width, vdev.parity))
     if vdev.kind == "draid":
         return int(draid_asize(psize, vdev.ashift, vdev.data, vdev.parity))
     if vdev.kind == "raidz":
@@ -280,7 +286,7 @@ def space(vdev: VdevModel) -> int:
     """Return how much of the vdev's address space the smallest of the drives holds for sure [bytes]."""
     if vdev.kind == "draid":
         return draid_usable_bytes(USED, vdev.data, vdev.parity, len(vdev.read_leaf), vdev.spares)
-    return USED * (len(vdev.read_leaf) if vdev.kind == "raidz" else 1)
+    return USED * (1 if vdev.kind == "mirror" else len(vdev.read_leaf))
 
 
 class Allocator:
@@ -299,17 +305,18 @@ class Allocator:
         group = int(self.generator.integers(1, max(2, groups)))
         return width * (group * ROW_HEIGHT - (int(self.generator.integers(1, 64)) << vdev.ashift))
 
-    def place(self, psize: int) -> tuple[int, int]:
-        """Return vdev and offset of the next block."""
+    def place(self, psize: int) -> tuple[int, int, int]:
+        """Return vdev, offset and data columns (0: as of new blocks) of the next block."""
         number = int(self.generator.integers(len(self.model.vdevs)))
         vdev = self.model.vdevs[number]
+        columns = vdev.data - int(self.generator.integers(vdev.grown + 1)) if vdev.grown else 0
         jump = self.generator.random() < (0.5 if self.sparse else 0.1)
         gap = int(self.generator.integers(1, 1 << 20 if self.sparse else 1 << 16)) << 12 if jump else 0
         offset = self.cursor[number] + allocated(vdev, gap)
-        if offset + allocated(vdev, psize) > space(vdev):
+        if offset + allocated(vdev, psize, columns) > space(vdev):
             offset = self.cursor[number]
-        self.cursor[number] = offset + allocated(vdev, psize)
-        return number, offset
+        self.cursor[number] = offset + allocated(vdev, psize, columns)
+        return number, offset, columns
 
 
 def blocks(
@@ -338,6 +345,8 @@ def blocks(
         copy_count=copy_count[order],
         copy_vdev=np.array([place[0] for place in others], np.int64),
         copy_offset=np.array([place[1] for place in others], np.int64),
+        columns=np.array([place[2] for place in places], np.int16)[order],
+        copy_columns=np.array([place[2] for place in others], np.int16),
         prefetch_first=first,
         prefetch_next=following,
         in_memory=generator.random(count) < 0.2,

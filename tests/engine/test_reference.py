@@ -384,12 +384,19 @@ def test_a_client_counts_only_what_it_has_read(engine: Any) -> None:
 # What must hold in every run.
 
 
-def columns_of(vdev: VdevModel, offset: int, psize: int) -> list[tuple[int, int, int]]:
+def columns_of(vdev: VdevModel, offset: int, psize: int, data: int) -> list[tuple[int, int, int]]:
     """Child, child offset and size of all that a block is given on a vdev."""
     width = len(vdev.write_leaf)
     if vdev.kind == "mirror":
         whole = -(-psize // (1 << vdev.ashift)) << vdev.ashift
         return [(child, offset, whole) for child in range(width)]
+    if vdev.kind == "expanded-raidz":
+        # One sector after the other, from child to child.
+        data, first = data or vdev.data, offset >> vdev.ashift
+        sectors = -(-psize // (1 << vdev.ashift))
+        total = sectors + vdev.parity * -(-sectors // data)
+        ashift = vdev.ashift
+        return [(b % width, b // width << ashift, 1 << ashift) for b in range(first, first + total)]
     if vdev.kind == "raidz":
         plan = raidz_map(offset, psize, vdev.ashift, width, vdev.parity)
         return [raidz_piece(column, *plan[1:], width) for column in range(plan[0])]
@@ -400,7 +407,7 @@ def columns_of(vdev: VdevModel, offset: int, psize: int) -> list[tuple[int, int,
         (*draid_piece(column, *plan[:3], vdev.spares, permutations), plan[5])
         for column in range(vdev.data + vdev.parity)
     ]
-    rest = [] if first >= psize else columns_of(vdev, offset + draid_asize(first, *shape), psize - first)
+    rest = [] if first >= psize else columns_of(vdev, offset + draid_asize(first, *shape), psize - first, 0)
     return pieces + rest
 
 
@@ -409,11 +416,13 @@ def map_bytes(scenario: Scenario) -> Counter[int]:
     items, wanted = scenario.items, Counter[int]()
     for item in range(len(items)):
         copies = range(int(items.copies[item]), int(items.copies[item] + items.copy_count[item]))
-        places = [(int(items.vdev[item]), int(items.offset[item]), True)]
-        places += [(int(items.copy_vdev[copy]), int(items.copy_offset[copy]), False) for copy in copies]
-        for number, offset, was_read in places:
+        places = [(int(items.vdev[item]), int(items.offset[item]), int(items.columns[item]), True)]
+        others = zip(items.copy_vdev, items.copy_offset, items.copy_columns, strict=True)
+        listed = [(*map(int, other), False) for other in others]
+        places += [listed[copy] for copy in copies]
+        for number, offset, data, was_read in places:
             vdev = scenario.model.vdevs[number]
-            for child, place, size in columns_of(vdev, offset, int(items.psize[item])):
+            for child, place, size in columns_of(vdev, offset, int(items.psize[item]), data):
                 target = vdev.write_leaf[child]
                 if target == TO_SPARE:
                     permutations = draid_permutations(len(vdev.read_leaf))

@@ -76,6 +76,8 @@ def test_the_form_is_complete(name: str) -> None:
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_zpool_names_it_so_that_it_is_found_again(text: str) -> None:
     vdev = Layout.parse(text).vdevs[0]
+    if kind(vdev).has_widths:
+        pytest.skip("zpool names it like a RAID-Z that never grew; see tests/vdevs/test_expanded.py")
     printed = f"{str(vdev).rsplit('x', 1)[0] if 'x' in text else vdev.kind}-0"
     told = kind(vdev).printed(printed)
     assert told is not None

@@ -68,6 +68,8 @@ class VdevModel:
         distributed spare.
     data, spares : int
         Data columns of a group and distributed spares, where the kind has them.
+    grown : int
+        Drives that were added to a RAID-Z later.
     sitting_out : frozenset of (child, leaf)
         Leaves that are written but not read while they sit out (vdev_raidz.c, 2.4); `read_leaf` has -1 there.
     """
@@ -79,6 +81,7 @@ class VdevModel:
     write_leaf: tuple[int, ...]
     data: int = 0
     spares: int = 0
+    grown: int = 0
     sitting_out: frozenset[tuple[int, int]] = frozenset()
 
     @property

@@ -13,7 +13,7 @@ from zsim.operation.cursors import log_places
 from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rebuild import chunk_programs
 from zsim.operation.rules import pool_window, vdev_window
-from zsim.operation.setup import RunSetup, plain_prefetch, wanted_blocks
+from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import OP_ISSUE, Program, ScanItems, scan_items, traversal_program, with_entries
@@ -57,7 +57,9 @@ class ScanBlocks:
         self.setup = setup
         self.wanted = wanted_blocks(setup)
         visited = setup.blocks if setup.visited is None else setup.visited
-        self.items: ScanItems = scan_items(visited, seed=setup.seed, wanted=self.wanted)
+        self.items: ScanItems = scan_items(
+            visited, seed=setup.seed, wanted=self.wanted, vdevs=damaged_vdevs(setup.model)
+        )
         self.set_windows(setup.release)
         self.walk: Program = traversal_program(
             setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
@@ -83,7 +85,7 @@ class ScanBlocks:
         first = len(self.items)
         self.items = with_entries(
             self.items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
-            scrub=setup.operation == "scrub",
+            scrub=setup.operation == "scrub", vdevs=damaged_vdevs(setup.model),
         )  # fmt: skip
         return replace(queue, item=np.arange(first, first + len(queue)))
 

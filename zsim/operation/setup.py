@@ -129,14 +129,25 @@ def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     stays = ~rewritten_by_start(setup.blocks)
     if setup.operation == "scrub":
         return stays
-    vdevs = tuple(damaged_vdev(vdev) for vdev in setup.model.vdevs)
-    return stays & needs_io(setup.blocks, vdevs, column_test=setup.release.column_test)
+    return stays & needs_io(setup.blocks, damaged_vdevs(setup.model), column_test=setup.release.column_test)
+
+
+def damaged_vdevs(model: PlaneModel) -> tuple[DamagedVdev, ...]:
+    """Return what the scan has to know of the top-level vdevs."""
+    return tuple(damaged_vdev(vdev) for vdev in model.vdevs)
 
 
 def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
     """Return what the scan has to know of a top-level vdev."""
     return DamagedVdev(
-        vdev.kind, len(vdev.read_leaf), vdev.parity, vdev.ashift, vdev.damaged, vdev.data, vdev.spares
+        vdev.kind,
+        len(vdev.read_leaf),
+        vdev.parity,
+        vdev.ashift,
+        vdev.damaged,
+        vdev.data,
+        vdev.spares,
+        vdev.grown,
     )
 
 

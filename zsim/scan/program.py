@@ -6,7 +6,8 @@ issued after its subtree); `issue_orders` gives the orders of the sorted scan's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.vdevs.dispatch import touched_blocks
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import data_columns, kind_of
 
 # Codes of zsim.engine.compiled.memory; the scan room lies left of the engine and may not import it.
 OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2
@@ -35,6 +36,8 @@ class DamagedVdev:
         Children to be repaired; empty for a healthy vdev.
     data, spares : int
         Data columns of a group and distributed spares, where the kind has them.
+    grown : int
+        Drives that were added to a RAID-Z later.
     """
 
     kind: str
@@ -44,6 +47,11 @@ class DamagedVdev:
     damaged: tuple[int, ...] = ()
     data: int = 0
     spares: int = 0
+    grown: int = 0
+
+
+def _no_columns() -> NDArray[np.int16]:
+    return np.zeros(0, np.int16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,8 @@ class ScanItems:
     unwind : ndarray of int64, shape (n,), or None
         Next block above that needs I/O, -1: none.  When a legacy scan pauses at an item, these blocks are
         issued on the way up, one after the other; None: never.
+    columns, copy_columns : ndarray of int16, shape (n,) and that of `copy_vdev`
+        Data columns of the stripe of the copy that is read, and of the others; 0: as of new blocks.
     """
 
     vdev: NDArray[np.int64]
@@ -81,6 +91,13 @@ class ScanItems:
     prefetch_next: NDArray[np.int64]
     in_memory: NDArray[np.bool_]
     unwind: NDArray[np.int64] | None = None
+    columns: NDArray[np.int16] = field(default_factory=_no_columns)
+    copy_columns: NDArray[np.int16] = field(default_factory=_no_columns)
+
+    def __post_init__(self) -> None:
+        for name, count in (("columns", len(self.vdev)), ("copy_columns", len(self.copy_vdev))):
+            if len(getattr(self, name)) == 0 < count:
+                object.__setattr__(self, name, np.zeros(count, np.int16))
 
     def __len__(self) -> int:
         return len(self.vdev)
@@ -265,7 +282,26 @@ def _walk(
     return code[:length], item[:length]
 
 
-def scan_items(blocks: BlockTable, *, seed: int, wanted: NDArray[np.bool_] | None = None) -> ScanItems:
+def columns_of(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> NDArray[np.int16]:
+    """Return the data columns of each copy of each block, of shape (n, 3); 0: as of new blocks."""
+    result = np.zeros((len(blocks), MAX_DVAS), np.int16)
+    for number, vdev in enumerate(vdevs):
+        if not kind_of(vdev.kind).has_widths:
+            continue
+        for copy in range(MAX_DVAS):
+            rows = np.flatnonzero(blocks.dva_vdev[:, copy] == number)
+            asize, birth = blocks.dva_asize[rows, copy], blocks.birth[rows]
+            result[rows, copy] = data_columns(vdev, blocks.psize[rows], asize, birth, vdev.ashift)
+    return result
+
+
+def scan_items(
+    blocks: BlockTable,
+    *,
+    seed: int,
+    wanted: NDArray[np.bool_] | None = None,
+    vdevs: tuple[DamagedVdev, ...] = (),
+) -> ScanItems:
     """Return the scan items of a block table, one a block in table order.
 
     Parameters
@@ -275,11 +311,13 @@ def scan_items(blocks: BlockTable, *, seed: int, wanted: NDArray[np.bool_] | Non
         Of the copies read.
     wanted : ndarray of bool, shape (n,), optional
         Blocks that need I/O; with them the items know the way up (`ScanItems.unwind`).
+    vdevs : tuple of DamagedVdev, optional
+        Top-level vdevs by number, where blocks of several widths may lie on one.
     """
     traversed = is_traversed(blocks)
     first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
     return ScanItems(
-        **_places(blocks.dva_vdev, blocks.dva_offset, blocks.dva_count, seed),
+        **_places(blocks.dva_vdev, blocks.dva_offset, columns_of(blocks, vdevs), blocks.dva_count, seed),
         psize=blocks.psize,
         level0=(blocks.level == 0),
         prefetch_first=first,
@@ -290,8 +328,12 @@ def scan_items(blocks: BlockTable, *, seed: int, wanted: NDArray[np.bool_] | Non
 
 
 def _places(
-    vdev: NDArray[np.int32], offset: NDArray[np.int64], dvas: NDArray[np.int16], seed: int
-) -> dict[str, NDArray[np.int64]]:
+    vdev: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    columns: NDArray[np.int16],
+    dvas: NDArray[np.int16],
+    seed: int,
+) -> dict[str, NDArray[Any]]:
     """Return where each block is read, and where its other copies are."""
     rows, copy = np.arange(len(vdev)), preferred_copy(vdev, dvas, seed)
     count = np.maximum(dvas.astype(np.int64) - 1, 0)
@@ -301,10 +343,12 @@ def _places(
     return {
         "vdev": vdev[rows, copy].astype(np.int64),
         "offset": offset[rows, copy],
+        "columns": columns[rows, copy],
         "copies": np.cumsum(count) - count,
         "copy_count": count,
         "copy_vdev": vdev[several][others].astype(np.int64),
         "copy_offset": offset[several][others],
+        "copy_columns": columns[several][others],
     }
 
 
@@ -316,6 +360,7 @@ def with_entries(
     *,
     seed: int,
     scrub: bool,
+    vdevs: tuple[DamagedVdev, ...] = (),
 ) -> ScanItems:
     """Return the items with one more for each entry of the sorted scan's queues.
 
@@ -330,16 +375,20 @@ def with_entries(
     scrub : bool
         A scrub reads that DVA and nothing else; a resilver holds all DVAs, that one first, and repairs the
         others from the one it reads (OpenZFS dsl_scan.c:bp2sio).
+    vdevs : tuple of DamagedVdev, optional
+        As in `scan_items`.
     """
     count = blocks.dva_count[rows]
     vdev = np.full((len(rows), MAX_DVAS), -1, blocks.dva_vdev.dtype)
     offset = np.zeros((len(rows), MAX_DVAS), np.int64)
+    held, columns = columns_of(blocks, vdevs), np.zeros((len(rows), MAX_DVAS), np.int16)
     for place in range(MAX_DVAS):
         some = np.flatnonzero(count > place)
         turned = (place + copy[some]) % count[some]
         vdev[some, place] = blocks.dva_vdev[rows[some], turned]
         offset[some, place] = blocks.dva_offset[rows[some], turned]
-    places = _places(vdev, offset, np.ones_like(count) if scrub else count, seed + 1)
+        columns[some, place] = held[rows[some], turned]
+    places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
     places["copies"] = places["copies"] + len(items.copy_vdev)
     more = len(rows)
     none = np.full(more, NO_ITEM, np.int64)

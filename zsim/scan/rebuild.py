@@ -99,4 +99,6 @@ def with_chunks(items: ScanItems, chunks: Chunks, vdev: int) -> ScanItems:
         prefetch_next=np.concatenate((items.prefetch_next, none)),
         in_memory=np.concatenate((items.in_memory, np.zeros(more, bool))),
         unwind=np.concatenate((unwind, none)),
+        columns=np.concatenate((items.columns, zero.astype(np.int16))),
+        copy_columns=items.copy_columns,
     )

@@ -6,6 +6,7 @@
     group  = [ count "*" ] vdev
     vdev   = what one of `zsim.vdevs.kinds` parses:
              "raidz" parity "x" children              parity 1, 2, 3 ("raidz" alone means 1)
+           | "raidz" parity "x" children "+" added   made of so many, expanded by so many: raidz1x4+1
            | "mirror" children
            | "draid" parity { ":" number ("d"|"c"|"s") }   data, children, spares, as in `zpool create`
            | "disk"                                a drive without redundancy, which can be scrubbed only
@@ -34,6 +35,8 @@ FORMS = (
     + "; for a scrub also disk, stripe4"
 )
 
+# A bare number behind a plus is part of the word before: drives added to a RAID-Z.
+_PLUS = re.compile(r"\+(?!\s*\d+\s*(?:\+|$))", re.ASCII)
 _COUNT = re.compile(r"(\d+)\*(.*)", re.ASCII | re.DOTALL)
 _SINGLE = re.compile(r"(disk|stripe|single|raid0)(?:[x-]?(\d+))?", re.ASCII)
 
@@ -80,7 +83,7 @@ class Layout:
         """
         if not isinstance(text, str) or not text.strip():
             refuse(text, FORMS)
-        groups = [_parse_group(_spread(group.strip()), text) for group in text.lower().split("+")]
+        groups = [_parse_group(_spread(group.strip()), text) for group in _PLUS.split(text.lower())]
         total = sum(count for count, _ in groups)
         if total > MAX_VDEVS:
             refuse(text, f"it asks for {total} top-level vdevs and a pool has 1 to {MAX_VDEVS}")

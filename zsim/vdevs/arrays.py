@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.vdevs.kind import VdevSpec, kind_of
+from zsim.vdevs.kind import VdevSpec, kind_of, shape_of
 
 Integers = NDArray[np.int64]
 
@@ -35,6 +35,17 @@ def mirror_asizes(psize: Integers, ashift: int) -> Integers:
 def asizes_on(spec: VdevSpec, psize: Integers, ashift: int) -> Integers:
     """Return the allocated sizes [bytes] of blocks of `psize` bytes on a top-level vdev of any kind."""
     return kind_of(spec.kind).asizes(spec, psize, ashift)
+
+
+def fits_on(spec: VdevSpec, psize: Integers, asize: Integers, ashift: int) -> NDArray[np.bool_]:
+    """Tell which blocks of `psize` bytes can have taken `asize` bytes on a top-level vdev, at any width."""
+    result = np.zeros(np.shape(psize), dtype=bool)
+    sizes, place = np.unique(psize, return_inverse=True)
+    kind = kind_of(spec.kind)
+    for width in kind.widths(spec):
+        wanted = [kind.kernels.asize(int(size), *shape_of(spec, ashift, width)) for size in sizes]
+        result |= np.array(wanted, dtype=np.int64)[place].reshape(result.shape) == asize
+    return result
 
 
 def raidz_child_pieces(

@@ -57,6 +57,10 @@ class Shaped(Protocol):
     def spares(self) -> int:
         """Distributed spares."""
 
+    @property
+    def grown(self) -> int:
+        """Drives that were added to it by expansion."""
+
 
 class ReleaseFacts(Protocol):
     """What a kind has to know of a release."""
@@ -68,6 +72,10 @@ class ReleaseFacts(Protocol):
     @property
     def draid(self) -> bool:
         """Whether the release has dRAID."""
+
+    @property
+    def raidz_expansion(self) -> bool:
+        """Whether a drive can be added to a RAID-Z."""
 
     @property
     def rebuild(self) -> str:
@@ -90,6 +98,8 @@ class VdevSpec:
         Data columns of a full stripe: children - parity (RAID-Z), 1 (mirror), data drives of a group (dRAID).
     spares : int
         Distributed spares of a dRAID; 0 otherwise.
+    grown : int
+        How many of the drives were added to a RAID-Z later; 0 otherwise.
 
     Raises
     ------
@@ -102,6 +112,7 @@ class VdevSpec:
     parity: int = 0
     data: int = 1
     spares: int = 0
+    grown: int = 0
 
     def __post_init__(self) -> None:
         kind_of(self.kind).check(self)
@@ -146,13 +157,15 @@ class Printed(NamedTuple):
     parity: int = 0
     data: int = 0
     spares: int = 0
+    grown: int = 0
 
 
 class Kernels(NamedTuple):
     """The map of a kind, for compiled code and Python alike: functions of whole numbers.
 
-    All take the shape of the vdev as ``ashift, children, parity, data, spares``, and `table` is what
-    `VdevKind.table` returns.  Sizes and offsets are in bytes; those of a vdev leave out the labels.
+    All take the shape of the vdev as ``ashift, children, parity, data, spares``, with the data columns of
+    the block in question where blocks of several widths lie on it, and `table` is what `VdevKind.table`
+    returns.  Sizes and offsets are in bytes; those of a vdev leave out the labels.
 
     Attributes
     ----------
@@ -226,6 +239,8 @@ class VdevKind(ABC):
         Whether any release can rebuild it sequentially.
     can_be_expanded : bool
         Whether a drive can be added to it (``zpool attach`` of RAID-Z, 2.3).
+    has_widths : bool
+        Whether blocks of several widths may lie on it, see `widths`.
     least_parity : int
         Parity where a name tells none.
     since : str
@@ -245,6 +260,7 @@ class VdevKind(ABC):
     repairs_overwritten: ClassVar[bool] = False
     is_rebuildable: ClassVar[bool] = False
     can_be_expanded: ClassVar[bool] = False
+    has_widths: ClassVar[bool] = False
     least_parity: ClassVar[int] = 0
     since: ClassVar[str] = ""
     kernels: ClassVar[Kernels]
@@ -325,6 +341,14 @@ class VdevKind(ABC):
     @abstractmethod
     def address_space(self, vdev: Shaped, leaf_bytes: int) -> int:
         """Return the address space, parity included [bytes], of children of `leaf_bytes` without labels."""
+
+    def metaslab_space(self, vdev: Shaped, leaf_bytes: int) -> int:
+        """Return the address space by which the size of its metaslabs was chosen [bytes]."""
+        return self.address_space(vdev, leaf_bytes)
+
+    def widths(self, vdev: Shaped) -> range:
+        """Return the data columns that blocks on it may have, the oldest blocks' first."""
+        return range(vdev.data, vdev.data + 1)
 
     def asizes(self, vdev: Shaped, psize: Integers, ashift: int) -> Integers:
         """Return the allocated sizes [bytes] of blocks of `psize` bytes, element by element."""
@@ -407,9 +431,9 @@ def code_of(name: str) -> int:
     return list(kinds()).index(name)
 
 
-def shape_of(vdev: Shaped, ashift: int) -> tuple[int, int, int, int, int]:
-    """Return what the functions of `Kernels` take as the shape."""
-    return ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
+def shape_of(vdev: Shaped, ashift: int, data: int = 0) -> tuple[int, int, int, int, int]:
+    """Return what the functions of `Kernels` take as the shape; `data`: columns of an older block."""
+    return ashift, vdev.children, vdev.parity, data or vdev.data, vdev.spares
 
 
 def asize_of(vdev: Shaped, psize: int, ashift: int) -> int:
@@ -417,9 +441,9 @@ def asize_of(vdev: Shaped, psize: int, ashift: int) -> int:
     return int(kind_of(vdev.kind).kernels.asize(psize, *shape_of(vdev, ashift)))
 
 
-def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int) -> list[tuple[int, int]]:
+def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[tuple[int, int]]:
     """Return offset and size of the parts of a block, each of which one map covers [bytes]."""
-    kernels, shape, parts = kind_of(vdev.kind).kernels, shape_of(vdev, ashift), []
+    kernels, shape, parts = kind_of(vdev.kind).kernels, shape_of(vdev, ashift, data), []
     while psize > 0:
         size = kernels.part(offset, psize, *shape)
         parts.append((offset, size))
@@ -428,17 +452,55 @@ def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int) -> list[tuple[i
     return parts
 
 
-def pieces_of_part(vdev: Shaped, offset: int, psize: int, ashift: int, *, whole: bool = True) -> list[Piece]:
+def pieces_of_part(
+    vdev: Shaped, offset: int, psize: int, ashift: int, *, whole: bool = True, data: int = 0
+) -> list[Piece]:
     """Return the columns of a part of a block, parity first; `whole`: as scans and repairs use them."""
-    kind, shape = kind_of(vdev.kind), shape_of(vdev, ashift)
+    kind, shape = kind_of(vdev.kind), shape_of(vdev, ashift, data)
     plan, table = kind.kernels.plan(offset, psize, *shape), kind.table(vdev)
     return [kind.kernels.piece(plan, column, whole, *shape, table) for column in range(plan[0])]
 
 
-def pieces_of(vdev: Shaped, offset: int, psize: int, ashift: int) -> list[Piece]:
+def pieces_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[Piece]:
     """Return what the children hold of a block, as it is written: child, child offset, size."""
-    parts = parts_of(vdev, offset, psize, ashift)
-    return [piece for part in parts for piece in pieces_of_part(vdev, *part, ashift)]
+    parts = parts_of(vdev, offset, psize, ashift, data)
+    return [piece for part in parts for piece in pieces_of_part(vdev, *part, ashift, data=data)]
+
+
+def data_columns(vdev: Shaped, psize: Integers, asize: Integers, birth: Integers, ashift: int) -> Integers:
+    """Return the data columns of the stripe of each block, 0 where it is as wide as new ones.
+
+    Parameters
+    ----------
+    vdev : Shaped
+    psize, asize, birth : ndarray of int64, shape (blocks,)
+        Physical and allocated sizes [bytes], birth txgs.
+    ashift : int
+
+    Notes
+    -----
+    The asize tells the width (`VdevKind.widths`); where it is the same for several, a block is as wide as the
+    widest of those born before it whose asize is clear.
+    """
+    import numpy as np
+
+    kind = kind_of(vdev.kind)
+    found = np.zeros(len(psize), dtype=np.int64)
+    if not kind.has_widths or not len(psize):
+        return found
+    sizes, place = np.unique(psize, return_inverse=True)
+    widths = kind.widths(vdev)
+    shapes = [shape_of(vdev, ashift, width) for width in widths]
+    by_width = np.array([[kind.kernels.asize(int(size), *shape) for size in sizes] for shape in shapes])
+    fits = by_width[:, place.ravel()] == asize
+    several = fits.sum(axis=0) > 1
+    narrowest = np.where(fits.any(axis=0), np.argmax(fits, axis=0), len(widths) - 1)
+    found[:] = np.array(widths)[narrowest]
+    for number, width in enumerate(widths[1:], 1):
+        clear = ~several & (narrowest >= number)
+        since = birth[clear].min() if clear.any() else np.inf
+        found = np.where(several & fits[number] & (birth >= since), width, found)
+    return np.where(found == vdev.data, 0, found)
 
 
 def number_in(digits: str, text: str) -> int:

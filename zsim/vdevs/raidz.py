@@ -3,8 +3,8 @@
 Offsets are in the top-level vdev's address space (``width`` times a child's), child offsets in the
 child's; both leave out the 4 MiB label and boot area at the front of every leaf.
 
-Never-expanded vdevs only; the map is the same in every release from 0.6 to 2.4 (expanded RAID-Z, 2.3+,
-keeps it for blocks born before the first expansion only, and is not mapped here).
+The map is the same in every release from 0.6 to 2.4; blocks that an expansion has moved (2.3 and later) are
+mapped by `reflowed_map`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,32 @@ def raidz_map(
     big_columns = remainder + parity if remainder > 0 else 0
     columns = width if rows > 0 else big_columns
     return columns, first_child, stripe << ashift, big_columns, rows << ashift, 1 << ashift
+
+
+@njit
+def reflowed_map(
+    offset: int, psize: int, ashift: int, width: int, parity: int, before: int
+) -> tuple[int, int, int, int, int, int]:
+    """Return the map of a block written when the vdev had `before` children, as `raidz_map` does.
+
+    Its rows of `before` sectors follow one another in the address space, which goes round all `width`
+    children now, so that each holds one run of the block's sectors, parity among them.
+
+    Notes
+    -----
+    OpenZFS 2.3 module/zfs/vdev_raidz.c:vdev_raidz_map_alloc_expanded; blocks of raidz_io_aggregate_rows (4)
+    rows and more are read one I/O a child.  Shorter ones, and repairs, take an I/O a sector, which lie side
+    by side and come at one moment: the leaf's queue merges them.
+    """
+    sectors = (psize + (1 << ashift) - 1) >> ashift
+    data = before - parity
+    total = sectors + parity * ((sectors + data - 1) // data)
+    sector_offset = offset >> ashift
+    stripe = sector_offset // width
+    rows = total // width
+    big_columns = total - rows * width
+    columns = width if rows > 0 else big_columns
+    return columns, sector_offset - stripe * width, stripe << ashift, big_columns, rows << ashift, 1 << ashift
 
 
 @njit

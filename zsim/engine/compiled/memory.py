@@ -177,14 +177,16 @@ ITEM_DTYPE = np.dtype(
         ("prefetch_first", "i8"),
         ("prefetch_next", "i8"),
         ("unwind", "i8"),
-        ("vdev", "i4"),
+        ("vdev", "i2"),
+        # Data columns of the block's stripe, 0: as of new blocks.
+        ("columns", "i2"),
         ("copy_count", "i4"),
         ("metadata_left", "i4"),
         ("level0", "i2"),
         ("metadata_state", "i2"),
     ]
 )
-COPY_DTYPE = np.dtype([("offset", "i8"), ("vdev", "i8")])
+COPY_DTYPE = np.dtype([("offset", "i8"), ("vdev", "i4"), ("columns", "i4")])
 CLIENT_DTYPE = np.dtype(
     [
         ("think", "f8"),

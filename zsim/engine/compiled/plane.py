@@ -37,7 +37,9 @@ CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, 
 GROUP_ENTRIES = 256
 """Room in a leaf queue for what comes from a group, and as much for the clients."""
 COMMANDS_HELD = 4096
-ITEM_FIELDS = ("vdev", "offset", "psize", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next")
+ITEM_FIELDS = (
+    "vdev", "offset", "psize", "columns", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next",
+)  # fmt: skip
 
 
 class Room(NamedTuple):
@@ -154,6 +156,7 @@ class CompiledPlane:
         self.memory.items[: len(items)] = item_records(items)
         self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
         self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
+        self.memory.copies["columns"][: len(items.copy_offset)] = items.copy_columns
 
     @property
     def now(self) -> float:

@@ -63,7 +63,7 @@ def reads_done(table: Table, slot_number: int) -> None:
     slot = slots_of(table)[slot_number]
     item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
     if scan_rules_of(table)[0].scrub == 0:
-        repair_copy(table, slot_number, item.vdev, item.offset, item.psize, True)
+        repair_copy(table, slot_number, item.vdev, item.offset, item.psize, item.columns, True)
     writes_done(table, slot_number)
 
 
@@ -78,7 +78,7 @@ def repair_others(table: Table, slot_number: int) -> None:
     item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
     for number in range(item.copies, item.copies + item.copy_count):
         copy = copies_of(table)[number & word_of(table, COPY_MASK)]
-        repair_copy(table, slot_number, copy.vdev, copy.offset, item.psize, False)
+        repair_copy(table, slot_number, copy.vdev, copy.offset, item.psize, copy.columns, False)
 
 
 @njit
@@ -125,11 +125,11 @@ def start_block(table: Table, stream_number: int, item_number: int) -> None:
     stream.issued_blocks += 1
     stream.issued_bytes += item.psize
     slot.reads, slot.writes, slot.others = 0, 1, 1 - scan_rules_of(table)[0].scrub
-    reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize)
+    reads = read_scan_block(table, slot_number, item.vdev, item.offset, item.psize, item.columns)
     if scan_rules_of(table)[0].scrub != 0:
         for number in range(item.copies, item.copies + item.copy_count):
             copy = copies_of(table)[number & word_of(table, COPY_MASK)]
-            reads += read_scan_block(table, slot_number, copy.vdev, copy.offset, item.psize)
+            reads += read_scan_block(table, slot_number, copy.vdev, copy.offset, item.psize, copy.columns)
     if reads == 0:
         reads_done(table, slot_number)
 

@@ -89,7 +89,10 @@ def _load_of(table: Any, source: int, target: int, offset: int) -> int:
 
 @njit
 def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> Piece:
-    """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it."""
+    """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it.
+
+    A map knows by itself how wide its block is.
+    """
     shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
     child, place, size = vdev_piece(vdev.kind, plan, column, whole, *shape, permutations_of(table, vdev))
     return child, place, size
@@ -130,21 +133,32 @@ def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
 
 @njit
 def queue_parts(
-    table: Any, vdev: Any, offset: int, psize: int, what: int, klass: int, kind: int, owner: int, flags: int
+    table: Any,
+    vdev: Any,
+    offset: int,
+    psize: int,
+    columns: int,
+    what: int,
+    klass: int,
+    kind: int,
+    owner: int,
+    flags: int,
 ) -> int:
     """Queue the child I/Os of a block that lies in columns, part by part; return how many.
 
-    What is done is one of the codes above; what the children count for is `kind`, `owner` and `flags`.
+    What is done is one of the codes above; what the children count for is `kind`, `owner` and `flags`.  A
+    block has `columns` data columns, 0: as many as new ones.
     """
     queued, at, left = 0, offset, psize
-    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
+    shape = vdev.ashift, vdev.children, vdev.parity, columns if columns > 0 else vdev.data, vdev.spares
+    scattered = columns > 0 and psize > columns << vdev.ashift
     while left > 0:
         part = vdev_part(vdev.kind, at, left, *shape)
         plan = vdev_plan(vdev.kind, at, part, *shape)
         if what == SCAN_READ:
             queued += _read_columns(table, vdev, plan, klass, owner)
         elif what == PLAIN_READ:
-            queued += _read_data(table, vdev, plan, klass, kind, owner, flags)
+            queued += _read_data(table, vdev, plan, scattered, klass, kind, owner, flags)
         elif what == PLAIN_WRITE:
             queued += _write_columns(table, vdev, plan, klass, kind, owner, flags)
         else:
@@ -188,12 +202,14 @@ def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: 
 
 
 @njit
-def _read_data(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
-    """Queue the reads of the data columns, of all if one of them is missing."""
+def _read_data(
+    table: Any, vdev: Any, plan: Plan, scattered: bool, klass: int, kind: int, owner: int, flags: int
+) -> int:
+    """Queue the reads of the data columns, of all if one is missing or parity lies `scattered` in all."""
     queued, missing = 0, 0
     whole = HAS_FILL[vdev.kind] and any_missing(table, vdev, plan)
     for column in range(plan[0] - 1, -1, -1):
-        if column < vdev.parity and missing == 0:
+        if column < vdev.parity and missing == 0 and not scattered:
             break
         child, place, size = piece_of(table, vdev, plan, column, whole)
         leaf = source_leaf(table, vdev, child, place)
@@ -226,7 +242,9 @@ def _whole_size(vdev: Any, psize: int) -> int:
 
 
 @njit
-def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
+def read_scan_block(
+    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int
+) -> int:
     """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
 
     Returns the number of reads queued.  Source: OpenZFS vdev_raidz.c and vdev_draid.c:io_start (parity and,
@@ -239,7 +257,7 @@ def read_scan_block(table: Any, slot_number: int, vdev_number: int, offset: int,
     else:
         klass = scan_rules_of(table)[0].scan_class
         queued = queue_parts(
-            table, vdev, offset, psize, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
+            table, vdev, offset, psize, columns, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
         )
     slot.reads += queued
     return int(queued)
@@ -265,7 +283,7 @@ def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psi
 
 @njit
 def repair_copy(
-    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, was_read: bool
+    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int, was_read: bool
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
@@ -286,7 +304,7 @@ def repair_copy(
         return
     what = REPAIR_READ if was_read else REPAIR_WHOLE
     slot.writes += queue_parts(
-        table, vdev, offset, psize, what, klass, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR
+        table, vdev, offset, psize, columns, what, klass, OWNER_SCAN_WRITE, slot_number, FLAG_REPAIR
     )
 
 
@@ -315,7 +333,9 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
         size = _whole_size(vdev, item.psize)
         enqueue(table, leaf, klass, 0, item.offset, size, kind, owner, flags)
         return 1
-    return queue_parts(table, vdev, item.offset, item.psize, PLAIN_READ, klass, kind, owner, flags)
+    return queue_parts(
+        table, vdev, item.offset, item.psize, item.columns, PLAIN_READ, klass, kind, owner, flags
+    )
 
 
 @njit
@@ -324,7 +344,9 @@ def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: in
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
     if not IS_REPLICATED[vdev.kind]:
-        return queue_parts(table, vdev, item.offset, item.psize, PLAIN_WRITE, klass, kind, owner, flags)
+        return queue_parts(
+            table, vdev, item.offset, item.psize, item.columns, PLAIN_WRITE, klass, kind, owner, flags
+        )
     size = _whole_size(vdev, item.psize)
     for place in range(2 * vdev.first_child, 2 * (vdev.first_child + vdev.children)):
         if child_leaf[place] >= 0:

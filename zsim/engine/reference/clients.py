@@ -80,9 +80,10 @@ class Client:
             item = self.items[(first + block) % len(self.items)]
             vdev = self.vdevs[item.vdev]
             if self.model.kind == "sync-write":
-                self.left += vdev.plain_write(item.offset, item.psize, SYNC_WRITE, FLAG_NORMAL, self._done)
+                ask, klass = vdev.plain_write, SYNC_WRITE
             else:
-                self.left += vdev.plain_read(item.offset, item.psize, SYNC_READ, FLAG_NORMAL, self._done)
+                ask, klass = vdev.plain_read, SYNC_READ
+            self.left += ask(item.offset, item.psize, item.columns, klass, FLAG_NORMAL, self._done)
 
     def _done(self, child: Child) -> None:
         self.left -= 1

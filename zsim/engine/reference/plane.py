@@ -416,7 +416,8 @@ def _shared(clock: Clock, model: PlaneModel) -> Shared:
 
 
 def _item_list(items: ScanItems) -> list[Item]:
-    copies = list(zip(items.copy_vdev.tolist(), items.copy_offset.tolist(), strict=True))
+    held = (items.copy_vdev.tolist(), items.copy_offset.tolist(), items.copy_columns.tolist())
+    copies = list(zip(*held, strict=True))
     unwind = [NO_ITEM] * len(items) if items.unwind is None else items.unwind.tolist()
     return [
         Item(
@@ -424,6 +425,7 @@ def _item_list(items: ScanItems) -> list[Item]:
             vdev=int(items.vdev[number]),
             offset=int(items.offset[number]),
             psize=int(items.psize[number]),
+            columns=int(items.columns[number]),
             level0=bool(items.level0[number]),
             copies=copies[int(items.copies[number]) : int(items.copies[number] + items.copy_count[number])],
             prefetch_first=int(items.prefetch_first[number]),

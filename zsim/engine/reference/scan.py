@@ -44,10 +44,11 @@ class Block:
 
     def start(self) -> None:
         """Queue the reads: one copy, or every copy in a scrub."""
-        reads = self.vdevs[self.item.vdev].scan_reads(self, self.item.offset, self.item.psize)
+        item = self.item
+        reads = self.vdevs[item.vdev].scan_reads(self, item.offset, item.psize, item.columns)
         if self.shared.scan.scrub:
-            for vdev, offset in self.item.copies:
-                reads += self.vdevs[vdev].scan_reads(self, offset, self.item.psize)
+            for vdev, offset, columns in item.copies:
+                reads += self.vdevs[vdev].scan_reads(self, offset, item.psize, columns)
         if reads == 0:
             self._repair()
 
@@ -81,14 +82,14 @@ class Block:
         """Queue the repair writes of the copy that was read (a scrub finds nothing wrong)."""
         if not self.shared.scan.scrub:
             item = self.item
-            self.vdevs[item.vdev].repair(self, item.offset, item.psize, was_read=True)
+            self.vdevs[item.vdev].repair(self, item.offset, item.psize, item.columns, was_read=True)
         self._finish_if_done()
 
     def _repair_others(self) -> None:
         """Queue the repair writes of the other copies: their turn comes when the one read is repaired."""
         self.others_wait = False
-        for vdev, offset in self.item.copies:
-            self.vdevs[vdev].repair(self, offset, self.item.psize, was_read=False)
+        for vdev, offset, columns in self.item.copies:
+            self.vdevs[vdev].repair(self, offset, self.item.psize, columns, was_read=False)
 
     def _finish_if_done(self) -> None:
         if self.reads_left == 0 and self.writes_left == 0 and self.others_wait:
@@ -133,7 +134,7 @@ class Metadata:
                 self._arrived(item)
 
         item.metadata_left = vdev.plain_read(
-            item.offset, item.psize, self.shared.scan.metadata_class, FLAG_METADATA, done
+            item.offset, item.psize, item.columns, self.shared.scan.metadata_class, FLAG_METADATA, done
         )
 
     def _arrived(self, item: Item) -> None:

@@ -84,8 +84,9 @@ class Item:
     vdev: int
     offset: int
     psize: int
+    columns: int
     level0: bool
-    copies: list[tuple[int, int]]
+    copies: list[tuple[int, int, int]]
     prefetch_first: int
     prefetch_next: int
     unwind: int

@@ -39,6 +39,8 @@ class ScanBlock(Protocol):
 class VdevProcess:
     """A top-level vdev: its map, and the leaf queues behind its children.
 
+    Of a block are given its offset and psize [bytes] and the data columns of its stripe (0: as new ones).
+
     Parameters
     ----------
     shared : Shared
@@ -51,19 +53,19 @@ class VdevProcess:
         self.shared, self.model, self.queues = shared, model, queues
         self.width, self.kind = len(model.read_leaf), kind_of(model.kind)
 
-    def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
+    def scan_reads(self, block: ScanBlock, offset: int, psize: int, columns: int) -> int:
         """Queue the reads of a block under scan; return how many."""
         raise NotImplementedError
 
-    def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
+    def repair(self, block: ScanBlock, offset: int, psize: int, columns: int, was_read: bool) -> None:
         """Queue the repair writes of one copy of a block."""
         raise NotImplementedError
 
-    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_read(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the reads of a block outside the scan; return how many."""
         raise NotImplementedError
 
-    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_write(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the writes of a block outside the scan, to every leaf there is; return how many."""
         raise NotImplementedError
 
@@ -107,12 +109,12 @@ class Columns(VdevProcess):
     A block has one or several parts, each a list of columns, parity first: (child, child offset, size).
     """
 
-    def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
+    def scan_reads(self, block: ScanBlock, offset: int, psize: int, columns: int) -> int:
         """Queue the reads of a block under scan: every readable column, parity included, last to first.
 
         Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
-        parts = self._parts(offset, psize)
+        parts = self._parts(offset, psize, columns)
         readable = [piece for part in parts for piece in part[::-1] if self._is_readable(piece)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
@@ -120,40 +122,43 @@ class Columns(VdevProcess):
             self._scan_read(block, piece, block.read_for_copy_done if is_copied else block.read_done)
         return len(readable)
 
-    def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
+    def repair(self, block: ScanBlock, offset: int, psize: int, columns: int, was_read: bool) -> None:
         """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
         A column that was read from a live old disk has been passed on already.
         """
-        for part in self._parts(offset, psize):
+        for part in self._parts(offset, psize, columns):
             for piece in part:
                 for leaf in self._leaves_to_repair(piece, was_read):
                     self.write(block, leaf, piece[1], piece[2])
 
-    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_read(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the reads of a block outside the scan: data columns, and all if one of those cannot be read.
 
         Where a column is missing, fill of the others is read too (seen in runs of 2.3.9).
         Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
-        pieces = [piece for part in self._plain_parts(offset, psize) for piece in self._needed(part)]
+        # The parity of an older block of several rows lies in all columns.
+        first = 0 if columns and psize > columns << self.model.ashift else self.model.parity
+        parts = self._plain_parts(offset, psize, columns)
+        pieces = [piece for part in parts for piece in self._needed(part, first)]
         for piece in pieces:
             self._enqueue(self._source(piece), klass, False, piece[1], piece[2], flags, done)
         return len(pieces)
 
-    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_write(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the writes of a block outside the scan; fill is written too."""
         pieces = [
             (leaf, piece[1], piece[2])
-            for part in self._parts(offset, psize)
+            for part in self._parts(offset, psize, columns)
             for piece in part
             for leaf in dict.fromkeys((self._source(piece), self._missing_leaf(piece)))
             if leaf >= 0 and piece[2] > 0
         ]
         return self._writes(pieces, klass, flags, done)
 
-    def _needed(self, part: list[Piece]) -> list[Piece]:
-        data = part[self.model.parity :]
+    def _needed(self, part: list[Piece], first: int) -> list[Piece]:
+        data = part[first:]
         is_degraded = not all(map(self._is_readable, data))
         wanted = part if is_degraded else data
         return [piece for piece in wanted[::-1] if self._is_readable(piece) and piece[2] > 0]
@@ -169,22 +174,22 @@ class Columns(VdevProcess):
         is_passed_on = was_read and healthy >= 0 and missing != healthy
         return [] if is_passed_on else [leaf for leaf in leaves if leaf >= 0]
 
-    def _plain_parts(self, offset: int, psize: int) -> list[list[Piece]]:
+    def _plain_parts(self, offset: int, psize: int, columns: int) -> list[list[Piece]]:
         """Return the map of a plain read."""
         parts = []
-        for at, size in parts_of(self.model, offset, psize, self.model.ashift):
-            everything = self._columns(at, size, whole=True)
+        for at, size in parts_of(self.model, offset, psize, self.model.ashift, columns):
+            everything = self._columns(at, size, columns, whole=True)
             is_degraded = not all(map(self._is_readable, everything))
-            parts.append(everything if is_degraded else self._columns(at, size, whole=False))
+            parts.append(everything if is_degraded else self._columns(at, size, columns, whole=False))
         return parts
 
-    def _parts(self, offset: int, psize: int) -> list[list[Piece]]:
+    def _parts(self, offset: int, psize: int, columns: int) -> list[list[Piece]]:
         """Return the map of a block with what a scan reads and repairs besides the data."""
-        parts = parts_of(self.model, offset, psize, self.model.ashift)
-        return [self._columns(at, size, whole=True) for at, size in parts]
+        parts = parts_of(self.model, offset, psize, self.model.ashift, columns)
+        return [self._columns(at, size, columns, whole=True) for at, size in parts]
 
-    def _columns(self, offset: int, psize: int, *, whole: bool) -> list[Piece]:
-        return pieces_of_part(self.model, offset, psize, self.model.ashift, whole=whole)
+    def _columns(self, offset: int, psize: int, columns: int, *, whole: bool) -> list[Piece]:
+        return pieces_of_part(self.model, offset, psize, self.model.ashift, whole=whole, data=columns)
 
     def _source(self, piece: Piece) -> int:
         leaf = self.model.read_leaf[piece[0]]
@@ -204,7 +209,7 @@ class Columns(VdevProcess):
 class Replicated(VdevProcess):
     """A mirror, or what is like one: every child holds the block at its DVA offset, in whole sectors."""
 
-    def scan_reads(self, block: ScanBlock, offset: int, psize: int) -> int:
+    def scan_reads(self, block: ScanBlock, offset: int, psize: int, columns: int) -> int:
         """Queue the reads of a block under scan: one side in a resilver, all in a scrub.
 
         Source: vdev_mirror.c:vdev_mirror_io_start.
@@ -216,19 +221,19 @@ class Replicated(VdevProcess):
             self._scan_read(block, piece, block.read_done)
         return len(readable)
 
-    def repair(self, block: ScanBlock, offset: int, psize: int, was_read: bool) -> None:
+    def repair(self, block: ScanBlock, offset: int, psize: int, columns: int, was_read: bool) -> None:
         """Queue the repair writes of one copy of a block, to all children that miss it."""
         for leaf in self.model.write_leaf:
             if leaf >= 0:
                 self.write(block, leaf, offset, self._size(psize))
 
-    def plain_read(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_read(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the read of a block outside the scan."""
         leaf = self.model.read_leaf[self._choice(offset)]
         self._enqueue(leaf, klass, False, offset, self._size(psize), flags, done)
         return 1
 
-    def plain_write(self, offset: int, psize: int, klass: int, flags: int, done: Done) -> int:
+    def plain_write(self, offset: int, psize: int, columns: int, klass: int, flags: int, done: Done) -> int:
         """Queue the write of a block outside the scan, to all sides."""
         both = zip(self.model.read_leaf, self.model.write_leaf, strict=True)
         pieces = [(leaf, offset, self._size(psize)) for pair in both for leaf in pair if leaf >= 0]

@@ -33,7 +33,7 @@ from zsim.pool.measured.windows import (
     with_copies_inside,
 )
 from zsim.pool.recipes.recipe import TopLevel
-from zsim.vdevs.arrays import asizes_on
+from zsim.vdevs.arrays import fits_on
 
 I64 = NDArray[np.int64]
 Order = Literal["address", "traversal"]
@@ -243,8 +243,8 @@ def _check_sizes(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) -> 
         rows = rows[:: max(1, len(rows) // CHECKED_ROWS)]
         for number, vdev in enumerate(vdevs):
             mine = rows[table.dva_vdev[rows, 0] == number]
-            wanted = asizes_on(vdev.spec, table.psize[mine], vdev.ashift)
-            if len(mine) and float((table.dva_asize[mine, 0] != wanted).mean()) > MISFIT:
+            fits = fits_on(vdev.spec, table.psize[mine], table.dva_asize[mine, 0], vdev.ashift)
+            if len(mine) and float(fits.mean()) < 1 - MISFIT:
                 allowed = f"{vdev.spec} with ashift {vdev.ashift} gives its blocks other sizes than it has"
                 raise InputError(FIELD, str(path), allowed, "give the layout and the ashift of that pool")
 

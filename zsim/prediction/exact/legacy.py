@@ -108,6 +108,7 @@ class LegacyTiles:
         prepared: Prepared = self.preparer.prepared(tile)
         operation, item, copy = self._ends[-1]
         vdev, offset = prepared.moved_copies(tile)
+        columns = prepared.copy_columns
         memory, walk = self.plane.memory, prepared.walk
         for part in _put(memory.items, item, prepared.records):
             prepared.move(part, tile, item, copy)
@@ -115,6 +116,7 @@ class LegacyTiles:
         _put(memory.items, log, self._log)
         _put(memory.copies["vdev"], copy, vdev)
         _put(memory.copies["offset"], copy, offset)
+        _put(memory.copies["columns"], copy, columns)
         _put(memory.program["code"], operation, walk.code)
         for part in _put(memory.program["item"], operation, walk.item):
             np.add(part, item, out=part)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zsim.engine.compiled.plane import item_records
 from zsim.operation.blocks import split_walk
 from zsim.operation.memory_limit import EXTENT_BYTES
-from zsim.operation.setup import RunSetup
+from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.prediction.exact.tiles import Prepared, Tile
 from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, is_traversed, with_entries
 from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
@@ -79,17 +79,18 @@ class PreparedQueue(Prepared):
     def _collect_entries(self, setup: RunSetup) -> None:
         both = with_entries(
             self.items, setup.blocks, self.queue.item, self.queue.copy, seed=setup.seed,
-            scrub=setup.operation == "scrub",
+            scrub=setup.operation == "scrub", vdevs=damaged_vdevs(setup.model),
         )  # fmt: skip
         copies = len(self.items.copy_vdev)
         entries = _behind(both, len(self.items), copies)
         self.entries = item_records(entries)
-        self.entry_copies = np.zeros((len(self.queue), MOST_COPIES, 2), np.int64)
+        self.entry_copies = np.zeros((len(self.queue), MOST_COPIES, 3), np.int64)
         for place in range(MOST_COPIES):
             some = entries.copy_count > place
             source = entries.copies[some] - copies + place
             self.entry_copies[some, place, 0] = entries.copy_vdev[source]
             self.entry_copies[some, place, 1] = entries.copy_offset[source]
+            self.entry_copies[some, place, 2] = entries.copy_columns[source]
 
     def _order(self, vdev: int, starts: I64, rules: ExtentRules) -> None:
         rows = address_order(self.queue, vdev)
@@ -219,5 +220,8 @@ def _behind(items: ScanItems, first: int, first_copy: int) -> ScanItems:
     }
     columns["copy_count"] = items.copy_count[first:]
     return ScanItems(
-        **columns, copy_vdev=items.copy_vdev[first_copy:], copy_offset=items.copy_offset[first_copy:]
+        **columns,
+        copy_vdev=items.copy_vdev[first_copy:],
+        copy_offset=items.copy_offset[first_copy:],
+        copy_columns=items.copy_columns[first_copy:],
     )

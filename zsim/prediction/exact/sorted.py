@@ -140,10 +140,11 @@ class Regions:
             prepared.entries[rows], tile, prepared.turn, len(self.plane.model.vdevs)
         )
         self.plane.memory.items["copies"][first:end] = MOST_COPIES * np.arange(first, end)
-        copies = prepared.entry_copies[rows].reshape(-1, 2)
+        copies = prepared.entry_copies[rows].reshape(-1, 3)
         vdev = (copies[:, 0] + tile.turn - prepared.turn) % len(self.plane.model.vdevs)
         target = self.plane.memory.copies[MOST_COPIES * first : MOST_COPIES * end]
         target["vdev"], target["offset"] = vdev, copies[:, 1] + tile.shift[vdev]
+        target["columns"] = copies[:, 2]
         self.source[first:end, 0], self.source[first:end, 1] = tile.number, rows
         self.end[stream] = end
 

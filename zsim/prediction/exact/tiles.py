@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
-from zsim.operation.setup import RunSetup, plain_prefetch, wanted_blocks
+from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.prediction.inputs.population import pool_miniature
@@ -179,13 +179,16 @@ class Prepared:
         self.blocks, self.turn = setup.blocks, turn
         self.vdevs = len(setup.model.vdevs)
         self.wanted = wanted_blocks(setup)
-        self.items: ScanItems = scan_items(setup.blocks, seed=setup.seed, wanted=self.wanted)
+        self.items: ScanItems = scan_items(
+            setup.blocks, seed=setup.seed, wanted=self.wanted, vdevs=damaged_vdevs(setup.model)
+        )
         self.walk: Program = traversal_program(
             setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
         )
         self.records = item_records(self.items)
         self.data_rows: I64 = np.flatnonzero(~setup.blocks.is_metadata)
         self.copy_vdev, self.copy_offset = self.items.copy_vdev, self.items.copy_offset
+        self.copy_columns = self.items.copy_columns
 
     def slim(self) -> Self:
         """Let go of what only the preparation needs; return what is left."""

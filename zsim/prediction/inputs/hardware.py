@@ -253,6 +253,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         write_leaf=write,
         data=spec.data,
         spares=spec.spares or 0,
+        grown=spec.grown,
     )
 
 

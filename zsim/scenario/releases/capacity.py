@@ -77,6 +77,11 @@ def vdev_asize(vdev: VdevSpec, drive_bytes: int) -> int:
     return kind_of(vdev.kind).address_space(vdev, leaf_asize(drive_bytes))
 
 
+def metaslab_space(vdev: VdevSpec, drive_bytes: int) -> int:
+    """Return the address space by which the size of a vdev's metaslabs was chosen [bytes]."""
+    return kind_of(vdev.kind).metaslab_space(vdev, leaf_asize(drive_bytes))
+
+
 def metaslab_shift(asize: int, release: ReleaseProfile) -> int:
     """Return the size of a metaslab [log2(bytes)].
 
@@ -118,7 +123,7 @@ def vdev_capacity(vdev: VdevSpec, drive_bytes: int, release: ReleaseProfile) -> 
         When the drives are smaller than ZFS accepts.
     """
     asize = vdev_asize(vdev, drive_bytes)
-    shift = metaslab_shift(asize, release)
+    shift = metaslab_shift(metaslab_space(vdev, drive_bytes), release)
     return VdevCapacity(asize, shift, asize >> shift)
 
 

@@ -187,6 +187,11 @@ class ReleaseProfile:
     year: int = field(repr=False, compare=False)
 
     @property
+    def raidz_expansion(self) -> bool:
+        """Whether a drive can be added to a RAID-Z (2.3.0 vdev_raidz.c:spa_raidz_expand_thread)."""
+        return "raidz_expand_max_copy_bytes" in self.tunables
+
+    @property
     def order(self) -> Literal["legacy", "sorted"]:
         """Order of the scan as it is set up: legacy also with ``zfs_scan_legacy=1``."""
         return "legacy" if self.scan == "legacy" or self.tunables.get("zfs_scan_legacy", 0) else "sorted"

@@ -59,7 +59,6 @@ NOT_SIMULATED = {
 }
 TAKEN_AS = {
     "special_vdevs": "the special vdev is simulated as one more top-level vdev that holds what the list says",
-    "expanded_from": "the expanded RAID-Z is simulated as if all blocks had its present width",
 }
 """What of a pool is simulated otherwise than it is, by field; given a list of blocks only."""
 
@@ -116,6 +115,9 @@ class EmulatedRun:
         text = self.section("pool").get("layout")
         if not isinstance(text, str):
             raise InputError("config.json: pool.layout", text, "a layout such as raidz2x6 is expected")
+        before = self.section("pool").get("expanded_from")
+        if isinstance(before, str):
+            text = _expanded(before, text)
         tops = int(self.section("pool").get("ntop") or 1)
         return Layout.parse(f"{tops}*{text}" if tops > 1 else text)
 
@@ -171,6 +173,14 @@ class EmulatedRun:
         kind = kind_of(self.layout.vdevs[0].kind)
         own = kind.name if kind.has_groups else ""
         return f"{own or self.mode} scrub" if self.scrub else f"{own} {self.mode}".strip()
+
+
+def _expanded(before: str, now: str) -> str:
+    """Return the layout of a vdev that was expanded, in our words."""
+    old, new = Layout.parse(before).vdevs, Layout.parse(now).vdevs
+    if len(old) != 1 or len(new) != 1 or new[0].children <= old[0].children:
+        raise InputError("config.json: pool.expanded_from", before, f"a narrower vdev than {now} is expected")
+    return f"{before}+{new[0].children - old[0].children}"
 
 
 def refuse_unknown(bench: EmulatedRun) -> None:
@@ -302,6 +312,7 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
                 write_leaf=tuple(replaced.get(leaf, -1) for leaf in leaves),
                 data=spec.data,
                 spares=spec.spares,
+                grown=spec.grown,
             )
         )
         first += spec.children

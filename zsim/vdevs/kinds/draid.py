@@ -163,7 +163,7 @@ class Draid(VdevKind):
 
     def spec(self, children: int, printed: Printed) -> VdevSpec:
         """Return the vdev; without a number of data drives the one that ``zpool create`` takes."""
-        parity, data, spares = printed
+        parity, data, spares = printed.parity, printed.data, printed.spares
         told = data if data > 0 else max(1, min(DEFAULT_DATA, children - spares - parity))
         return VdevSpec(self.name, children, parity, told, spares)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from zsim.base.jit import njit
 from zsim.vdevs.kind import (
@@ -75,7 +75,7 @@ class Raidz(VdevKind):
     """RAID-Z: columns over consecutive children, parity for every row."""
 
     name, title, plural = "raidz", "RAID-Z", "RAID-Z"
-    forms = ("raidz1x5", "raidz2x6", "raidz3x9")
+    forms: ClassVar[tuple[str, ...]] = ("raidz1x5", "raidz2x6", "raidz3x9")
     can_be_expanded = True
     repairs_overwritten = True
     least_parity = 1
