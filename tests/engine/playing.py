@@ -11,7 +11,7 @@ import simpy
 from numpy.typing import NDArray
 
 from zsim.engine.codes import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED
-from zsim.engine.compiled.memory import GENERAL_DTYPE
+from zsim.engine.compiled.records import GENERAL_DTYPE
 from zsim.engine.window import Window
 from zsim.operation.control import ScanControl, Steps
 from zsim.operation.txg import SyncWrites

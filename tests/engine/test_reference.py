@@ -16,6 +16,7 @@ from simpy import Environment
 
 import zsim
 from zsim.drives.models.parameters import DriveParameters
+from zsim.engine import codes
 from zsim.engine.codes import (
     ASYNC_READ,
     ASYNC_WRITE,
@@ -29,7 +30,7 @@ from zsim.engine.codes import (
     SCRUB,
     SYNC_READ,
 )
-from zsim.engine.compiled import memory
+from zsim.engine.compiled import records
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
     TO_SPARE,
@@ -532,7 +533,7 @@ def test_mirrors_read_and_write_whole_sectors(engine: Any) -> None:
 
 
 def test_shared_values_are_those_of_the_compiled_engine() -> None:
-    compiled = set(memory.GENERAL_DTYPE.names or ())
+    compiled = set(records.GENERAL_DTYPE.names or ())
     shared = {field.name for field in fields(Shared)} | {"now"}
     assert compiled - shared == POOLS
     assert shared - compiled == {"clock", "queue", "scan", "minimum", "maximum"}
@@ -540,7 +541,7 @@ def test_shared_values_are_those_of_the_compiled_engine() -> None:
 
 def test_leaf_counters_are_those_of_the_compiled_engine() -> None:
     lengths = {"queued", "in_service", "held", "acknowledging", "awaited"}
-    assert {field.name for field in fields(LeafState)} | lengths == set(memory.LEAF_DTYPE.names or ())
+    assert {field.name for field in fields(LeafState)} | lengths == set(codes.LEAF_DTYPE.names or ())
 
 
 @pytest.mark.parametrize(

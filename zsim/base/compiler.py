@@ -12,9 +12,10 @@ import hashlib
 import importlib
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import llvmlite  # type: ignore[import-untyped,unused-ignore]
 import numba
@@ -27,13 +28,60 @@ from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+from numpy.typing import DTypeLike, NDArray
 
 from zsim.base import plain_views
 from zsim.base.kernel_cache import KernelCache
 
+if TYPE_CHECKING:
+    # Neither library has types: these names say what is meant, and nothing is checked against them.
+    from llvmlite.binding import ModuleRef  # type: ignore[import-untyped,unused-ignore]
+    from llvmlite.ir import IRBuilder, Value  # type: ignore[import-untyped,unused-ignore]
+    from numba.core.base import BaseContext
+    from numba.core.codegen import CPUCodegen
+    from numba.core.cpu import CPUTarget
+    from numba.core.typing.templates import ConcreteTemplate, Signature
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Types: TypeAlias = "tuple[types.Type, ...]"
+Intrinsic: TypeAlias = "tuple[Signature, Callable[..., Value]]"
+"""What numba calls to make code in the place of a call."""
+
+
+class Folding(Protocol):
+    """What brings the arguments of a call into their places."""
+
+    def fold_argument_types(
+        self, arguments: Types, named: Mapping[str, types.Type]
+    ) -> tuple[Signature, Types]:
+        """Return the signature of a call, and the types of all arguments."""
+
+
+class Dispatcher(Protocol):
+    """What `numba.njit` returns, as far as it is known here."""
+
+    py_func: FunctionType
+    targetoptions: Mapping[str, object]
+    _compiler: Folding
+    typingctx: typing.Context
+    targetctx: BaseContext
+    targetdescr: CPUTarget
+    _cache: _Cache
+    _numba_type_: types.Type
+    get_call_template: Callable[..., object]
+    get_overload: Callable[..., object]
+
+    def compile(self, signature: Types, /) -> object:
+        """Compile for arguments of these types."""
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        """Run it."""
+
+
 PACKAGE = Path(__file__).parents[1]
 IS_COMPILING = not numba.config.DISABLE_JIT
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
+OPTIONS: dict[str, bool | str] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
 
 
 @functools.cache
@@ -71,9 +119,9 @@ def _without_linear_algebra() -> None:
 _without_linear_algebra()
 
 
-def taken_note_of(function: Callable[..., Any]) -> Any:
+def taken_note_of(function: Callable[P, T]) -> Dispatcher:
     """Return what numba makes of a function, its parts and cache being ours."""
-    compiled: Any = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(function)
+    compiled: Dispatcher = numba.njit(pipeline_class=_WholeCompiler, **OPTIONS)(function)
     compiled._cache = _Cache(function)
     parts = _Parts(compiled)
     compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
@@ -85,12 +133,12 @@ class _Cache:
 
     cache_path = None
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[P, T]) -> None:
         self.function = function
         module = function.__module__.rpartition(".")[2]
         self.name = f"{module}.{function.__qualname__}".replace("<", "").replace(">", "")
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return what was compiled for a signature, or None if that has to be done."""
         rtsys.initialize(target_context)
         content = of_this_machine().read(self._name_of(signature, target_context.codegen()))
@@ -101,32 +149,24 @@ class _Cache:
         except Exception:  # whatever is wrong with it, compiling anew puts it right
             return None
 
-    def save_overload(self, signature: Any, result: Any) -> None:
+    def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Keep what was compiled, unless it holds addresses of this process."""
         if not result.library.has_dynamic_globals:
             name = self._name_of(signature, result.codegen)
             of_this_machine().write(name, serialize.dumps(result._reduce()))
 
-    def _name_of(self, signature: Any, codegen: Any) -> str:
+    def _name_of(self, signature: Signature, codegen: CPUCodegen) -> str:
         cells = tuple(each.cell_contents for each in self.function.__closure__ or ())
         parts = (self.function.__module__, signature, codegen.magic_tuple(), self.function.__code__.co_code)
         digest = hashlib.sha256(repr(parts).encode() + (serialize.dumps(cells) if cells else b""))
         return f"{self.name}-{digest.hexdigest()[:16]}"
 
 
-def compile_for(function: Any, signature: str) -> None:
-    """Compile a kernel for the arguments of `signature`, as the first call from Python would.
-
-    Parameters
-    ----------
-    function : callable
-        Made by `njit`.
-    signature : str
-        As numba writes it, for example ``(int64[::1], float64)``.
-    """
+def compile_for(compiled: Dispatcher, signature: str) -> None:
+    """Compile what `taken_note_of` returned for the arguments of `signature`."""
     # The types alone: the cache is searched by the very object that a call looks for.
     arguments, _ = sigutils.normalize_signature(signature)
-    function.compiled.compile(arguments)
+    compiled.compile(arguments)
 
 
 class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
@@ -137,7 +177,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
     and what Python calls (`_Whole`) is optimised with all its parts at once.
     """
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: ModuleRef) -> None:
         pass
 
     def finalize(self) -> None:
@@ -149,14 +189,14 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
     """Code of a kernel that Python calls, with every part that it needs."""
 
     def finalize(self) -> None:
-        needed: dict[Any, None] = {}
-        waiting: list[Any] = list(self._linking_libraries)
+        needed: dict[JITCodeLibrary, None] = {}
+        waiting: list[JITCodeLibrary] = list(self._linking_libraries)
         while waiting:
             library = waiting.pop()
             if library not in needed:
                 needed[library] = None
                 waiting += library._linking_libraries if isinstance(library, _Part) else ()
-        self._linking_libraries: list[Any] = list(needed)
+        self._linking_libraries: list[JITCodeLibrary] = list(needed)
         super().finalize()
 
     def _optimize_final_module(self) -> None:
@@ -166,7 +206,7 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
                 function.linkage = Linkage.internal
         super()._optimize_final_module()
 
-    def serialize_using_object_code(self) -> Any:
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Return what is kept on disk: no code to be linked, only which functions there are."""
         self._ensure_finalized()
         names = [each.name for each in self._final_module.functions if not each.is_declaration]
@@ -176,9 +216,9 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
 
 
 class _WholeCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    LIBRARY: Any = _Whole
+    LIBRARY: type[JITCodeLibrary] = _Whole
 
-    def _compile_bytecode(self) -> Any:
+    def _compile_bytecode(self) -> CompileResult:
         codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
         self.state.library = self.LIBRARY(codegen, name)
         self.state.library.enable_object_caching()
@@ -192,11 +232,13 @@ class _PartCompiler(_WholeCompiler):
 class _Parts:
     """A kernel as compiled code sees it: one part for each combination of argument types."""
 
-    def __init__(self, compiled: Any) -> None:
+    def __init__(self, compiled: Dispatcher) -> None:
         self.compiled = compiled
-        self.found: dict[tuple[Any, ...], Any] = {}
+        self.found: dict[Types, CompileResult] = {}
 
-    def get_call_template(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def get_call_template(
+        self, arguments: Types, named: Mapping[str, types.Type]
+    ) -> tuple[type[ConcreteTemplate], Signature, Types, dict[str, types.Type]]:
         """Return how to call it, for numba's type inference; see its `Dispatcher`."""
         arguments = tuple(map(_widened, arguments))
         named = {key: _widened(named[key]) for key in named}
@@ -206,12 +248,12 @@ class _Parts:
         template = typing.make_concrete_template(name, key=name, signatures=[part.signature])
         return template, signature, folded, {}
 
-    def get_overload(self, signature: Any) -> Any:
+    def get_overload(self, signature: Signature) -> object:
         """Return the key under which numba's target knows the part."""
         arguments, _ = sigutils.normalize_signature(signature)
         return self._part(tuple(arguments)).entry_point
 
-    def _part(self, arguments: tuple[Any, ...]) -> Any:
+    def _part(self, arguments: Types) -> CompileResult:
         if arguments not in self.found:
             target = self.compiled.targetctx
             made = _compiled_part(self.compiled, arguments)._replace(entry_point=object())
@@ -220,7 +262,7 @@ class _Parts:
         return self.found[arguments]
 
 
-def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
+def _compiled_part(compiled: Dispatcher, arguments: Types) -> CompileResult:
     flags = Flags()
     compiled.targetdescr.options.parse_as_flags(flags, compiled.targetoptions)
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -236,7 +278,7 @@ def _compiled_part(compiled: Any, arguments: tuple[Any, ...]) -> Any:
     )
 
 
-def array_at(dtype: Any) -> Any:
+def array_at(dtype: DTypeLike) -> Callable[..., object]:
     """Return a compiled function from an address to the array of `dtype` that begins there.
 
     The array has no length of its own and keeps nothing alive.  An intrinsic: the compiler has next to no
@@ -247,90 +289,111 @@ def array_at(dtype: Any) -> Any:
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def view(typing_context: typing.Context, address: types.Type) -> Intrinsic:
+        def generate(
+            context: BaseContext, builder: IRBuilder, signature: Signature, arguments: Sequence[Value]
+        ) -> Value:
             return _array(context, builder, array_type, arguments[0])
 
         return array_type(types.int64), generate
 
-    return view
+    made: Callable[..., object] = view
+    return made
 
 
-def matrix_at(dtype: Any) -> Any:
+def matrix_at(dtype: DTypeLike) -> Callable[..., object]:
     """Return a compiled function from an address, rows and columns to the matrix that begins there."""
     if not IS_COMPILING:
         return functools.partial(plain_views.matrix_at, dtype)
     array_type = types.Array(from_dtype(np.dtype(dtype)), 2, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def view(
+        typing_context: typing.Context, address: types.Type, rows: types.Type, columns: types.Type
+    ) -> Intrinsic:
+        def generate(
+            context: BaseContext, builder: IRBuilder, signature: Signature, arguments: Sequence[Value]
+        ) -> Value:
             return _array(context, builder, array_type, arguments[0], arguments[1:])
 
         return array_type(types.int64, types.int64, types.int64), generate
 
-    return view
+    made: Callable[..., object] = view
+    return made
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _bare(typing_context: Any, table: Any) -> Any:
+def _bare(typing_context: typing.Context, table: types.Type) -> Intrinsic:
     """Return a table of addresses as a plain pointer: at every call, an array's references are counted."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: IRBuilder, signature: Signature, arguments: Sequence[Value]
+    ) -> Value:
         return _pointer(context, builder, signature.args[0], arguments[0])
 
     return types.CPointer(types.int64)(table), generate
 
 
-bare: Any = _bare if IS_COMPILING else lambda table: table
+bare: Callable[[NDArray[np.int64]], NDArray[np.int64]] = _bare if IS_COMPILING else lambda table: table
 
 
-def array_in(dtype: Any, entry: int) -> Any:
+def array_in(dtype: DTypeLike, entry: int) -> Callable[..., object]:
     """Return a compiled function from a table of addresses to the array whose address stands at `entry`."""
     if not IS_COMPILING:
         return lambda table: plain_views.array_at(dtype, int(table[entry]))
     array_type = types.Array(from_dtype(np.dtype(dtype)), 1, "C")
 
     @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-    def view(typing_context: Any, table: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def view(typing_context: typing.Context, table: types.Type) -> Intrinsic:
+        def generate(
+            context: BaseContext, builder: IRBuilder, signature: Signature, arguments: Sequence[Value]
+        ) -> Value:
             table = _pointer(context, builder, signature.args[0], arguments[0])
             address = _constant_load(builder, table, context.get_constant(types.intp, entry))
             return _array(context, builder, array_type, address)
 
         return array_type(table), generate
 
-    return view
+    made: Callable[..., object] = view
+    return made
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _word_of(typing_context: Any, table: Any, entry: Any) -> Any:
+def _word_of(typing_context: typing.Context, table: types.Type, entry: types.Type) -> Intrinsic:
     """Return an entry of a table of addresses and sizes."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: IRBuilder, signature: Signature, arguments: Sequence[Value]
+    ) -> Value:
         return _constant_load(builder, arguments[0], arguments[1])
 
     return types.int64(table, types.int64), generate
 
 
-word_of: Any = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+word_of: Callable[..., int] = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
 
 
-def _pointer(context: Any, builder: Any, given: Any, table: Any) -> Any:
+def _pointer(context: BaseContext, builder: IRBuilder, given: types.Type, table: Value) -> Value:
     """Return a table, an array or bare, as a plain pointer."""
     return (
         context.make_array(given)(context, builder, table).data if isinstance(given, types.Array) else table
     )
 
 
-def _constant_load(builder: Any, table: Any, place: Any) -> Any:
+def _constant_load(builder: IRBuilder, table: Value, place: Value) -> Value:
     """Load a word that does not change while compiled code runs: once in a function is enough."""
     word = builder.load(builder.gep(table, [place]))
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return word
 
 
-def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any = ()) -> Any:
+def _array(
+    context: BaseContext,
+    builder: IRBuilder,
+    array_type: types.Array,
+    address: Value,
+    shape: Sequence[Value] = (),
+) -> Value:
     array = context.make_array(array_type)(context, builder)
     element = context.get_data_type(array_type.dtype)
     size = context.get_constant(types.intp, context.get_abi_sizeof(element))
@@ -345,7 +408,7 @@ def _array(context: Any, builder: Any, array_type: Any, address: Any, shape: Any
     return array._getvalue()
 
 
-def _widened(given: Any) -> Any:
+def _widened(given: types.Type) -> types.Type:
     """Return the type as which compiled code passes an argument on: signed integers as int64."""
     plain = types.unliteral(given)
     return types.int64 if isinstance(plain, types.Integer) and plain.signed else plain

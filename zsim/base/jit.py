@@ -10,19 +10,21 @@ import importlib
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numba.core.types import Type
     from numpy.typing import NDArray
 
     from zsim.base.compiler import (
         OPTIONS,
         PACKAGE,
+        Dispatcher,
         array_at,
         array_in,
         bare,
         cache_directory,
-        compile_for,
         kernels_are_cached,
         matrix_at,
         of_this_machine,
@@ -30,9 +32,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "IS_COMPILING", "OPTIONS", "PACKAGE", "Record", "Table", "View", "address_of", "array_at",
-    "array_in", "bare", "cache_directory", "checked", "compile_for", "kernels_are_cached",
-    "matrix_at", "njit", "of_this_machine", "word_of",
+    "IS_COMPILING", "OPTIONS", "PACKAGE", "address_of", "array_at", "array_in", "bare", "cache_directory",
+    "compile_for", "kernels_are_cached", "matrix_at", "njit", "of_this_machine", "word_of",
 ]  # fmt: skip
 
 COMPILER, PLAIN = "zsim.base.compiler", "zsim.base.plain_views"
@@ -40,21 +41,16 @@ IS_COMPILING = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 if not IS_COMPILING:
     # Plain Python is to count as compiled code does: hashes run over, divisions by zero are infinite.
-    import numpy as np
-
-    np.seterr(over="ignore", divide="ignore")
+    importlib.import_module("numpy").seterr(over="ignore", divide="ignore")
 
 _ONE_AT_A_TIME = threading.RLock()
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-# What numba finds the types of: a table of addresses and sizes, a record of an array, an array at an address.
-Table = Any
-Record = Any
-View = Any
+F = TypeVar("F", bound=Callable[..., object])
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Return what the compiler's module has under a name."""
     if name.startswith("__"):
         raise AttributeError(name)
@@ -71,39 +67,48 @@ def njit(function: F) -> F:
     return cast("F", _Kernel(function)) if IS_COMPILING else function
 
 
-class _Kernel:
+class _Kernel(Generic[P, T]):
     """A function that may be compiled; numba hears of it when it is called, or compiled code calls it.
 
     Few of the kernels are called from Python, and numba takes half a millisecond to take note of each.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[P, T]) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
-
-        self._compiled: Any = None
+        self._compiled: Dispatcher | None = None
 
     @property
-    def compiled(self) -> Any:
+    def compiled(self) -> Dispatcher:
         """What numba makes of it."""
         with _ONE_AT_A_TIME:
             if self._compiled is None:
                 self._compiled = importlib.import_module(COMPILER).taken_note_of(self.py_func)
         return self._compiled
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return (self._compiled or self.compiled)(*arguments, **named)
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
+        return cast("T", (self._compiled or self.compiled)(*arguments, **named))
 
     @property
-    def _numba_type_(self) -> Any:
-        return self.compiled._numba_type_
+    def _numba_type_(self) -> Type:
+        found: Type = self.compiled._numba_type_
+        return found
 
 
-def checked(array: NDArray[Any]) -> Any:
-    """Return an array of records as a kernel takes it: as it is, or for plain Python with bounds checked."""
-    return array if IS_COMPILING else importlib.import_module(PLAIN).Bounded(array)
+def compile_for(function: Callable[P, T], signature: str) -> None:
+    """Compile a kernel for the arguments of `signature`, as the first call from Python would.
+
+    Parameters
+    ----------
+    function : callable
+        Made by `njit`.
+    signature : str
+        As numba writes it, for example ``(int64[::1], float64)``.
+    """
+    assert isinstance(function, _Kernel), f"{function} is no kernel"
+    importlib.import_module(COMPILER).compile_for(function.compiled, signature)
 
 
-def address_of(array: NDArray[Any]) -> int:
+def address_of(array: NDArray[np.generic]) -> int:
     """Return the address of an array, for a table."""
     return int(array.ctypes.data) if IS_COMPILING else int(importlib.import_module(PLAIN).lend(array))

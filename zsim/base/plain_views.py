@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import weakref
 from bisect import bisect_right
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+Value: TypeAlias = "float | np.float32 | Row | Bounded"
 
 # Arrays whose addresses stand in tables, by where they begin; those addresses, rising.
-_lent: dict[int, weakref.ref[NDArray[Any]]] = {}
+_lent: dict[int, weakref.ref[NDArray[np.generic]]] = {}
 _begins: list[int] = []
 # Views made since the last array was lent: most are asked for again at once.
-_views: dict[tuple[int, Any], Bounded] = {}
+_views: dict[tuple[int, DTypeLike], Bounded] = {}
 
 
 class Row:
@@ -25,16 +27,16 @@ class Row:
 
     __slots__ = ("_void",)
 
-    _void: Any
+    _void: np.void
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, record: np.void) -> None:
         object.__setattr__(self, "_void", record)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Value:
         value = self._void[name]
         return Bounded(value) if value.ndim else value.item()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: float) -> None:
         self._void[name] = value
 
 
@@ -48,20 +50,20 @@ class Bounded:
 
     __slots__ = ("array", "size")
 
-    def __init__(self, array: NDArray[Any]) -> None:
+    def __init__(self, array: NDArray[np.generic]) -> None:
         self.array, self.size = array, len(array)
 
     def __len__(self) -> int:
         return self.size
 
-    def __getitem__(self, place: int) -> Any:
+    def __getitem__(self, place: int) -> Value:
         self._check(place)
         value = self.array[place]
         if isinstance(value, np.void):
             return Row(value)
         return value if isinstance(value, np.float32) else value.item()
 
-    def __setitem__(self, place: int, value: Any) -> None:
+    def __setitem__(self, place: int, value: float | Row) -> None:
         self._check(place)
         self.array[place] = value._void if isinstance(value, Row) else value
 
@@ -70,7 +72,7 @@ class Bounded:
             raise IndexError(f"element {place} of {self.size}")
 
 
-def lend(array: NDArray[Any]) -> int:
+def lend(array: NDArray[np.generic]) -> int:
     """Return the address of an array, and remember what is there as long as it lives."""
     _views.clear()
     for begin in [begin for begin, held in _lent.items() if held() is None]:
@@ -90,7 +92,7 @@ def _bytes_from(address: int) -> NDArray[np.uint8]:
     return array.reshape(-1).view(np.uint8)[address - begin :]
 
 
-def array_at(dtype: Any, address: int) -> Bounded:
+def array_at(dtype: DTypeLike, address: int) -> Bounded:
     """Return the array of `dtype` from an address to the end of what was lent there."""
     key = address, dtype
     if key not in _views:
@@ -99,11 +101,11 @@ def array_at(dtype: Any, address: int) -> Bounded:
     return _views[key]
 
 
-def matrix_at(dtype: Any, address: int, rows: int, columns: int) -> NDArray[Any]:
+def matrix_at(dtype: DTypeLike, address: int, rows: int, columns: int) -> NDArray[np.generic]:
     """Return the matrix that begins at an address."""
     size = int(rows * columns * np.dtype(dtype).itemsize)
     rest = _bytes_from(address)
     if size > len(rest):
         raise IndexError(f"a matrix of {rows} x {columns} is longer than what is at its address")
-    matrix: NDArray[Any] = rest[:size].view(dtype).reshape(rows, columns)
+    matrix: NDArray[np.generic] = rest[:size].view(dtype).reshape(rows, columns)
     return matrix

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zsim.base.arrays import Float64, Int16, Int32, Int64, dtype_of
+
 # I/O classes of the leaf queue, in order of priority (OpenZFS zio_priority.h, ZIO_PRIORITY_NUM_QUEUEABLE).
 CLASSES = 6
 SYNC_READ, SYNC_WRITE, ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = range(CLASSES)
@@ -44,66 +46,72 @@ MAX_SLOTS = 1 << 16
 # Seeds of the clients of one group lie so far apart.
 CLIENT_SEED_STEP = 7919
 
+
 # Counters of a leaf.
-LEAF_DTYPE = np.dtype(
-    [
-        ("head", "i8"),
-        ("last_offset", "i8"),
-        ("last_class", "i8"),
-        ("credit", "i8"),
-        ("interactive", "i8"),
-        ("pending", "i8"),
-        ("queued", "i8"),
-        ("in_service", "i8"),
-        ("held", "i8"),
-        ("awaited", "i8"),
-        ("cached", "i8"),
-        ("acknowledging", "i8"),
-        ("link", "i8"),
-        ("replaced_by", "i8"),
-        ("wrote_last", "i8"),
-        # Read-ahead, fast region and channel of flash, shingling, FLUSH CACHE.
-        ("ahead_since", "f8"),
-        ("ahead_clock", "i8"),
-        ("slc_used", "f8"),
-        ("drawn", "i8"),
-        ("free_at", "f8"),
-        ("cleaning", "f8"),
-        ("flushing", "i8"),
-        ("ended", "f8"),
-        ("busy", "f8"),
-        ("overhead", "f8"),
-        ("seek", "f8"),
-        ("wait", "f8"),
-        ("transfer", "f8"),
-        ("response", "f8"),
-        ("reads", "i8"),
-        ("writes", "i8"),
-        ("read_bytes", "i8"),
-        ("write_bytes", "i8"),
-        ("scan_reads", "i8"),
-        ("scan_writes", "i8"),
-        ("scan_read_bytes", "i8"),
-        ("scan_write_bytes", "i8"),
-        ("sequential", "i8"),
-        ("forward", "i8"),
-        ("children", "i8"),
-    ]
-)
+class LeafRecord:
+    """Counters and state of a leaf."""
+
+    head: Int64
+    last_offset: Int64
+    last_class: Int64
+    credit: Int64
+    interactive: Int64
+    pending: Int64
+    queued: Int64
+    in_service: Int64
+    held: Int64
+    awaited: Int64
+    cached: Int64
+    acknowledging: Int64
+    link: Int64
+    replaced_by: Int64
+    wrote_last: Int64
+    # Read-ahead, fast region and channel of flash, shingling, FLUSH CACHE.
+    ahead_since: Float64
+    ahead_clock: Int64
+    slc_used: Float64
+    drawn: Int64
+    free_at: Float64
+    cleaning: Float64
+    flushing: Int64
+    ended: Float64
+    busy: Float64
+    overhead: Float64
+    seek: Float64
+    wait: Float64
+    transfer: Float64
+    response: Float64
+    reads: Int64
+    writes: Int64
+    read_bytes: Int64
+    write_bytes: Int64
+    scan_reads: Int64
+    scan_writes: Int64
+    scan_read_bytes: Int64
+    scan_write_bytes: Int64
+    sequential: Int64
+    forward: Int64
+    children: Int64
+
+
+LEAF_DTYPE = dtype_of(LeafRecord)
+
 
 # A finished command.
-RECORD_DTYPE = np.dtype(
-    [
-        ("submitted", "f8"),
-        ("started", "f8"),
-        ("done", "f8"),
-        ("offset", "i8"),
-        ("length", "i8"),
-        ("leaf", "i4"),
-        ("klass", "i2"),
-        ("write", "i2"),
-        ("scan", "i2"),
-        ("aggregated", "i2"),
-        ("pad", "i4"),
-    ]
-)
+class DoneRecord:
+    """A finished command."""
+
+    submitted: Float64
+    started: Float64
+    done: Float64
+    offset: Int64
+    length: Int64
+    leaf: Int32
+    klass: Int16
+    write: Int16
+    scan: Int16
+    aggregated: Int16
+    pad: Int32
+
+
+RECORD_DTYPE = dtype_of(DoneRecord)

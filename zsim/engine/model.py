@@ -119,7 +119,7 @@ class QueueRules:
 
     Notes
     -----
-    Both engines hold the record as it is; the compiled one lays it out by its fields (`memory.rules_dtype`).
+    Both engines hold the record as it is; the compiled one lays it out by its fields (`arrays.dtype_of`).
     """
 
     single: bool = False

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import Table, View, bare, njit, word_of
+from zsim.base.arrays import F64, I64, Table
+from zsim.base.jit import bare, njit, word_of
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.codes import FOREVER
@@ -177,7 +178,7 @@ def _memory(leaves: Sequence[LeafModel], links: Sequence[LinkModel], commands: i
 
 
 @njit
-def _send(table: Table, requests: View, request: int, at: float) -> None:
+def _send(table: Table, requests: I64, request: int, at: float) -> None:
     """Send a request towards its drive; there is a free command."""
     general, commands = general_of(table)[0], commands_of(table)
     number = general.free_command
@@ -191,8 +192,8 @@ def _send(table: Table, requests: View, request: int, at: float) -> None:
 
 @njit
 def _complete(
-    table: Table, requests: View, following: View, cursors: View, depth: int, request: int, arrival: View,
-    completion: View,
+    table: Table, requests: I64, following: I64, cursors: I64, depth: int, request: int, arrival: F64,
+    completion: F64,
 ) -> None:  # fmt: skip
     """Let the host see a request done; in a closed loop it sends the drive the next one."""
     now = general_of(table)[0].now
@@ -211,13 +212,13 @@ def _run_requests(
     pool: int,
     depth: int,
     flush: bool,
-    requests: View,
-    following: View,
-    cursors: View,
-    arrival: View,
-    start: View,
-    completion: View,
-    service: View,
+    requests: I64,
+    following: I64,
+    cursors: I64,
+    arrival: F64,
+    start: F64,
+    completion: F64,
+    service: F64,
 ) -> None:
     """Run all requests and let the drives come to rest; depth 0: they come when `arrival` says.
 

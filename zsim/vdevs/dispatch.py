@@ -5,28 +5,32 @@ A chain of comparisons, one a kind, is made of the registered kinds; the compile
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar, TypeVarTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zsim.base.arrays import I64, Bools
 from zsim.base.jit import njit
-from zsim.vdevs.kind import Kernels, Shaped, code_of, kind_of, kinds
+from zsim.vdevs.kind import Shaped, code_of, kind_of, kinds
 
-Integers = NDArray[np.int64]
+Ts = TypeVarTuple("Ts")
+T = TypeVar("T")
 
 
-def _last(function: Any) -> Any:
+def _last(function: Callable[[*Ts], T]) -> Callable[[int, *Ts], T]:
     @njit
-    def last(kind: int, *arguments: Any) -> Any:
+    def last(kind: int, *arguments: *Ts) -> T:
         return function(*arguments)
 
     return last
 
 
-def _link(code: int, function: Any, otherwise: Any) -> Any:
+def _link(
+    code: int, function: Callable[[*Ts], T], otherwise: Callable[[int, *Ts], T]
+) -> Callable[[int, *Ts], T]:
     @njit
-    def link(kind: int, *arguments: Any) -> Any:
+    def link(kind: int, *arguments: *Ts) -> T:
         if kind == code:
             return function(*arguments)
         return otherwise(kind, *arguments)
@@ -34,25 +38,26 @@ def _link(code: int, function: Any, otherwise: Any) -> Any:
     return link
 
 
-def _chain(name: str) -> Any:
+def _chain(functions: Sequence[Callable[[*Ts], T]]) -> Callable[[int, *Ts], T]:
     """Return the compiled function of the kind whose number comes first."""
-    functions = [getattr(kind.kernels, name) for kind in kinds().values()]
     chain = _last(functions[-1])
     for code in range(len(functions) - 2, -1, -1):
         chain = _link(code, functions[code], chain)
     return chain
 
 
-vdev_asize, vdev_part, vdev_plan, vdev_piece, vdev_needs_child, vdev_spare = map(_chain, Kernels._fields)
+_KERNELS = [kind.kernels for kind in kinds().values()]
+vdev_asize, vdev_part = _chain([each.asize for each in _KERNELS]), _chain([each.part for each in _KERNELS])
+vdev_plan, vdev_piece = _chain([each.plan for each in _KERNELS]), _chain([each.piece for each in _KERNELS])
+vdev_needs_child = _chain([each.needs_child for each in _KERNELS])
+vdev_spare = _chain([each.spare for each in _KERNELS])
 
 IS_REPLICATED = tuple(kind.is_replicated for kind in kinds().values())
 """By number of the kind: see `VdevKind`."""
 HAS_FILL = tuple(kind.has_fill for kind in kinds().values())
 
 
-def touched_blocks(
-    vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets: Integers, psizes: Integers
-) -> NDArray[np.bool_]:
+def touched_blocks(vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets: I64, psizes: I64) -> Bools:
     """Tell which blocks a resilver of some children of a top-level vdev has to read.
 
     Parameters
@@ -73,16 +78,16 @@ def touched_blocks(
 @njit
 def _touched(
     kind: int,
-    offsets: Integers,
-    psizes: Integers,
+    offsets: I64,
+    psizes: I64,
     ashift: int,
     children: int,
     parity: int,
     data: int,
     spares: int,
-    table: Integers,
-    damaged: Integers,
-) -> NDArray[np.bool_]:
+    table: I64,
+    damaged: I64,
+) -> Bools:
     result = np.zeros(len(offsets), dtype=np.bool_)
     for row in range(len(offsets)):
         for child in damaged:

@@ -13,7 +13,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Protocol
 
 from zsim.base.errors import InputError
 from zsim.base.jit import njit
@@ -403,8 +403,8 @@ def kinds() -> dict[str, VdevKind]:
     package = importlib.import_module(KINDS_PACKAGE)
     # From the back of the alphabet: RAID-Z comes first, in messages and where compiled code compares.
     names = sorted((module.name for module in pkgutil.iter_modules(package.__path__)), reverse=True)
-    modules: list[Any] = [importlib.import_module(f"{KINDS_PACKAGE}.{name}") for name in names]
-    return {module.KIND.name: module.KIND for module in modules}
+    found: list[VdevKind] = [importlib.import_module(f"{KINDS_PACKAGE}.{name}").KIND for name in names]
+    return {kind.name: kind for kind in found}
 
 
 def kind_of(name: str) -> VdevKind:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from zsim.base.arrays import F64, I64, Bools
 from zsim.base.jit import njit
-from zsim.drives.disksim.tracks import serve
+from zsim.drives.disksim.tracks import Geometry, serve
 
 # Commands a drive holds at most, the one in service included: in the vectors a choice is always among the
 # 63 that have waited longest.
@@ -18,7 +17,14 @@ POLICIES = {"fcfs": FCFS, "sstf": SSTF, "clook": CLOOK, "sptf": SPTF}
 
 @njit
 def choose(
-    geometry: Any, policy: int, waiting: Any, lbns: Any, counts: Any, writes: Any, state: Any, now: float
+    geometry: Geometry,
+    policy: int,
+    waiting: I64,
+    lbns: I64,
+    counts: I64,
+    writes: Bools,
+    state: I64,
+    now: float,
 ) -> int:
     """Return the position in `waiting` of the request a scheduler serves next.
 
@@ -54,18 +60,18 @@ def choose(
 
 @njit
 def run_queue(
-    geometry: Any,
+    geometry: Geometry,
     policy: int,
     depth: int,
     in_host: bool,
-    lbns: Any,
-    counts: Any,
-    writes: Any,
-    arrivals: Any,
-    overheads: Any,
-    order: Any,
-    starts: Any,
-    completions: Any,
+    lbns: I64,
+    counts: I64,
+    writes: Bools,
+    arrivals: F64,
+    overheads: I64,
+    order: I64,
+    starts: F64,
+    completions: F64,
 ) -> None:
     """Run requests through a drive and a scheduler from the drive's state at time 0.
 

@@ -8,11 +8,11 @@ head switch, write settle, and zero-latency access.  A request costs time in pro
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zsim.base.arrays import F64, I64, Bools
 from zsim.base.jit import njit
 
 # Columns of `Geometry.zones`.
@@ -47,10 +47,10 @@ class Geometry(NamedTuple):
         so that this track costs one revolution.
     """
 
-    zones: NDArray[np.int64]
-    skews: NDArray[np.float64]
-    seek_cylinders: NDArray[np.int64]
-    seek_seconds: NDArray[np.float64]
+    zones: I64
+    skews: F64
+    seek_cylinders: I64
+    seek_seconds: F64
     surfaces: int
     serpentine: int
     revolution: float
@@ -60,7 +60,7 @@ class Geometry(NamedTuple):
 
 
 @njit
-def seek_seconds(geometry: Any, distance: int) -> float:
+def seek_seconds(geometry: Geometry, distance: int) -> float:
     """Return the seek time over `distance` cylinders [s]: linear between points, and beyond the last two."""
     if distance == 0:
         return 0.0
@@ -77,7 +77,7 @@ def seek_seconds(geometry: Any, distance: int) -> float:
 
 
 @njit
-def locate(geometry: Any, lbn: int) -> tuple[int, int, int, float, int, int]:
+def locate(geometry: Geometry, lbn: int) -> tuple[int, int, int, float, int, int]:
     """Return cylinder, head, sector, angle, sectors of the track and LBNs left on it.
 
     Notes
@@ -116,7 +116,7 @@ def locate(geometry: Any, lbn: int) -> tuple[int, int, int, float, int, int]:
 
 @njit
 def move_seconds(
-    geometry: Any, cylinder: int, head: int, to_cylinder: int, to_head: int, is_write: bool
+    geometry: Geometry, cylinder: int, head: int, to_cylinder: int, to_head: int, is_write: bool
 ) -> float:
     """Return the time to bring a head to another track [s]; a write settles after any move."""
     if cylinder == to_cylinder and head == to_head:
@@ -136,7 +136,7 @@ def sectors_until(angle: float, target: float, sectors: int) -> float:
 
 @njit
 def serve(
-    geometry: Any, cylinder: int, head: int, angle: float, lbn: int, count: int, is_write: bool
+    geometry: Geometry, cylinder: int, head: int, angle: float, lbn: int, count: int, is_write: bool
 ) -> tuple[int, int, int, float, float, float, int, int]:
     """Return what one request costs from a given state of the arm and the platter.
 
@@ -183,7 +183,14 @@ def serve(
 
 @njit
 def serve_each(
-    geometry: Any, cylinders: Any, heads: Any, angles: Any, lbns: Any, counts: Any, writes: Any, out: Any
+    geometry: Geometry,
+    cylinders: I64,
+    heads: I64,
+    angles: F64,
+    lbns: I64,
+    counts: I64,
+    writes: Bools,
+    out: F64,
 ) -> None:
     """Serve each request from its own start state.
 

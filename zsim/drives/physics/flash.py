@@ -6,17 +6,16 @@ Random 4K throughput is then lanes / latency, streaming throughput the rate, as 
 
 from __future__ import annotations
 
-from typing import Any
-
 from zsim.base.jit import njit
 from zsim.drives.physics.draws import mixed
+from zsim.drives.physics.mechanics import DriveRecord
 
 # Keeps the streams of drives apart from those of clients, whose seeds are small numbers too.
 FIRST_STREAM = 1 << 40
 
 
 @njit
-def flash_latency(drive: Any, drawn: int) -> float:
+def flash_latency(drive: DriveRecord, drawn: int) -> float:
     """Return the access latency of a drive's command number `drawn` [s]: uniform between its bounds."""
     spread = drive.flash_latency_max - drive.flash_latency_min
     latency: float = drive.flash_latency_min
@@ -54,7 +53,7 @@ def slc_write(
 
 @njit
 def flash_parts(
-    drive: Any,
+    drive: DriveRecord,
     used: float,
     free_at: float,
     at: float,

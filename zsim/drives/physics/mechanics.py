@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zsim.base.arrays import F32, F64, I32, Float64, Int64, Records, Rows, dtype_of
 from zsim.base.jit import njit
 from zsim.drives.models.parameters import MAX_ZONES, DriveParameters
 
@@ -33,67 +32,79 @@ LANES = 16
 # Two angles closer than this are the same angle (1e-9 of a turn is 8 ps at 7200 rpm).
 ANGLE_TOLERANCE = 1e-9
 
-DRIVE_DTYPE = np.dtype(
-    [
-        ("capacity", "i8"),
-        ("kind", "i8"),
-        ("revolution", "f8"),
-        ("phase", "f8"),
-        ("zones", "i8"),
-        ("seek_a", "f8"),
-        ("seek_b", "f8"),
-        ("seek_c", "f8"),
-        ("seek_e", "f8"),
-        ("seek_knee", "f8"),
-        ("write_settle", "f8"),
-        ("read_overhead", "f8"),
-        ("write_overhead", "f8"),
-        ("overhead_overlaps", "i8"),
-        ("read_pass_under", "i8"),
-        ("write_pass_under", "i8"),
-        ("seekless", "i8"),
-        ("queue_depth", "i8"),
-        ("queue_policy", "i8"),
-        ("queue_max_age", "f8"),
-        ("cache_bytes", "i8"),
-        ("cache_ages", "i8"),
-        ("interface_rate", "f8"),
-        ("physical_sector", "i8"),
-        ("logical_sector", "i8"),
-        ("parallel", "i8"),
-        ("flash_latency_min", "f8"),
-        ("flash_latency_max", "f8"),
-        ("flash_read_rate", "f8"),
-        ("flash_write_rate", "f8"),
-        ("rotating", "i8"),
-        ("extras", "i8"),
-        ("read_segments", "i8"),
-        ("destage", "i8"),
-        ("flush_each_txg", "i8"),
-        ("flash_write_latency", "f8"),
-        ("flash_shares_rate", "i8"),
-        ("slc_bytes", "i8"),
-        ("slc_rate_after", "f8"),
-        ("band", "i8"),
-        ("smr_cache", "i8"),
-        ("smr_writes", "i8"),
-        ("smr_idle", "f8"),
-        ("smr_cleaning", "f8"),
-        ("highest_rate", "f8"),
-        ("zones_per_byte", "f8"),
-        # Offsets in 32 bits are counted in units of so many bits.
-        ("unit_bits", "i8"),
-        # Of random numbers: the place in the table, so that equal drives draw different ones.
-        ("stream", "i8"),
-    ]
-)
+
+class DriveRecord:
+    """A drive as kernels see it; units are those of `DriveParameters`."""
+
+    capacity: Int64
+    kind: Int64
+    revolution: Float64
+    phase: Float64
+    zones: Int64
+    seek_a: Float64
+    seek_b: Float64
+    seek_c: Float64
+    seek_e: Float64
+    seek_knee: Float64
+    write_settle: Float64
+    read_overhead: Float64
+    write_overhead: Float64
+    overhead_overlaps: Int64
+    read_pass_under: Int64
+    write_pass_under: Int64
+    seekless: Int64
+    queue_depth: Int64
+    queue_policy: Int64
+    queue_max_age: Float64
+    cache_bytes: Int64
+    cache_ages: Int64
+    interface_rate: Float64
+    physical_sector: Int64
+    logical_sector: Int64
+    parallel: Int64
+    flash_latency_min: Float64
+    flash_latency_max: Float64
+    flash_read_rate: Float64
+    flash_write_rate: Float64
+    rotating: Int64
+    extras: Int64
+    read_segments: Int64
+    destage: Int64
+    flush_each_txg: Int64
+    flash_write_latency: Float64
+    flash_shares_rate: Int64
+    slc_bytes: Int64
+    slc_rate_after: Float64
+    band: Int64
+    smr_cache: Int64
+    smr_writes: Int64
+    smr_idle: Float64
+    smr_cleaning: Float64
+    highest_rate: Float64
+    zones_per_byte: Float64
+    # Offsets in 32 bits are counted in units of so many bits.
+    unit_bits: Int64
+    # Of random numbers: the place in the table, so that equal drives draw different ones.
+    stream: Int64
+
+
+DRIVE_DTYPE = dtype_of(DriveRecord)
 
 
 # A zone: its first byte, where it begins before rounding [bytes], rate [bytes/s], and bytes a turn.
-ZONE_DTYPE = np.dtype([("first", "i8"), ("start", "f8"), ("rate", "f8"), ("turn_bytes", "f8")])
+class ZoneRecord:
+    """A zone: its first byte, where it begins before rounding [bytes], rate [bytes/s], and bytes a turn."""
+
+    first: Int64
+    start: Float64
+    rate: Float64
+    turn_bytes: Float64
 
 
-def drive_table(drives: Sequence[DriveParameters]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+ZONE_DTYPE = dtype_of(ZoneRecord)
+
+
+def drive_table(drives: Sequence[DriveParameters]) -> tuple[Rows, F64]:
     """Pack drives into the arrays the engines read.
 
     Parameters
@@ -175,7 +186,7 @@ def extras_of(drive: DriveParameters) -> int:
     return buffer | (EXTRA_SHINGLED if drive.smr_band_bytes > 0 else 0)
 
 
-def zone_table(table: NDArray[Any], rates: NDArray[np.float64]) -> NDArray[Any]:
+def zone_table(table: Rows, rates: F64) -> Rows:
     """Return the zones of drives for `zone_at`, from what `drive_table` returns.
 
     Returns
@@ -194,7 +205,7 @@ def zone_table(table: NDArray[Any], rates: NDArray[np.float64]) -> NDArray[Any]:
 
 
 @njit
-def zone_at(drive: Any, zones: Any, offset: int) -> int:
+def zone_at(drive: DriveRecord, zones: Records[ZoneRecord], offset: int) -> int:
     """Return `zone_of` an offset by a table of the drive's zones (`zone_table`): no integer is divided."""
     zone = min(int(offset * drive.zones_per_byte), drive.zones - 1)
     while zones[zone].first > offset:
@@ -205,7 +216,7 @@ def zone_at(drive: Any, zones: Any, offset: int) -> int:
 
 
 @njit
-def zone_of(drive: Any, offset: int) -> int:
+def zone_of(drive: DriveRecord, offset: int) -> int:
     """Return the zone of a byte offset.
 
     Parameters
@@ -224,7 +235,7 @@ def zone_of(drive: Any, offset: int) -> int:
 
 
 @njit
-def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
+def seek_time(drive: DriveRecord, distance_bytes: int, is_write: bool) -> float:
     """Return the time the arm takes over a distance [s].
 
     Parameters
@@ -249,7 +260,7 @@ def seek_time(drive: Any, distance_bytes: int, is_write: bool) -> float:
 
 
 @njit
-def track_angle(drive: Any, rate: float, offset: int) -> float:
+def track_angle(drive: DriveRecord, rate: float, offset: int) -> float:
     """Return the angle at which a place begins.
 
     Parameters
@@ -272,7 +283,7 @@ def track_angle(drive: Any, rate: float, offset: int) -> float:
 
 
 @njit
-def rotational_wait(drive: Any, angle: float, at: float) -> float:
+def rotational_wait(drive: DriveRecord, angle: float, at: float) -> float:
     """Return how long the platter turns until an angle passes the head [s].
 
     Parameters
@@ -300,7 +311,7 @@ def rotational_wait(drive: Any, angle: float, at: float) -> float:
 
 @njit
 def positioning(
-    drive: Any, rate: float, head: int, at: float, offset: int, is_write: bool
+    drive: DriveRecord, rate: float, head: int, at: float, offset: int, is_write: bool
 ) -> tuple[float, float]:
     """Return seek and rotational wait of a request, see `positioning_to`."""
     return positioning_to(drive, rate, track_angle(drive, rate, offset), head, at, offset, is_write)
@@ -308,7 +319,7 @@ def positioning(
 
 @njit
 def positioning_to(
-    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool
+    drive: DriveRecord, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool
 ) -> tuple[float, float]:
     """Return seek and rotational wait of a request whose mechanical part begins at time `at`.
 
@@ -341,7 +352,7 @@ def positioning_to(
 
 @njit
 def seek_and_wait(
-    drive: Any, angle: float, head: int, at: float, offset: int, is_write: bool
+    drive: DriveRecord, angle: float, head: int, at: float, offset: int, is_write: bool
 ) -> tuple[float, float]:
     """Return seek and rotational wait where nothing bridges the gap, see `positioning_to`."""
     gap = offset - head
@@ -353,7 +364,14 @@ def seek_and_wait(
 
 @njit
 def reach_time(
-    drive: Any, rate: float, angle: float, head: int, at: float, offset: int, is_write: bool, bound: float
+    drive: DriveRecord,
+    rate: float,
+    angle: float,
+    head: int,
+    at: float,
+    offset: int,
+    is_write: bool,
+    bound: float,
 ) -> float:
     """Return seek plus wait of `positioning_to` [s]; the seek alone where that comes to `bound` or more."""
     gap = offset - head
@@ -367,7 +385,7 @@ def reach_time(
 
 
 @njit
-def bearing_of(drive: Any, angle: float, is_write: bool) -> float:
+def bearing_of(drive: DriveRecord, angle: float, is_write: bool) -> float:
     """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, a write's plus one."""
     overhead = 0.0
     if drive.overhead_overlaps == 0:
@@ -378,7 +396,7 @@ def bearing_of(drive: Any, angle: float, is_write: bool) -> float:
 
 @njit
 def reach_bounds(
-    drive: Any, places: Any, bearings: Any, count: int, head: int, at: float, bounds: Any
+    drive: DriveRecord, places: I32, bearings: F32, count: int, head: int, at: float, bounds: F32
 ) -> None:
     """Set lower bounds of `reach_time` for requests a drive chooses among, so close that few need the time.
 
@@ -434,14 +452,14 @@ def reach_bounds(
 
 
 @njit
-def _bridge(pass_under: int, unit: int) -> Any:
+def _bridge(pass_under: int, unit: int) -> np.float32:
     """Return how many units of a gap pass under the head [units], with one for the rounding; -2: never."""
     return np.float32(pass_under / unit + 1.0 if pass_under >= 0 else -2.0)
 
 
 @njit
 def partial_sector_turns(
-    drive: Any, offset: int, length: int, is_write: bool, follows: bool, followed: bool
+    drive: DriveRecord, offset: int, length: int, is_write: bool, follows: bool, followed: bool
 ) -> float:
     """Return the extra revolutions of a write that covers a physical sector in part (512-byte emulation).
 
@@ -468,7 +486,7 @@ def partial_sector_turns(
 
 
 @njit
-def track_around(drive: Any, rate: float, angle: float, offset: int) -> tuple[float, float]:
+def track_around(drive: DriveRecord, rate: float, angle: float, offset: int) -> tuple[float, float]:
     """Return the first byte of the track on which `offset` lies and the one behind its last.
 
     `angle` is that of `offset`, in revolutions since the beginning of its zone (`track_angle`).
@@ -480,8 +498,8 @@ def track_around(drive: Any, rate: float, angle: float, offset: int) -> tuple[fl
 
 @njit
 def service_parts(
-    drive: Any,
-    rates: Any,
+    drive: DriveRecord,
+    rates: F64,
     head: int,
     start: float,
     overhead: float,
@@ -499,7 +517,7 @@ def service_parts(
 
 @njit
 def service_at(
-    drive: Any,
+    drive: DriveRecord,
     rate: float,
     angle: float,
     head: int,

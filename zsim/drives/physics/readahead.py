@@ -5,8 +5,7 @@ Scalar functions over plain numbers and one small array, for any engine to call.
 
 from __future__ import annotations
 
-from typing import Any
-
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 
 NOT_AHEAD = -1.0
@@ -54,7 +53,7 @@ def reads_on(head: int, end: int, segment: int) -> bool:
 
 @njit
 def buffered_read(
-    segments: Any,
+    segments: I64,
     head: int,
     since: float,
     begin: float,
@@ -119,7 +118,7 @@ def buffered_read(
 
 
 @njit
-def segment_with(segments: Any, offset: int, length: int) -> int:
+def segment_with(segments: I64, offset: int, length: int) -> int:
     """Return the buffer segment that holds a whole request, -1 if none does.
 
     Parameters
@@ -136,7 +135,7 @@ def segment_with(segments: Any, offset: int, length: int) -> int:
 
 
 @njit
-def keep_segment(segments: Any, first: int, end: int, size: int, clock: int) -> int:
+def keep_segment(segments: I64, first: int, end: int, size: int, clock: int) -> int:
     """Remember what was read, in the segment it continues or else in the one unused for longest.
 
     Parameters

@@ -10,14 +10,12 @@ After Aghayev and Desnoyers (Skylight, FAST 2015), who drew these mechanisms fro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from zsim.base.arrays import F64, I64
 from zsim.base.jit import njit
 from zsim.drives.models.parameters import DriveParameters
-from zsim.drives.physics.mechanics import seek_time, zone_of
+from zsim.drives.physics.mechanics import DriveRecord, seek_time, zone_of
 
 # Places in the counters.
 (
@@ -42,7 +40,8 @@ BYTES, PIECES, RUNS = range(3)
 IN_CACHE = -1
 """Where the head stands after an append to the persistent cache."""
 
-State = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Shingles = tuple[I64, I64, I64]
+Sizes = tuple[int, int, int]
 
 
 def smr_bands(drive: DriveParameters) -> int:
@@ -50,7 +49,7 @@ def smr_bands(drive: DriveParameters) -> int:
     return -(-drive.capacity_bytes // drive.smr_band_bytes) if drive.smr_band_bytes > 0 else 0
 
 
-def shingles_at_first(drive: DriveParameters) -> State:
+def shingles_at_first(drive: DriveParameters) -> Shingles:
     """Return the state in which a drive begins, with no bands if it is not shingled.
 
     Returns
@@ -65,7 +64,7 @@ def shingles_at_first(drive: DriveParameters) -> State:
     return counters_at_first(drive), np.zeros((3, bands), dtype=np.int64), np.zeros(bands, dtype=np.int64)
 
 
-def counters_at_first(drive: DriveParameters) -> NDArray[np.int64]:
+def counters_at_first(drive: DriveParameters) -> I64:
     """Return the counters with which a drive begins, shape (COUNTERS,)."""
     counters = np.zeros(COUNTERS, dtype=np.int64)
     counters[STREAM_BAND] = counters[LAST_BAND] = -1
@@ -75,7 +74,7 @@ def counters_at_first(drive: DriveParameters) -> NDArray[np.int64]:
 
 
 @njit
-def reach_of_shingled(drive: Any, head: int, offset: int) -> float:
+def reach_of_shingled(drive: DriveRecord, head: int, offset: int) -> float:
     """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place [s].
 
     A write that goes on where the last one ended comes before all others, so that streams stay whole.
@@ -86,13 +85,13 @@ def reach_of_shingled(drive: Any, head: int, offset: int) -> float:
 
 
 @njit
-def rate_of_band(drive: Any, rates: Any, band: int, band_size: int) -> float:
+def rate_of_band(drive: DriveRecord, rates: F64, band: int, band_size: int) -> float:
     """Return the media rate at the beginning of a band [bytes/s]."""
     return float(rates[zone_of(drive, band * band_size)])
 
 
 @njit
-def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
+def clean_band(drive: DriveRecord, rates: F64, state: Shingles, band_size: int) -> float:
     """Read, merge and rewrite the band that has waited longest; return what that takes [s].
 
     Cached pieces that were written one after the other are read in one go.
@@ -112,7 +111,7 @@ def clean_band(drive: Any, rates: Any, state: Any, band_size: int) -> float:
 
 
 @njit
-def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, cached: int) -> float:
+def rewrite_time(drive: DriveRecord, rates: F64, band: int, band_size: int, runs: int, cached: int) -> float:
     """Return how long a band takes to be cleaned [s].
 
     Parameters
@@ -140,7 +139,9 @@ def rewrite_time(drive: Any, rates: Any, band: int, band_size: int, runs: int, c
 
 
 @njit
-def clean_prior_band(drive: Any, rates: Any, state: Any, sizes: Any, band: int, length: int) -> float:
+def clean_prior_band(
+    drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, band: int, length: int
+) -> float:
     """Clean a band cached before the run, filled like those of the run; return what that takes [s].
 
     A run that begins in the middle of a long one finds the cache full of bands like its own.  How full those
@@ -172,7 +173,7 @@ def clean_prior_band(drive: Any, rates: Any, state: Any, sizes: Any, band: int, 
 
 
 @njit
-def is_full(counters: Any, sizes: Any, length: int) -> bool:
+def is_full(counters: I64, sizes: Sizes, length: int) -> bool:
     """Tell whether the persistent cache has no room for another write."""
     return bool(
         counters[CACHED_BYTES] + counters[PRIOR_BYTES] + length > sizes[CACHE]
@@ -182,7 +183,7 @@ def is_full(counters: Any, sizes: Any, length: int) -> bool:
 
 @njit
 def smr_parts(
-    drive: Any, rates: Any, state: Any, sizes: Any, offset: int, length: int
+    drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, offset: int, length: int
 ) -> tuple[float, float, float]:
     """Return how long a write waits for bands to be cleaned, is positioned and transferred; change the state.
 
@@ -231,7 +232,7 @@ def smr_parts(
 
 @njit
 def _stream(
-    drive: Any, rates: Any, counters: Any, band_size: int, offset: int, length: int
+    drive: DriveRecord, rates: F64, counters: I64, band_size: int, offset: int, length: int
 ) -> tuple[float, float, float]:
     """Write straight to the band; return what that takes, as `smr_parts` does."""
     head = counters[HEAD]
@@ -245,7 +246,9 @@ def _stream(
 
 
 @njit
-def smr_idle(drive: Any, rates: Any, state: Any, sizes: Any, idle_before: float, idle: float) -> float:
+def smr_idle(
+    drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, idle_before: float, idle: float
+) -> float:
     """Clean bands during an idle time; return how long the drive works beyond its end [s]."""
     left = idle - idle_before
     while left > 0.0 and state[0][CACHED_WRITES] > 0:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import log
 
-from zsim.base.jit import Table, njit
+from zsim.base.arrays import Table
+from zsim.base.jit import njit
 from zsim.drives.physics.draws import mixed
 from zsim.engine.codes import FLAG_NORMAL, FOREVER, SYNC_READ, SYNC_WRITE
 from zsim.engine.compiled.memory import (

@@ -6,7 +6,8 @@ reacted yet (seen in every emulated-drive trace, and DiskSim's rule too).
 
 from __future__ import annotations
 
-from zsim.base.jit import Record, Table, njit, word_of
+from zsim.base.arrays import Table
+from zsim.base.jit import njit, word_of
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
@@ -14,6 +15,7 @@ from zsim.drives.physics.mechanics import (
     EXTRA_SHINGLED,
     KIND_FLASH,
     LANES,
+    DriveRecord,
     partial_sector_turns,
     rotational_wait,
     seek_and_wait,
@@ -31,6 +33,7 @@ from zsim.engine.codes import (
     CACHE_PENDING,
     FOREVER,
     SHORT_FORWARD,
+    LeafRecord,
 )
 from zsim.engine.compiled.drive_queue import fetch_track, hold, is_continued, pick_held, take_up
 from zsim.engine.compiled.memory import (
@@ -54,6 +57,7 @@ from zsim.engine.compiled.memory import (
     shingles_of,
     zones_of,
 )
+from zsim.engine.compiled.records import CommandRecord
 from zsim.engine.leaf_rules import answer_time, crossing_time, fits_cache, waits_since
 
 # So few event slots are looked at one by one.
@@ -61,7 +65,7 @@ FEW_SLOTS = 24
 
 
 @njit
-def _overhead(drive: Record, command: Record, at: float) -> float:
+def _overhead(drive: DriveRecord, command: CommandRecord, at: float) -> float:
     overhead = drive.write_overhead if command.write else drive.read_overhead
     if drive.overhead_overlaps != 0:
         overhead = max(0.0, overhead - (at - command.arrived))
@@ -69,7 +73,7 @@ def _overhead(drive: Record, command: Record, at: float) -> float:
 
 
 @njit
-def _count_gap(state: Record, offset: int) -> None:
+def _count_gap(state: LeafRecord, offset: int) -> None:
     gap = offset - state.head
     if gap == 0:
         state.sequential += 1
@@ -78,7 +82,7 @@ def _count_gap(state: Record, offset: int) -> None:
 
 
 @njit
-def _known_edges(table: Table, leaf: int, command: Record, head: int) -> tuple[bool, bool]:
+def _known_edges(table: Table, leaf: int, command: CommandRecord, head: int) -> tuple[bool, bool]:
     """Tell whether the sectors at the edges of a write need not be read; if so, all of its track's are.
 
     They need not if the write goes on in them, or if they came by in the turn that another has paid for.
@@ -95,7 +99,7 @@ def _known_edges(table: Table, leaf: int, command: Record, head: int) -> tuple[b
 
 @njit
 def _in_place(
-    table: Table, leaf: int, command: Record, head: int, at: float, overhead: float
+    table: Table, leaf: int, command: CommandRecord, head: int, at: float, overhead: float
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""
     follows, followed = _known_edges(table, leaf, command, head)
@@ -116,7 +120,7 @@ def _in_place(
 
 @njit
 def _serve_specially(
-    table: Table, leaf: int, command: Record, at: float
+    table: Table, leaf: int, command: CommandRecord, at: float
 ) -> tuple[tuple[float, float, float, float], float, int]:
     """Return the parts of a service, the cleaning it waits for [s], and the head after it.
 
@@ -177,7 +181,7 @@ def _stop_reading_ahead(table: Table, leaf: int, at: float) -> int:
 
 @njit
 def _read_with_buffer(
-    table: Table, leaf: int, command: Record, at: float, overhead: float
+    table: Table, leaf: int, command: CommandRecord, at: float, overhead: float
 ) -> tuple[tuple[float, float, float, float], int]:
     """Return the parts of a read's service [s] and the head after it; a stream comes from the buffer."""
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]

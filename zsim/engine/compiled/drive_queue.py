@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from zsim.base.jit import Record, Table, View, njit, word_of
+from zsim.base.arrays import I32, Table
+from zsim.base.jit import njit, word_of
 from zsim.drives.physics.mechanics import (
     KIND_FLASH,
     LANES,
     POLICY_CLOOK,
     POLICY_FCFS,
+    DriveRecord,
     bearing_of,
     reach_bounds,
     reach_time,
@@ -33,6 +35,7 @@ from zsim.engine.compiled.memory import (
     reach_bits_of,
     reach_of,
 )
+from zsim.engine.compiled.records import CommandRecord
 
 # Of which commands a drive chooses: any, those somebody waits for, those its cache has answered.
 ANY, AWAITED, CACHED = range(3)
@@ -44,7 +47,7 @@ ROUNDING = 1e-6
 
 
 @njit
-def positioning_cost(drive: Record, command: Record, head: int, at: float, bound: float) -> float:
+def positioning_cost(drive: DriveRecord, command: CommandRecord, head: int, at: float, bound: float) -> float:
     """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
     if drive.band > 0 and command.write != 0:
         return reach_of_shingled(drive, head, command.offset)
@@ -144,7 +147,7 @@ def _reached_first(
 
 
 @njit
-def _is_of(command: Record, kind: int) -> bool:
+def _is_of(command: CommandRecord, kind: int) -> bool:
     """Tell whether a held command is one of those that the drive chooses from."""
     return kind == ANY or (command.cache == CACHE_NONE) == (kind == AWAITED)
 
@@ -238,7 +241,7 @@ def take_up(table: Table, leaf: int, place: int) -> int:
 
 
 @njit
-def is_continued(table: Table, leaf: int, command: Record) -> bool:
+def is_continued(table: Table, leaf: int, command: CommandRecord) -> bool:
     """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
     drive, end = drives_of(table)[leaf], command.offset + command.length
     if end % drive.physical_sector == 0:
@@ -258,7 +261,7 @@ def is_continued(table: Table, leaf: int, command: Record) -> bool:
 
 
 @njit
-def _some_between(places: View, first: int, low: int, high: int) -> bool:
+def _some_between(places: I32, first: int, low: int, high: int) -> bool:
     """Tell whether some of the next `LANES` places lie within [low, high]; all are looked at, at once."""
     near = 0
     for place in range(first, first + LANES):
@@ -267,7 +270,7 @@ def _some_between(places: View, first: int, low: int, high: int) -> bool:
 
 
 @njit
-def fetch_track(table: Table, leaf: int, command: Record) -> None:
+def fetch_track(table: Table, leaf: int, command: CommandRecord) -> None:
     """Note that the sectors which held writes cover in part are read: those on the track of `command`.
 
     A drive without a write cache executes one write after the other.

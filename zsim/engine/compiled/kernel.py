@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import Table, bare, njit, word_of
+from zsim.base.arrays import Table
+from zsim.base.jit import bare, njit, word_of
 from zsim.engine.codes import (
     EXIT_BUDGET,
     EXIT_DRAINED,

@@ -8,17 +8,63 @@ the thirty arrays pays for two.  `PlaneMemory` owns the arrays and keeps them al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zsim.base.jit import Record, Table, View, address_of, array_at, array_in, matrix_at, njit, word_of
+from zsim.base.arrays import (
+    F32,
+    F64,
+    I32,
+    I64,
+    Records,
+    Table,
+    array_at,
+    array_in,
+    matrix_at,
+    records_at,
+    records_in,
+)
+from zsim.base.jit import address_of, njit, word_of
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
-from zsim.drives.physics.mechanics import DRIVE_DTYPE, LANES, ZONE_DTYPE, drive_table, zone_table
+from zsim.drives.physics.mechanics import (
+    DRIVE_DTYPE,
+    LANES,
+    ZONE_DTYPE,
+    DriveRecord,
+    ZoneRecord,
+    drive_table,
+    zone_table,
+)
 from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
-from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE
+from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE, DoneRecord, LeafRecord
+from zsim.engine.compiled.records import (
+    CHILD_DTYPE,
+    CLIENT_DTYPE,
+    COMMAND_DTYPE,
+    COPY_DTYPE,
+    GENERAL_DTYPE,
+    ITEM_DTYPE,
+    LINK_DTYPE,
+    OPERATION_DTYPE,
+    QUEUE_DTYPE,
+    QUEUE_RULES_DTYPE,
+    SCAN_RULES_DTYPE,
+    SLOT_DTYPE,
+    STREAM_DTYPE,
+    VDEV_DTYPE,
+    ChildRecord,
+    ClientRecord,
+    CommandRecord,
+    CopyRecord,
+    GeneralRecord,
+    ItemRecord,
+    LinkRecord,
+    OperationRecord,
+    QueueRecord,
+    SlotRecord,
+    StreamRecord,
+    VdevRecord,
+)
 from zsim.engine.model import LeafModel, LinkModel, QueueRules, ScanRules
 
 # Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
@@ -31,179 +77,6 @@ SPARE_LEAF = -2
 RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
 
 
-def rules_dtype(rules: type) -> np.dtype[Any]:
-    """Return the record of a frozen dataclass of rules: its numbers by name; limits by class are `limits`."""
-    named = ((each.name, RULE_TYPES.get(str(each.type))) for each in fields(rules))
-    return np.dtype([(name, code) for name, code in named if code is not None])
-
-
-RULE_TYPES = {"int": "i8", "bool": "i8", "float": "f8"}
-QUEUE_RULES_DTYPE, SCAN_RULES_DTYPE = rules_dtype(QueueRules), rules_dtype(ScanRules)
-GENERAL_DTYPE = np.dtype(
-    [
-        ("now", "f8"),
-        ("events", "i8"),
-        ("children_queued", "i8"),
-        ("sequence", "i8"),
-        ("free_child", "i8"),
-        ("free_command", "i8"),
-        ("free_slot", "i8"),
-        ("free_slots", "i8"),
-        # Scan thread.
-        ("running", "i8"),
-        ("pause_at", "f8"),
-        ("last_client", "f8"),
-        ("refill", "i8"),
-        # Metadata.
-        ("metadata_inflight", "i8"),
-        ("prefetch_bytes", "i8"),
-        ("heap_size", "i8"),
-        # Groups, clients and what was seen.
-        ("group_left", "i8"),
-        ("group_waiting", "i8"),
-        ("epoch", "i8"),
-        ("epoch_left", "i8"),
-        ("epoch_waiting", "i8"),
-        ("records", "i8"),
-        ("first_scan", "f8"),
-        ("last_scan", "f8"),
-        ("inflight_blocks", "i8"),
-        ("idle_since", "f8"),
-        ("idle_total", "f8"),
-        ("client_reads", "i8"),
-        ("client_latency", "f8"),
-        ("label_bytes", "i8"),
-    ]
-)
-CHILD_DTYPE = np.dtype(
-    [
-        ("offset", "i8"),
-        ("length", "i8"),
-        ("stamp", "i8"),
-        ("bucket", "i8"),
-        ("owner", "i4"),
-        ("next", "i4"),
-        ("kind", "i2"),
-        ("klass", "i2"),
-        ("flags", "i2"),
-        ("write", "i2"),
-    ]
-)
-QUEUE_DTYPE = np.dtype([("offset", "i8"), ("child", "i8")])
-QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
-COMMAND_DTYPE = np.dtype(
-    [
-        ("offset", "i8"),
-        ("length", "i8"),
-        ("submitted", "f8"),
-        ("arrived", "f8"),
-        ("started", "f8"),
-        ("due", "f8"),
-        ("rate", "f8"),
-        ("angle", "f8"),
-        ("first_child", "i4"),
-        ("next", "i4"),
-        ("leaf", "i4"),
-        ("aggregated", "i4"),
-        ("klass", "i2"),
-        ("write", "i2"),
-        ("scan", "i2"),
-        ("cache", "i2"),
-        # Whether the sectors that it covers in part have been read already.
-        ("fetched", "i8"),
-    ]
-)
-# `others`: further DVAs wait for the repair of the one that was read.  `epoch` is that of `general` when the
-# block was issued; `general.epoch_left` blocks of closed epochs are in flight.
-SLOT_DTYPE = np.dtype(
-    [
-        ("item", "i8"),
-        ("reads", "i4"),
-        ("writes", "i4"),
-        ("stream", "i4"),
-        ("next", "i4"),
-        ("epoch", "i8"),
-        ("others", "i8"),
-    ]
-)
-VDEV_DTYPE = np.dtype(
-    [
-        ("kind", "i8"),
-        ("children", "i8"),
-        ("parity", "i8"),
-        ("ashift", "i8"),
-        ("first_child", "i8"),
-        ("data", "i8"),
-        ("spares", "i8"),
-        ("permutation", "i8"),
-        ("permutations", "i8"),
-    ]
-)
-STREAM_DTYPE = np.dtype(
-    [
-        ("position", "i8"),
-        ("end", "i8"),
-        ("state", "i8"),
-        ("inflight", "i8"),
-        ("limit", "i8"),
-        ("counts_blocks", "i8"),
-        ("delayed", "i8"),
-        ("unwind", "i8"),
-        ("issued_blocks", "i8"),
-        ("issued_bytes", "i8"),
-        ("first_visit", "f8"),
-        ("last_visit", "f8"),
-    ]
-)
-LINK_DTYPE = np.dtype(
-    [
-        ("rate", "f8"),
-        ("per_command", "f8"),
-        ("command_based", "i8"),
-        ("parent", "i8"),
-        ("free_at", "f8"),
-        ("busy", "f8"),
-        ("occupied", "i8"),
-        ("first", "i8"),
-        ("last", "i8"),
-    ]
-)
-OPERATION_DTYPE = np.dtype([("item", "i8"), ("code", "i8")])
-ITEM_DTYPE = np.dtype(
-    [
-        ("offset", "i8"),
-        ("psize", "i8"),
-        ("copies", "i8"),
-        ("prefetch_first", "i8"),
-        ("prefetch_next", "i8"),
-        ("unwind", "i8"),
-        ("vdev", "i2"),
-        # Data columns of the block's stripe, 0: as of new blocks.
-        ("columns", "i2"),
-        ("copy_count", "i4"),
-        ("metadata_left", "i4"),
-        ("level0", "i2"),
-        ("metadata_state", "i2"),
-    ]
-)
-COPY_DTYPE = np.dtype([("offset", "i8"), ("vdev", "i4"), ("columns", "i4")])
-CLIENT_DTYPE = np.dtype(
-    [
-        ("think", "f8"),
-        ("started", "f8"),
-        ("latency", "f8"),
-        ("seed", "i8"),
-        ("count", "i8"),
-        ("left", "i8"),
-        # What it does, how many blocks a request has, its part of the client items, and where it is in it.
-        ("mode", "i8"),
-        ("blocks", "i8"),
-        ("first", "i8"),
-        ("items", "i8"),
-        ("place", "i8"),
-        ("answered", "i8"),
-    ]
-)
 # Entries of the table: addresses first, sizes behind them.
 (
     GENERAL,
@@ -261,39 +134,37 @@ CLIENT_DTYPE = np.dtype(
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
 # copy.
-general_of, limits_of, drives_of = (
-    array_in(GENERAL_DTYPE, GENERAL),
-    array_in("i8", LIMITS),
-    array_in(DRIVE_DTYPE, DRIVES),
-)
-queue_rules_of = array_in(QUEUE_RULES_DTYPE, QUEUE_RULES)
-scan_rules_of = array_in(SCAN_RULES_DTYPE, SCAN_RULES)
-leaves_of, bounds_of = array_in(LEAF_DTYPE, LEAVES), array_in("i8", BOUNDS)
-children_of, commands_of = array_in(CHILD_DTYPE, CHILDREN), array_in(COMMAND_DTYPE, COMMANDS)
-event_times_of, event_commands_of = array_in("f8", EVENT_TIME), array_in("i4", EVENT_COMMAND)
+general_of, limits_of = records_in(GeneralRecord, GENERAL), array_in(np.int64, LIMITS)
+drives_of = records_in(DriveRecord, DRIVES)
+queue_rules_of = records_in(QueueRules, QUEUE_RULES)
+scan_rules_of = records_in(ScanRules, SCAN_RULES)
+leaves_of, bounds_of = records_in(LeafRecord, LEAVES), array_in(np.int64, BOUNDS)
+children_of, commands_of = records_in(ChildRecord, CHILDREN), records_in(CommandRecord, COMMANDS)
+event_times_of, event_commands_of = array_in(np.float64, EVENT_TIME), array_in(np.int32, EVENT_COMMAND)
 # The same times as integers, which are ordered alike since none is below zero.
-event_bits_of = array_in("i8", EVENT_TIME)
-links_of, vdevs_of = array_in(LINK_DTYPE, LINKS), array_in(VDEV_DTYPE, VDEVS)
+event_bits_of = array_in(np.int64, EVENT_TIME)
+links_of, vdevs_of = records_in(LinkRecord, LINKS), records_in(VdevRecord, VDEVS)
 # Leaf to read (even entries) and leaf to repair (odd entries) of every vdev child.
-child_leaf_of = array_in("i4", CHILD_LEAF)
-slots_of, streams_of = array_in(SLOT_DTYPE, SLOTS), array_in(STREAM_DTYPE, STREAMS)
-program_of, items_of = array_in(OPERATION_DTYPE, PROGRAM), array_in(ITEM_DTYPE, ITEMS)
-copies_of, heap_of = array_in(COPY_DTYPE, COPIES), array_in("i8", HEAP)
-clients_of, client_items_of = array_in(CLIENT_DTYPE, CLIENTS), array_in("i8", CLIENT_ITEMS)
-records_of = array_in(RECORD_DTYPE, RECORDS)
-table_at, _int32_at, _float64_at = array_at("i8"), array_at("i4"), array_at("f8")
-_float32_at, _queue_at, _zones_at = array_at("f4"), array_at(QUEUE_DTYPE), array_at(ZONE_DTYPE)
+child_leaf_of = array_in(np.int32, CHILD_LEAF)
+slots_of, streams_of = records_in(SlotRecord, SLOTS), records_in(StreamRecord, STREAMS)
+program_of, items_of = records_in(OperationRecord, PROGRAM), records_in(ItemRecord, ITEMS)
+copies_of, heap_of = records_in(CopyRecord, COPIES), array_in(np.int64, HEAP)
+clients_of, client_items_of = records_in(ClientRecord, CLIENTS), array_in(np.int64, CLIENT_ITEMS)
+records_of = records_in(DoneRecord, RECORDS)
+table_at, _int32_at, _float64_at = array_at(np.int64), array_at(np.int32), array_at(np.float64)
+_float32_at, _queue_at, _zones_at = array_at(np.float32), records_at(QueueRecord), records_at(ZoneRecord)
 WORD = 8
 HALF = 4
+QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
 # Room for one drive's choice among what it holds.
-reach_of, reach_bits_of = array_in("f4", REACH), array_in("i4", REACH)
+reach_of, reach_bits_of = array_in(np.float32, REACH), array_in(np.int32, REACH)
 
 
-_permutation_matrix = matrix_at("i8")
+_permutation_matrix = matrix_at(np.int64)
 
 
 @njit
-def permutations_of(table: Table, vdev: Record) -> View:
+def permutations_of(table: Table, vdev: VdevRecord) -> I64:
     """Return the base permutations of a dRAID, row after row."""
     return _permutation_matrix(
         word_of(table, PERMUTATIONS) + WORD * vdev.permutation, vdev.permutations, vdev.children
@@ -301,26 +172,26 @@ def permutations_of(table: Table, vdev: Record) -> View:
 
 
 @njit
-def rates_of(table: Table, leaf: int) -> View:
+def rates_of(table: Table, leaf: int) -> F64:
     """Return the zone rates of one leaf [bytes/s]."""
     return _float64_at(word_of(table, RATES) + WORD * MAX_ZONES * leaf)
 
 
 @njit
-def zones_of(table: Table, leaf: int) -> View:
+def zones_of(table: Table, leaf: int) -> Records[ZoneRecord]:
     """Return the zones of one leaf, records of ZONE_DTYPE."""
     return _zones_at(word_of(table, ZONES) + ZONE_BYTES * MAX_ZONES * leaf)
 
 
 @njit
-def segments_of(table: Table, leaf: int) -> View:
+def segments_of(table: Table, leaf: int) -> I64:
     """Return the read-ahead segments of a drive: first byte, byte behind the last, time of last use."""
     first = word_of(table, SEGMENTS) + SEGMENT_WORDS * WORD * MAX_SEGMENTS * leaf
     return _permutation_matrix(first, drives_of(table)[leaf].read_segments, SEGMENT_WORDS)
 
 
 @njit
-def shingles_of(table: Table, leaf: int) -> View:
+def shingles_of(table: Table, leaf: int) -> tuple[I64, I64, I64]:
     """Return the state of a shingled drive: counters, bands, queue (`smr.shingles_at_first`)."""
     bounds = table_at(word_of(table, SHINGLE_BOUNDS) + 2 * WORD * leaf)
     first, bands = word_of(table, SHINGLES) + WORD * bounds[0], bounds[1]
@@ -333,58 +204,58 @@ def shingles_of(table: Table, leaf: int) -> View:
 
 
 @njit
-def counts_of(table: Table, leaf: int) -> View:
+def counts_of(table: Table, leaf: int) -> I64:
     """Return active, queued and oldest bucket by class of one leaf, CLASSES entries each."""
     return table_at(word_of(table, CLASS_COUNTS) + COUNTS * WORD * CLASSES * leaf)
 
 
 @njit
-def buckets_of(table: Table, leaf: int, klass: int) -> View:
+def buckets_of(table: Table, leaf: int, klass: int) -> I32:
     """Return the number of queued I/Os by arrival bucket of one leaf and class."""
     return _int32_at(word_of(table, BUCKET_COUNTS) + HALF * BUCKETS * (CLASSES * leaf + klass))
 
 
 @njit
-def queue_of(table: Table, row: int) -> View:
+def queue_of(table: Table, row: int) -> Records[QueueRecord]:
     """Return the entries of one offset-ordered queue; row is 2 * leaf + (1 for writes)."""
     return _queue_at(word_of(table, QUEUE) + QUEUE_BYTES * word_of(table, QUEUE_CAPACITY) * row)
 
 
 @njit
-def begin_of_held(table: Table, leaf: int) -> View:
+def begin_of_held(table: Table, leaf: int) -> I64:
     """Return where a drive's list of commands begins, an array of one."""
     return table_at(word_of(table, BOUNDS) + 2 * WORD * (2 * word_of(table, N_LEAVES) + leaf))
 
 
 @njit
-def held_of(table: Table, leaf: int) -> View:
+def held_of(table: Table, leaf: int) -> I32:
     """Return the commands a drive holds, in order of arrival."""
     begin = begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, HELD) + HALF * (word_of(table, HELD_CAPACITY) * leaf + begin))
 
 
 @njit
-def places_of(table: Table, leaf: int) -> View:
+def places_of(table: Table, leaf: int) -> I32:
     """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, PLACES) + HALF * first)
 
 
 @njit
-def bearings_of(table: Table, leaf: int) -> View:
+def bearings_of(table: Table, leaf: int) -> F32:
     """Return the bearings of the commands that a drive holds, in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _float32_at(word_of(table, BEARINGS) + HALF * first)
 
 
 @njit
-def acknowledge_of(table: Table, leaf: int) -> View:
+def acknowledge_of(table: Table, leaf: int) -> I32:
     """Return the cached writes of a drive that are not yet answered."""
     return _int32_at(word_of(table, ACKNOWLEDGE) + HALF * word_of(table, HELD_CAPACITY) * leaf)
 
 
 @njit
-def mirror_sides_of(table: Table, children: int) -> View:
+def mirror_sides_of(table: Table, children: int) -> I64:
     """Return room for what is known of a mirror's children: their loads, and their standings."""
     return _permutation_matrix(word_of(table, MIRROR_SIDES), 2, children)
 
@@ -490,7 +361,7 @@ class PlaneMemory:
         self.table = self._table(sizes)
         self._begin()
 
-    def _table(self, sizes: dict[str, int]) -> NDArray[np.int64]:
+    def _table(self, sizes: dict[str, int]) -> I64:
         """Return the table: each array's address under its own name in capitals, then the sizes."""
         table, entries = np.zeros(TABLE_LENGTH, np.int64), globals()
         for name, value in vars(self).items():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import Rows
 from zsim.engine.codes import (
     BUDGET,
     CLIENT_SEED_STEP,
@@ -19,7 +20,6 @@ from zsim.engine.codes import (
 )
 from zsim.engine.compiled import kernel
 from zsim.engine.compiled.memory import (
-    ITEM_DTYPE,
     RANDOM_READ,
     SEQUENTIAL_READ,
     SYNC_WRITES,
@@ -27,6 +27,7 @@ from zsim.engine.compiled.memory import (
     load_devices,
     shingle_words,
 )
+from zsim.engine.compiled.records import ITEM_DTYPE
 from zsim.engine.compiled.warm import finish_compiling
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules
 from zsim.engine.window import Window
@@ -164,7 +165,7 @@ class CompiledPlane:
         return float(self.memory.general["now"][0])
 
     @property
-    def leaves(self) -> NDArray[Any]:
+    def leaves(self) -> Rows:
         """Counters of the leaves, records of LEAF_DTYPE."""
         return self.memory.leaves
 
@@ -174,11 +175,11 @@ class CompiledPlane:
         return tuple(float(busy) for busy in self.memory.links["busy"][: len(self.model.links)])
 
     @property
-    def records(self) -> NDArray[Any]:
+    def records(self) -> Rows:
         """Finished commands, in order of completion."""
         return self.memory.records[: int(self.memory.general["records"][0])]
 
-    def take_records(self) -> NDArray[Any]:
+    def take_records(self) -> Rows:
         """Return the finished commands kept so far, and make room for more."""
         records = self.records.copy()
         self.set_general("records", 0)
@@ -303,7 +304,7 @@ class CompiledPlane:
         return int(kernel.advance(self.memory.table, until, budget))
 
 
-def item_records(items: ScanItems) -> NDArray[Any]:
+def item_records(items: ScanItems) -> Rows:
     """Return scan items as the records that the kernel reads."""
     records = np.zeros(len(items), ITEM_DTYPE)
     for name in ITEM_FIELDS:

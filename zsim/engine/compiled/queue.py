@@ -7,7 +7,8 @@ ordered by offset.
 
 from __future__ import annotations
 
-from zsim.base.jit import Table, View, njit, word_of
+from zsim.base.arrays import Records, Table
+from zsim.base.jit import njit, word_of
 from zsim.engine.codes import (
     ASYNC_WRITE,
     CLASSES,
@@ -35,6 +36,7 @@ from zsim.engine.compiled.memory import (
     queue_rules_of,
     scan_rules_of,
 )
+from zsim.engine.compiled.records import QueueRecord
 from zsim.engine.leaf_rules import (
     class_maximum,
     class_minimum,
@@ -47,7 +49,7 @@ QUEUED, OLDEST = CLASSES, 2 * CLASSES
 
 
 @njit
-def upper_bound(entries: View, low: int, high: int, offset: int) -> int:
+def upper_bound(entries: Records[QueueRecord], low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is above `offset`."""
     while low < high:
         middle = (low + high) >> 1
@@ -59,7 +61,7 @@ def upper_bound(entries: View, low: int, high: int, offset: int) -> int:
 
 
 @njit
-def lower_bound(entries: View, low: int, high: int, offset: int) -> int:
+def lower_bound(entries: Records[QueueRecord], low: int, high: int, offset: int) -> int:
     """Return the first position in [low, high) whose offset is not below `offset`."""
     while low < high:
         middle = (low + high) >> 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import floor
 
-from zsim.base.jit import Table, njit, word_of
+from zsim.base.arrays import Table
+from zsim.base.jit import njit, word_of
 from zsim.engine.codes import (
     FLAG_METADATA,
     FLAG_REPAIR,

@@ -6,8 +6,7 @@ a map of its own.  What is done with them follows from two traits: replicated ki
 
 from __future__ import annotations
 
-from typing import Any
-
+from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
 from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.memory import (
@@ -29,6 +28,7 @@ from zsim.engine.compiled.memory import (
     vdevs_of,
 )
 from zsim.engine.compiled.queue import enqueue
+from zsim.engine.compiled.records import VdevRecord
 from zsim.vdevs.dispatch import (
     HAS_FILL,
     IS_REPLICATED,
@@ -46,7 +46,7 @@ SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
 
 
 @njit
-def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
+def mirror_choice(table: Table, vdev: VdevRecord, offset: int) -> int:
     """Return the leaf that a mirror reads a block from, see `zsim.vdevs.mirror.mirror_child`."""
     rules, child_leaf = queue_rules_of(table)[0], child_leaf_of(table)
     sides = mirror_sides_of(table, vdev.children)
@@ -63,7 +63,7 @@ def mirror_choice(table: Any, vdev: Any, offset: int) -> int:
 
 
 @njit
-def _load_of(table: Any, source: int, target: int, offset: int) -> int:
+def _load_of(table: Table, source: int, target: int, offset: int) -> int:
     """Return the load of a mirror's child: of its leaf, or of the `replacing` vdev that it is."""
     rules, drives = queue_rules_of(table)[0], drives_of(table)
     active, last_end, at, rotating = 0, 0, offset, False
@@ -88,7 +88,7 @@ def _load_of(table: Any, source: int, target: int, offset: int) -> int:
 
 
 @njit
-def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> Piece:
+def piece_of(table: Table, vdev: VdevRecord, plan: Plan, column: int, whole: bool) -> Piece:
     """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it.
 
     A map knows by itself how wide its block is.
@@ -99,14 +99,14 @@ def piece_of(table: Any, vdev: Any, plan: Plan, column: int, whole: bool) -> Pie
 
 
 @njit
-def spare_child(table: Any, vdev: Any, place: int) -> int:
+def spare_child(table: Table, vdev: VdevRecord, place: int) -> int:
     """Return the child that holds the first distributed spare at a child offset."""
     shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
     return int(vdev_spare(vdev.kind, place, *shape, permutations_of(table, vdev)))
 
 
 @njit
-def source_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
+def source_leaf(table: Table, vdev: VdevRecord, child: int, place: int) -> int:
     """Return the leaf that holds what a child has at a child offset, -1 if none does.
 
     That is the distributed spare's once the child has been rebuilt into it.
@@ -119,7 +119,7 @@ def source_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
 
 
 @njit
-def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
+def repair_leaf(table: Table, vdev: VdevRecord, child: int, place: int) -> int:
     """Return the leaf that takes what a child misses at a child offset, -1 if it misses nothing there.
 
     That may be a distributed spare (OpenZFS vdev_draid.c:vdev_draid_spare_get_child).
@@ -133,8 +133,8 @@ def repair_leaf(table: Any, vdev: Any, child: int, place: int) -> int:
 
 @njit
 def queue_parts(
-    table: Any,
-    vdev: Any,
+    table: Table,
+    vdev: VdevRecord,
     offset: int,
     psize: int,
     columns: int,
@@ -170,7 +170,7 @@ def queue_parts(
 
 
 @njit
-def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int) -> int:
+def _read_columns(table: Table, vdev: VdevRecord, plan: Plan, klass: int, slot_number: int) -> int:
     """Queue the reads of all columns that can be read, for the scan."""
     child_leaf, queued = child_leaf_of(table), 0
     for column in range(plan[0] - 1, -1, -1):
@@ -185,7 +185,9 @@ def _read_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: in
 
 
 @njit
-def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: int, was_read: bool) -> int:
+def _repair_columns(
+    table: Table, vdev: VdevRecord, plan: Plan, klass: int, slot_number: int, was_read: bool
+) -> int:
     child_leaf, queued = child_leaf_of(table), 0
     everywhere = HAS_FILL[vdev.kind] and not was_read
     for column in range(plan[0]):
@@ -203,7 +205,7 @@ def _repair_columns(table: Any, vdev: Any, plan: Plan, klass: int, slot_number: 
 
 @njit
 def _read_data(
-    table: Any, vdev: Any, plan: Plan, scattered: bool, klass: int, kind: int, owner: int, flags: int
+    table: Table, vdev: VdevRecord, plan: Plan, scattered: bool, klass: int, kind: int, owner: int, flags: int
 ) -> int:
     """Queue the reads of the data columns, of all if one is missing or parity lies `scattered` in all."""
     queued, missing = 0, 0
@@ -222,7 +224,9 @@ def _read_data(
 
 
 @njit
-def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, owner: int, flags: int) -> int:
+def _write_columns(
+    table: Table, vdev: VdevRecord, plan: Plan, klass: int, kind: int, owner: int, flags: int
+) -> int:
     queued = 0
     for column in range(plan[0]):
         child, place, size = piece_of(table, vdev, plan, column, True)
@@ -236,14 +240,14 @@ def _write_columns(table: Any, vdev: Any, plan: Plan, klass: int, kind: int, own
 
 
 @njit
-def _whole_size(vdev: Any, psize: int) -> int:
+def _whole_size(vdev: VdevRecord, psize: int) -> int:
     """Return what every child of a replicated vdev holds of a block [bytes]."""
     return int(vdev_asize(vdev.kind, psize, vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares))
 
 
 @njit
 def read_scan_block(
-    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int
+    table: Table, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int
 ) -> int:
     """Queue the reads of a scan block (all readable columns; one side of a mirror, or all in a scrub).
 
@@ -264,7 +268,7 @@ def read_scan_block(
 
 
 @njit
-def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
+def read_mirror(table: Table, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
     """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
     rules = scan_rules_of(table)[0]
     vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
@@ -283,7 +287,7 @@ def read_mirror(table: Any, slot_number: int, vdev_number: int, offset: int, psi
 
 @njit
 def repair_copy(
-    table: Any, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int, was_read: bool
+    table: Table, slot_number: int, vdev_number: int, offset: int, psize: int, columns: int, was_read: bool
 ) -> None:
     """Queue the repair writes of one copy of a block: only leaves that miss it are written.
 
@@ -309,7 +313,7 @@ def repair_copy(
 
 
 @njit
-def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
+def any_missing(table: Table, vdev: VdevRecord, plan: Plan) -> bool:
     """Tell whether a column of a map lies on a child that cannot be read."""
     for column in range(plan[0]):
         child, place, _ = piece_of(table, vdev, plan, column, True)
@@ -319,7 +323,7 @@ def any_missing(table: Any, vdev: Any, plan: Plan) -> bool:
 
 
 @njit
-def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
+def read_plainly(table: Table, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain read of a block (metadata, a client's data); return the number of child reads.
 
     Data columns only, unless one of them is unreadable: then all columns that can be read (OpenZFS
@@ -339,7 +343,7 @@ def read_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int
 
 
 @njit
-def write_plainly(table: Any, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
+def write_plainly(table: Table, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
     """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0

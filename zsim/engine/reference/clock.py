@@ -14,13 +14,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Generator
 from math import inf
-from typing import Any
 
 import simpy
 from simpy.core import SimTime
 from simpy.events import NORMAL, URGENT, EventPriority
 
-Steps = Generator[simpy.Event, Any, None]
+Steps = Generator[simpy.Event, object, None]
 _SECONDS, _PLACE = struct.Struct("<d"), struct.Struct("<q")
 
 

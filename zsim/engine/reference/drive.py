@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
+from zsim.base.arrays import F64
 from zsim.drives.models.parameters import DriveParameters
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
+    DriveRecord,
     extras_of,
     partial_sector_turns,
     positioning,
@@ -155,8 +156,8 @@ class Drive:
         clock: Clock,
         number: int,
         parameters: DriveParameters,
-        record: Any,
-        rates: Any,
+        record: DriveRecord,
+        rates: F64,
         state: LeafState,
         link: Link | None,
         finish: Handle,

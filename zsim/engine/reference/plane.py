@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.jit import checked
-from zsim.drives.physics.mechanics import drive_table
+from zsim.base.arrays import Rows, checked
+from zsim.drives.physics.mechanics import DriveRecord, drive_table
 from zsim.engine.codes import (
     BUDGET,
     CACHE_NONE,
@@ -89,7 +88,7 @@ class ReferencePlane:
     ) -> None:
         self.model = model
         self.capacity = records
-        self.finished: list[tuple[Any, ...]] = []
+        self.finished: list[tuple[float, ...]] = []
         self.clock = Clock()
         self.shared = _shared(self.clock, model)
         self.shared.free_slots = min(slots, MAX_SLOTS)
@@ -106,7 +105,7 @@ class ReferencePlane:
     def _build_hardware(self) -> None:
         model, clock = self.model, self.clock
         table, rates = drive_table([leaf.drive for leaf in model.leaves])
-        records = checked(table)
+        records = checked(table, DriveRecord)
         servers = max(leaf.drive.parallel_commands for leaf in model.leaves)
         links_at = servers * len(model.leaves)
         caches_at = links_at + len(model.links)
@@ -170,7 +169,7 @@ class ReferencePlane:
         return self.shared.now
 
     @property
-    def leaves(self) -> NDArray[Any]:
+    def leaves(self) -> Rows:
         """Counters of the leaves, records of LEAF_DTYPE."""
         table = np.zeros(len(self.states), LEAF_DTYPE)
         for row, state, drive, queue in zip(table, self.states, self.drives, self.queues, strict=True):
@@ -187,11 +186,11 @@ class ReferencePlane:
         return tuple(link.busy for link in self.links)
 
     @property
-    def records(self) -> NDArray[Any]:
+    def records(self) -> Rows:
         """Finished commands, in order of completion, records of RECORD_DTYPE."""
         return np.array(self.finished, RECORD_DTYPE)
 
-    def take_records(self) -> NDArray[Any]:
+    def take_records(self) -> Rows:
         """Return the finished commands kept so far, and make room for more."""
         records = self.records
         self.finished = []
@@ -396,7 +395,7 @@ class ReferencePlane:
             self.finished.append(self._record(command))
             self.shared.records = len(self.finished)
 
-    def _record(self, command: Command) -> tuple[Any, ...]:
+    def _record(self, command: Command) -> tuple[float, ...]:
         times = (command.submitted, command.started, self.now)
         what = (command.offset, command.length, command.leaf, command.klass, command.write, command.scan)
         return (*times, *what, len(command.children), 0)

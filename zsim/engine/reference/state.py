@@ -96,7 +96,7 @@ class Item:
 
 @dataclass(slots=True)
 class LeafState:
-    """Counters of one leaf, named as in `zsim.engine.compiled.memory.LEAF_DTYPE`."""
+    """Counters of one leaf, named as in `zsim.engine.codes.LeafRecord`."""
 
     link: int = -1
     replaced_by: int = 0
@@ -137,7 +137,7 @@ class LeafState:
 
 @dataclass(slots=True)
 class Shared:
-    """Values that all components see, named as in `zsim.engine.compiled.memory.GENERAL_DTYPE`, and the rules.
+    """Values that all components see, named as in `compiled.records.GeneralRecord`, and the rules.
 
     `minimum` and `maximum` begin as those of the queue rules; control may change them.
     """

@@ -8,210 +8,259 @@ and keeps them alive.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zsim.base.jit import View, address_of, array_at, array_in, njit
-
-I64 = NDArray[np.int64]
+from zsim.base.arrays import F64, I64, Float64, Int64, Rows, UInt64, array_at, array_in, dtype_of, records_in
+from zsim.base.jit import address_of, njit
 
 BUCKETS = 48
 LOG_SLOTS = 4
 MAX_LEVELS = 8
 
-RULES = np.dtype(
-    [
-        ("segment_weight", "i8"),
-        ("lba_weight", "i8"),
-        ("sticky", "i8"),
-        ("frag_factor", "i8"),
-        ("window", "i8"),
-        ("best_fit_below", "i8"),
-        ("best_fit_free_percent", "i8"),
-        ("size_floor", "i8"),
-        ("fill_empty", "i8"),
-        ("separate", "i8"),
-        ("distance", "i8"),
-        ("allocators", "i8"),
-        ("serial", "i8"),
-        ("txg", "i8"),
-        ("log_head", "i8"),
-        ("log_tail", "i8"),
-    ],
-    align=True,
-)
-VDEV = np.dtype(
-    [
-        ("kind", "i8"),
-        ("ashift", "i8"),
-        ("children", "i8"),
-        ("data", "i8"),
-        ("parity", "i8"),
-        ("spares", "i8"),
-        ("unit", "i8"),
-        ("first", "i8"),
-        ("count", "i8"),
-        ("aliquot", "i8"),
-        ("bias", "i8"),
-        ("used", "i8"),
-        ("space", "i8"),
-    ],
-    align=True,
-)
-SLAB = np.dtype(
-    [
-        ("vdev", "i8"),
-        ("units", "i8"),
-        ("tail", "i8"),
-        ("free", "i8"),
-        ("pending", "i8"),
-        ("segments", "i8"),
-        ("empty", "i8"),
-        ("weight", "i8"),
-        ("active", "i8"),
-        ("role", "i8"),
-        ("owner", "i8"),
-        ("changed", "i8"),
-        ("unflushed", "i8"),
-        ("tried", "i8"),
-    ],
-    align=True,
-)
-ALLOCATOR = np.dtype([("rotor", "i8"), ("used", "i8")])
-LOG = np.dtype([("slab", "i8"), ("start", "i8"), ("units", "i8")])
+
+class HistoryRulesRecord:
+    """Rules of the allocator, and the clock of the deferred frees."""
+
+    segment_weight: Int64
+    lba_weight: Int64
+    sticky: Int64
+    frag_factor: Int64
+    window: Int64
+    best_fit_below: Int64
+    best_fit_free_percent: Int64
+    size_floor: Int64
+    fill_empty: Int64
+    separate: Int64
+    distance: Int64
+    allocators: Int64
+    serial: Int64
+    txg: Int64
+    log_head: Int64
+    log_tail: Int64
 
 
-NOW = np.dtype(
-    [
-        ("random", "u8"),
-        ("txg", "i8"),
-        ("next_file", "i8"),
-        ("alive", "i8"),
-        ("dead", "i8"),
-        ("dirty", "i8"),
-        ("dirty_files", "i8"),
-        ("dirty_dnodes", "i8"),
-        ("dirty_bytes", "i8"),
-        ("live_bytes", "i8"),
-        ("live_goal", "i8"),
-        ("metadata_txg", "i8"),
-        ("metadata_due", "i8"),
-        ("used", "i8"),
-        ("kept", "i8"),
-        ("snapshots", "i8"),
-        ("failed", "i8"),
-        ("log_next", "i8"),
-        ("map_next", "i8"),
-        ("claim_next", "i8"),
-        ("thread", "i8"),
-        # The step under way.
-        ("goal", "f8"),
-        ("shortest", "i8"),
-        ("longest", "i8"),
-        ("run_file", "i8"),
-        ("run_next", "i8"),
-        ("run_end", "i8"),
-        ("unfinished", "i8"),
-        ("unfinished_next", "i8"),
-        ("overwrites", "i8"),
-        ("by_file", "i8"),
-        ("txg_begins", "i8"),
-        ("parts", "i8"),
-        ("placed", "i8"),
-        ("growth", "f8"),
-        # Settings; the first few are constants, kept here because numba compiles anew for each literal.
-        ("zero", "i8"),
-        ("mos", "i8"),
-        ("data_copies", "i8"),
-        ("metadata_copies", "i8"),
-        ("mos_copies", "i8"),
-        ("meta_pointers", "i8"),
-        ("coin_bits", "i8"),
-        ("first_txg", "i8"),
-        ("pointers", "i8"),
-        ("sector", "i8"),
-        ("txg_bytes", "i8"),
-        ("txg_step", "i8"),
-        ("whole_files", "i8"),
-        ("metadata_every", "i8"),
-        ("fill_parts", "i8"),
-        ("indirect_fixed", "f8"),
-        ("indirect_each", "f8"),
-        ("dnode_psize", "i8"),
-        ("root_psize", "i8"),
-        ("sync_threads", "i8"),
-        ("log_space_maps", "i8"),
-        ("meta_levels", "i8"),
-        ("mos_first", "i8"),
-        ("mos_dnodes", "i8"),
-        ("mos_heads", "i8"),
-        ("mos_static", "i8"),
-        ("claims_first", "i8"),
-        ("map_psize", "i8"),
-        ("issue_window", "i8"),
-        ("issue_group", "i8"),
-        ("issue_straight", "i8"),
-        ("issue_per_object", "i8"),
-    ],
-    align=True,
-)
-SLOT = np.dtype(
-    [
-        ("slab", "i8", 3),
-        ("start", "i8", 3),
-        ("birth", "i8"),
-        ("psize", "i8"),
-        ("copies", "i8"),
-        ("stamp", "i8"),
-        ("waiting", "i8"),
-    ],
-    align=True,
-)
-FILE = np.dtype(
-    [
-        ("dataset", "i8"),
-        ("item", "i8"),
-        ("records", "i8"),
-        ("lsize", "i8"),
-        ("kind", "i8"),
-        ("there", "i8"),
-        ("first", "i8"),
-        ("levels", "i8"),
-        ("head", "i8"),
-        ("tail", "i8"),
-        ("indirect", "i8", MAX_LEVELS),
-    ],
-    align=True,
-)
-LIST = np.dtype(
-    [
-        ("alive", "i8"),
-        ("dirty_file", "i8"),
-        ("record", "i8"),
-        ("next", "i8"),
-        ("dnode_set", "i8"),
-        ("dnode_block", "i8"),
-        ("stream_file", "i8"),
-        ("stream_record", "i8"),
-        ("dead", "i8"),
-    ],
-    align=True,
-)
-DATASET = np.dtype([("root", "i8"), ("dirty", "i8"), ("snapshot", "i8"), ("meta", "i8", MAX_LEVELS)])
-KEPT = np.dtype(
-    [
-        ("slab", "i8", 3),
-        ("start", "i8", 3),
-        ("birth", "i8"),
-        ("psize", "i8"),
-        ("copies", "i8"),
-        ("death", "i8"),
-        ("slot", "i8"),
-    ],
-    align=True,
-)
+RULES = dtype_of(HistoryRulesRecord, align=True)
+
+
+class HistoryVdevRecord:
+    """A vdev and its metaslabs."""
+
+    kind: Int64
+    ashift: Int64
+    children: Int64
+    data: Int64
+    parity: Int64
+    spares: Int64
+    unit: Int64
+    first: Int64
+    count: Int64
+    aliquot: Int64
+    bias: Int64
+    used: Int64
+    space: Int64
+
+
+VDEV = dtype_of(HistoryVdevRecord, align=True)
+
+
+class SlabRecord:
+    """A metaslab."""
+
+    vdev: Int64
+    units: Int64
+    tail: Int64
+    free: Int64
+    pending: Int64
+    segments: Int64
+    empty: Int64
+    weight: Int64
+    active: Int64
+    role: Int64
+    owner: Int64
+    changed: Int64
+    unflushed: Int64
+    tried: Int64
+
+
+SLAB = dtype_of(SlabRecord, align=True)
+
+
+class RotorRecord:
+    """Where an allocator stands among the vdevs."""
+
+    rotor: Int64
+    used: Int64
+
+
+ALLOCATOR = dtype_of(RotorRecord)
+
+
+class FreedRecord:
+    """A free that is not usable yet."""
+
+    slab: Int64
+    start: Int64
+    units: Int64
+
+
+LOG = dtype_of(FreedRecord)
+
+
+class NowRecord:
+    """Counters and settings of a history."""
+
+    random: UInt64
+    txg: Int64
+    next_file: Int64
+    alive: Int64
+    dead: Int64
+    dirty: Int64
+    dirty_files: Int64
+    dirty_dnodes: Int64
+    dirty_bytes: Int64
+    live_bytes: Int64
+    live_goal: Int64
+    metadata_txg: Int64
+    metadata_due: Int64
+    used: Int64
+    kept: Int64
+    snapshots: Int64
+    failed: Int64
+    log_next: Int64
+    map_next: Int64
+    claim_next: Int64
+    thread: Int64
+    # The step under way.
+    goal: Float64
+    shortest: Int64
+    longest: Int64
+    run_file: Int64
+    run_next: Int64
+    run_end: Int64
+    unfinished: Int64
+    unfinished_next: Int64
+    overwrites: Int64
+    by_file: Int64
+    txg_begins: Int64
+    parts: Int64
+    placed: Int64
+    growth: Float64
+    # Settings; the first few are constants, kept here because numba compiles anew for each literal.
+    zero: Int64
+    mos: Int64
+    data_copies: Int64
+    metadata_copies: Int64
+    mos_copies: Int64
+    meta_pointers: Int64
+    coin_bits: Int64
+    first_txg: Int64
+    pointers: Int64
+    sector: Int64
+    txg_bytes: Int64
+    txg_step: Int64
+    whole_files: Int64
+    metadata_every: Int64
+    fill_parts: Int64
+    indirect_fixed: Float64
+    indirect_each: Float64
+    dnode_psize: Int64
+    root_psize: Int64
+    sync_threads: Int64
+    log_space_maps: Int64
+    meta_levels: Int64
+    mos_first: Int64
+    mos_dnodes: Int64
+    mos_heads: Int64
+    mos_static: Int64
+    claims_first: Int64
+    map_psize: Int64
+    issue_window: Int64
+    issue_group: Int64
+    issue_straight: Int64
+    issue_per_object: Int64
+
+
+NOW = dtype_of(NowRecord, align=True)
+
+
+class PlaceRecord:
+    """A place in a file tree, and the block that is there now (none when it has no copies)."""
+
+    slab: Annotated[I64, f"{3}i8"]
+    start: Annotated[I64, f"{3}i8"]
+    birth: Int64
+    psize: Int64
+    copies: Int64
+    stamp: Int64
+    waiting: Int64
+
+
+SLOT = dtype_of(PlaceRecord, align=True)
+
+
+class FileRecord:
+    """A file: its place, its shape, and the first slot of each level."""
+
+    dataset: Int64
+    item: Int64
+    records: Int64
+    lsize: Int64
+    kind: Int64
+    there: Int64
+    first: Int64
+    levels: Int64
+    head: Int64
+    tail: Int64
+    indirect: Annotated[I64, f"{MAX_LEVELS}i8"]
+
+
+FILE = dtype_of(FileRecord, align=True)
+
+
+class ListRecord:
+    """Lists through slots, files and dnode blocks."""
+
+    alive: Int64
+    dirty_file: Int64
+    record: Int64
+    next: Int64
+    dnode_set: Int64
+    dnode_block: Int64
+    stream_file: Int64
+    stream_record: Int64
+    dead: Int64
+
+
+LIST = dtype_of(ListRecord, align=True)
+
+
+class DatasetRecord:
+    """A dataset: its root, and the first slot of each level of its meta-dnode."""
+
+    root: Int64
+    dirty: Int64
+    snapshot: Int64
+    meta: Annotated[I64, f"{MAX_LEVELS}i8"]
+
+
+DATASET = dtype_of(DatasetRecord)
+
+
+class KeptRecord:
+    """A version that only snapshots hold."""
+
+    slab: Annotated[I64, f"{3}i8"]
+    start: Annotated[I64, f"{3}i8"]
+    birth: Int64
+    psize: Int64
+    copies: Int64
+    death: Int64
+    slot: Int64
+
+
+KEPT = dtype_of(KeptRecord, align=True)
 
 
 class HistoryMemory:
@@ -251,25 +300,25 @@ class HistoryMemory:
         Addresses of all these, and their sizes.
     """
 
-    rules: Any
-    vdevs: Any
-    slabs: Any
-    allocators: Any
+    rules: Rows
+    vdevs: Rows
+    slabs: Rows
+    allocators: Rows
     cursors: I64
     histogram: I64
     starts: I64
     ends: I64
     owners: I64
-    log: Any
+    log: Rows
     marks: I64
-    now: Any
-    slots: Any
-    files: Any
-    datasets: Any
-    lists: Any
-    kept: Any
-    ratio_values: NDArray[np.float64]
-    ratio_chances: NDArray[np.float64]
+    now: Rows
+    slots: Rows
+    files: Rows
+    datasets: Rows
+    lists: Rows
+    kept: Rows
+    ratio_values: F64
+    ratio_chances: F64
     snapshots: I64
     table: I64
 
@@ -294,55 +343,55 @@ ARRAYS = (
     VDEVS, SLABS, LOG_SIZE, FILES, DATASETS, KEPT_ROOM, _ROOM, _RATIOS,
 ) = range(28)  # fmt: skip
 # Arrays by name: each takes the table.  `rules_of` and `now_of` are arrays of one.
-rules_of = array_in(RULES, _RULES)
-vdevs_of = array_in(VDEV, _VDEVS)
-slabs_of = array_in(SLAB, _SLABS)
-allocators_of = array_in(ALLOCATOR, _ALLOCATORS)
+rules_of = records_in(HistoryRulesRecord, _RULES, align=True)
+vdevs_of = records_in(HistoryVdevRecord, _VDEVS, align=True)
+slabs_of = records_in(SlabRecord, _SLABS, align=True)
+allocators_of = records_in(RotorRecord, _ALLOCATORS)
 # The active metaslabs: entry (allocator * vdevs + vdev) * 3 + role.
-owners_of = array_in("i8", _OWNERS)
-log_of = array_in(LOG, _LOG)
-marks_of = array_in("i8", _MARKS)
-now_of = array_in(NOW, _NOW)
-slots_of = array_in(SLOT, _SLOTS)
-files_of = array_in(FILE, _FILES)
-datasets_of = array_in(DATASET, _DATASETS)
-lists_of = array_in(LIST, _LISTS)
-kept_of = array_in(KEPT, _KEPT)
-snapshots_of = array_in("i8", _SNAPSHOTS)
-_int64_at, _float64_at = array_at("i8"), array_at("f8")
+owners_of = array_in(np.int64, _OWNERS)
+log_of = records_in(FreedRecord, _LOG)
+marks_of = array_in(np.int64, _MARKS)
+now_of = records_in(NowRecord, _NOW, align=True)
+slots_of = records_in(PlaceRecord, _SLOTS, align=True)
+files_of = records_in(FileRecord, _FILES, align=True)
+datasets_of = records_in(DatasetRecord, _DATASETS)
+lists_of = records_in(ListRecord, _LISTS, align=True)
+kept_of = records_in(KeptRecord, _KEPT, align=True)
+snapshots_of = array_in(np.int64, _SNAPSHOTS)
+_int64_at, _float64_at = array_at(np.int64), array_at(np.float64)
 
 
 @njit
-def cursors_of(pool: I64, slab: int) -> View:
+def cursors_of(pool: I64, slab: int) -> I64:
     """Return the cursors of one metaslab by alignment."""
     return _int64_at(pool[_CURSORS] + 8 * BUCKETS * slab)
 
 
 @njit
-def histogram_of(pool: I64, slab: int) -> View:
+def histogram_of(pool: I64, slab: int) -> I64:
     """Return the numbers of free segments of one metaslab by size."""
     return _int64_at(pool[_HISTOGRAM] + 8 * BUCKETS * slab)
 
 
 @njit
-def starts_of(pool: I64, slab: int) -> View:
+def starts_of(pool: I64, slab: int) -> I64:
     """Return the starts of the free segments of one metaslab."""
     return _int64_at(pool[_STARTS] + 8 * pool[_ROOM] * slab)
 
 
 @njit
-def ends_of(pool: I64, slab: int) -> View:
+def ends_of(pool: I64, slab: int) -> I64:
     """Return the ends of the free segments of one metaslab."""
     return _int64_at(pool[_ENDS] + 8 * pool[_ROOM] * slab)
 
 
 @njit
-def ratio_values_of(pool: I64, kind: int) -> View:
+def ratio_values_of(pool: I64, kind: int) -> F64:
     """Return the psize / lsize of one kind of file."""
     return _float64_at(pool[_RATIO_VALUES] + 8 * pool[_RATIOS] * kind)
 
 
 @njit
-def ratio_chances_of(pool: I64, kind: int) -> View:
+def ratio_chances_of(pool: I64, kind: int) -> F64:
     """Return the cumulated probabilities of those."""
     return _float64_at(pool[_RATIO_CHANCES] + 8 * pool[_RATIOS] * kind)

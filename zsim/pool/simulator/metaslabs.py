@@ -7,13 +7,13 @@ Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``
 
 from __future__ import annotations
 
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.recipes.styles import (
     STICKY_FRAG,
     STICKY_UNTIL_FRAGMENTED,
 )
 from zsim.pool.simulator.memory import (
-    I64,
     LOG_SIZE,
     LOG_SLOTS,
     SLABS,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
-    I64,
     KEPT_ROOM,
     datasets_of,
     files_of,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import checked
 from zsim.base.errors import ZsimError
-from zsim.base.jit import checked
 from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
@@ -557,7 +557,7 @@ def _rows(memory: HistoryMemory, datasets: int) -> tuple[Any, I64]:
     dataset = memory.files["dataset"][written]
     order = np.argsort(dataset, kind="stable")
     bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
-    named = rows.name_all(memory.table, checked(names), written[order], bounds)
+    named = rows.name_all(memory.table, checked(names, rows.NameRecord), written[order], bounds)
     by_order = np.empty(named, dtype=np.int64)
     reached = np.flatnonzero(names["order"] >= 0)
     by_order[names["order"][reached]] = reached

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from zsim.base.arrays import I64, Int64, Records, dtype_of
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     DATASETS,
-    I64,
     SLABS,
     datasets_of,
     files_of,
@@ -25,23 +21,31 @@ from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 ROOT_LEVEL = -1
 
 
-NAME = np.dtype(
-    [
-        ("order", "i8"),
-        ("dataset", "i8"),
-        ("level", "i8"),
-        ("item", "i8"),
-        ("blkid", "i8"),
-        ("data", "i8"),
-        ("lsize", "i8"),
-    ],
-    align=True,
-)
+class NameRecord:
+    """What a slot is called in a block table, and when the traversal visits it."""
+
+    order: Int64
+    dataset: Int64
+    level: Int64
+    item: Int64
+    blkid: Int64
+    data: Int64
+    lsize: Int64
+
+
+NAME = dtype_of(NameRecord, align=True)
 
 
 @njit
 def name_slot(
-    names: Any, at: int, slot: int, dataset: int, item: int, level: int, blkid: int, lsize: int
+    names: Records[NameRecord],
+    at: int,
+    slot: int,
+    dataset: int,
+    item: int,
+    level: int,
+    blkid: int,
+    lsize: int,
 ) -> int:
     """Enter a slot as number `at` of the traversal into its NAME; return the next number."""
     names[slot].order = at
@@ -55,7 +59,7 @@ def name_slot(
 
 
 @njit
-def name_file(pool: I64, names: Any, at: int, file: int) -> int:
+def name_file(pool: I64, names: Records[NameRecord], at: int, file: int) -> int:
     """Name the blocks of a file, depth first, parents before children."""
     dataset, item = files_of(pool)[file].dataset, files_of(pool)[file].item
     fan = now_of(pool)[0].pointers
@@ -81,7 +85,7 @@ def name_file(pool: I64, names: Any, at: int, file: int) -> int:
 
 
 @njit
-def name_dataset(pool: I64, names: Any, at: int, dataset: int, files: I64) -> int:
+def name_dataset(pool: I64, names: Records[NameRecord], at: int, dataset: int, files: I64) -> int:
     """Name the blocks of a dataset; `files` are its files in the order of their object numbers."""
     fan = now_of(pool)[0].pointers
     at = name_slot(names, at, datasets_of(pool)[dataset].root, dataset, 0, ROOT_LEVEL, 0, 4096)
@@ -103,7 +107,7 @@ def name_dataset(pool: I64, names: Any, at: int, dataset: int, files: I64) -> in
 
 
 @njit
-def name_mos(pool: I64, names: Any) -> int:
+def name_mos(pool: I64, names: Records[NameRecord]) -> int:
     """Name the blocks of the MOS: root, indirect block, each dnode block followed by its objects."""
     now = now_of(pool)[0]
     dnodes = now.mos_dnodes
@@ -121,7 +125,7 @@ def name_mos(pool: I64, names: Any) -> int:
 
 
 @njit
-def name_all(pool: I64, names: Any, files: I64, first_file: I64) -> int:
+def name_all(pool: I64, names: Records[NameRecord], files: I64, first_file: I64) -> int:
     """Name every slot; ``files[first_file[d]:first_file[d + 1]]`` are the files of dataset d."""
     at = name_mos(pool, names)
     for dataset in range(pool[DATASETS]):

@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     BUCKETS,
-    I64,
     LOG_SIZE,
     cursors_of,
     ends_of,

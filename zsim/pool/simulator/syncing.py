@@ -8,10 +8,10 @@ the dnode blocks and the levels of the meta-dnode, the objset's root, and at las
 
 from __future__ import annotations
 
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     DATASETS,
-    I64,
     SLABS,
     VDEVS,
     datasets_of,

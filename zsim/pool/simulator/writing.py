@@ -5,11 +5,11 @@ A step marks records dirty until a txg is full and has it written out (`zsim.poo
 
 from __future__ import annotations
 
+from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     DATASETS,
     FILES,
-    I64,
     datasets_of,
     files_of,
     kept_of,
