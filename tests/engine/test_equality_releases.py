@@ -53,7 +53,7 @@ def block_table(model: Any, seed: int, files: list[int]) -> BlockTable:
     allocator = Allocator(model, generator, sparse=bool(seed % 2))
     for row in range(count):
         for copy in range(copies[row]):
-            vdev[row, copy], offset[row, copy] = allocator.place(int(psize[row]))
+            vdev[row, copy], offset[row, copy], _ = allocator.place(int(psize[row]))
     return BlockTable(
         objset=rows[:, 0],
         object=rows[:, 1],

@@ -33,7 +33,7 @@ from zsim.scenario.releases.profile import (
 )
 
 PACKAGE = Path(zsim.__file__).parent
-OPERATIONS: tuple[Operation, ...] = ("resilver", "scrub", "rebuild")
+OPERATIONS: tuple[Operation, ...] = ("resilver", "scrub", "rebuild", "expand")
 VDEV = VdevModel(
     kind="raidz",
     parity=2,
@@ -44,10 +44,13 @@ VDEV = VdevModel(
 )
 # Read while a run goes on, and from no rule before it.
 READ_IN_RUNS = {
-    "zfs_rebuild_max_segment": "operation/rebuild.py",
+    "raidz_expand_max_copy_bytes": "operation/background/expansion.py",
+    "zfs_rebuild_max_segment": "operation/background/rebuild.py",
     "zfs_rebuild_scrub_enabled": "prediction/runs/what_if.py",
     "zfs_resilver_defer_percent": "operation/pool.py",
-    "zfs_vdev_async_write_max_active": "operation/rebuild.py",
+    "zfs_vdev_async_write_max_active": "operation/background/copying.py",
+    "zfs_vdev_removal_max_active": "operation/background/expansion.py",
+    "zfs_vdev_removal_min_active": "operation/background/expansion.py",
 }
 NAMES = sorted({name for release in release_names() for name in load_release(release).tunables})
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.window import MIN_SLOTS, Window, slots_for
+from zsim.operation.background.rebuild import chunk_programs
 from zsim.operation.control import Plane
 from zsim.operation.cursors import log_places
 from zsim.operation.memory_limit import EXTENT_BYTES
-from zsim.operation.rebuild import chunk_programs
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.operation.txg import asize_of

@@ -28,7 +28,7 @@ from zsim.engine.codes import (
 from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.window import Window
 from zsim.operation.txg import SyncWrites, TxgRules
-from zsim.scan.program import Program
+from zsim.scan.program import Program, ScanItems
 
 Steps = Generator[simpy.Event, Any, Any]
 Records = NDArray[np.void]
@@ -68,6 +68,10 @@ class Plane(Protocol):
 
     def load_streams(self, programs: list[Program], windows: list[Window]) -> None:
         """Load one program a stream."""
+        ...
+
+    def put_items(self, items: ScanItems) -> None:
+        """Put other blocks in place of the first so many (nothing of them may be in flight)."""
         ...
 
     def positions(self) -> list[int]:

@@ -8,12 +8,14 @@ from typing import Any, Protocol, cast
 import numpy as np
 import simpy
 
+from zsim.operation.background.copying import BackgroundScan
+from zsim.operation.background.expansion import ExpansionWork, expansion_work
+from zsim.operation.background.rebuild import RebuildScan
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, ScanControl, Steps
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
 from zsim.operation.ledger import ByPhase
 from zsim.operation.pool import Pool, process_of
-from zsim.operation.rebuild import RebuildScan
 from zsim.operation.result import RunResult, ScanSample
 from zsim.operation.rules import txg_rules
 from zsim.operation.scans import LegacyScan, SortedScan
@@ -112,14 +114,17 @@ class Run:
         *,
         work: Work | None = None,
     ) -> None:
-        self.setup = setup
         refuse_missing(setup)
-        self.work: Work = WholeWork(setup) if work is None else work
+        self.work: Work = _work(setup) if work is None else work
+        cursors = _cursors(setup)
+        if isinstance(self.work, ExpansionWork):
+            setup = self.work.setup
+        self.setup = setup
         self.plane = self.work.plane
         if setup.clock_s != 0.0:
             self.plane.set_general("now", setup.clock_s)
         environment = simpy.Environment(initial_time=setup.clock_s)
-        txg, cursors = setup.txg or txg_rules(setup.release, setup.operation), _cursors(setup)
+        txg = setup.txg or txg_rules(setup.release, setup.operation)
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
         writes.data_cursor = data_cursor(setup.blocks)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
@@ -224,10 +229,14 @@ class Run:
             link_busy=plane.link_busy,
             phases=pool.phases,
             progress=pool.progress,
-            curve=self.scan.curve if isinstance(self.scan, RebuildScan) else [],
+            curve=self.scan.curve if isinstance(self.scan, BackgroundScan) else [],
             clients=plane.client_answers,
             by_phase=self._booked(),
         )
+
+
+def _work(setup: RunSetup) -> Work:
+    return expansion_work(setup) if setup.operation == "expand" else WholeWork(setup)
 
 
 def slice_of(setup: RunSetup) -> float:

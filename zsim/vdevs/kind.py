@@ -237,8 +237,8 @@ class VdevKind(ABC):
         Whether the repair of a drive that was overwritten in place is simulated.
     is_rebuildable : bool
         Whether any release can rebuild it sequentially.
-    can_be_expanded : bool
-        Whether a drive can be added to it (``zpool attach`` of RAID-Z, 2.3).
+    expanded : str
+        Kind that it becomes when a drive is added to it (``zpool attach`` of RAID-Z, 2.3); empty: it cannot.
     has_widths : bool
         Whether blocks of several widths may lie on it, see `widths`.
     least_parity : int
@@ -259,7 +259,7 @@ class VdevKind(ABC):
     has_distributed_spares: ClassVar[bool] = False
     repairs_overwritten: ClassVar[bool] = False
     is_rebuildable: ClassVar[bool] = False
-    can_be_expanded: ClassVar[bool] = False
+    expanded: ClassVar[str] = ""
     has_widths: ClassVar[bool] = False
     least_parity: ClassVar[int] = 0
     since: ClassVar[str] = ""

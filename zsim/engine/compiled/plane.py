@@ -223,6 +223,10 @@ class CompiledPlane:
             row["first_visit"] = row["last_visit"] = -1.0
             start = end
 
+    def put_items(self, items: ScanItems) -> None:
+        """Put other items in place of the first so many, and their copies in place of the first copies."""
+        self._load_items(items)
+
     def positions(self) -> list[int]:
         """Return how far each stream has come in the loaded programs."""
         return [int(position) for position in self.memory.streams["position"]]

@@ -232,6 +232,10 @@ class ReferencePlane:
             self.program += [(code, self.items[item]) for code, item in operations]
             stream.load(self.program, start, len(self.program), window)
 
+    def put_items(self, items: ScanItems) -> None:
+        """Put other items in place of the first so many."""
+        self.items[: len(items)] = _item_list(items)
+
     def positions(self) -> list[int]:
         """Return how far each stream has come in the loaded programs."""
         return [stream.position for stream in self.streams]

@@ -320,7 +320,7 @@ class Story:
     def _expand(self, event: Event) -> Any:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
-        if not kind_of(vdev.spec.kind).can_be_expanded:
+        if not kind_of(vdev.spec.kind).expanded:
             raise InputError(
                 "expand", vdev.name, "only RAID-Z is expanded by a drive", "use attach for a mirror"
             )

@@ -26,7 +26,7 @@ from zsim.scenario.releases.renamed import what_replaced
 DEFAULT_RELEASE = "openzfs-2.3"
 """The release assumed when none is named."""
 
-Operation = Literal["resilver", "scrub", "rebuild"]
+Operation = Literal["resilver", "scrub", "rebuild", "expand"]
 
 GIB = 1 << 30
 _FAMILIES = "openzfs|zfsonlinux|zol|zfs|freebsd|solaris"

@@ -107,6 +107,8 @@ class EmulatedRun:
         """Operation of the run."""
         if self.scrub:
             return "scrub"
+        if self.config.get("operation") == "expand":
+            return "expand"
         return "rebuild" if self.mode == "rebuild" else "resilver"
 
     @property
@@ -172,7 +174,8 @@ class EmulatedRun:
             return "port multiplier"
         kind = kind_of(self.layout.vdevs[0].kind)
         own = kind.name if kind.has_groups else ""
-        return f"{own or self.mode} scrub" if self.scrub else f"{own} {self.mode}".strip()
+        plain = "expansion" if self.operation == "expand" else f"{own} {self.mode}".strip()
+        return f"{own or self.mode} scrub" if self.scrub else plain
 
 
 def _expanded(before: str, now: str) -> str:
@@ -294,7 +297,7 @@ def leaf_numbers(value: Any) -> frozenset[int]:
 def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
     """Return the top-level vdevs, the first of them with what is replaced."""
     pool, config = bench.section("pool"), bench.config
-    replaced = {} if bench.scrub else _replacements(bench)
+    replaced = {} if bench.operation in ("scrub", "expand") else _replacements(bench)
     alive = config.get("replace_mode") == "healthy"
     gone = frozenset() if alive else frozenset(replaced) | {config.get("replaced_leaf2")}
     # A leaf that sits out is written, but a resilver of RAID-Z reads the others (vdev_raidz.c, 2.4).
@@ -348,8 +351,11 @@ def second_replacement(bench: EmulatedRun) -> SecondReplacement | None:
 
 
 def clock_of(bench: EmulatedRun) -> float:
-    """Return what the run's clock showed at the first visit (a rebuild: first I/O) [s], 0 if unknown."""
-    first = bench.result.get("first_visit_s")
+    """Return what the run's clock showed at the first visit [s], 0 if unknown.
+
+    Of a rebuild the first I/O, of an expansion the moment when the command is back.
+    """
+    first = bench.result.get("attach_returned_s" if bench.operation == "expand" else "first_visit_s")
     if first is None:
         first = bench.result.get("first_scan_io_s")
     return float(bench.result.get("t0_ns") or 0) / 1e9 + float(first or 0.0)

@@ -76,7 +76,7 @@ class Raidz(VdevKind):
 
     name, title, plural = "raidz", "RAID-Z", "RAID-Z"
     forms: ClassVar[tuple[str, ...]] = ("raidz1x5", "raidz2x6", "raidz3x9")
-    can_be_expanded = True
+    expanded = "expanded-raidz"
     repairs_overwritten = True
     least_parity = 1
     kernels = Kernels(_asize, whole_block, _plan, _piece, _needs_child, no_spare)

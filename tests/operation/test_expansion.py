@@ -1,0 +1,130 @@
+"""RAID-Z expansion: what is moved, how far it may go, and that both engines agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from zsim.case.resolve import resolve
+from zsim.engine.model import NOT_REPAIRED
+from zsim.engine.reference.plane import ReferencePlane
+from zsim.operation.background.expansion import (
+    SCRATCH_BYTES,
+    ExpansionWork,
+    Reflow,
+    ReflowScan,
+    reflow_of,
+    with_maps,
+)
+from zsim.operation.rules import scan_rules
+from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.runs.member import whole_setup
+from zsim.scenario.model import Scenario
+
+KIB, MIB = 1 << 10, 1 << 20
+OLD, NEW = 3, 4
+
+
+@cache
+def setup(blocks: int = 2_000, release: str = "openzfs-2.3") -> RunSetup:
+    """A raidz1 of three small drives, and a fourth."""
+    stated = {"layout": "raidz1x3", "fill": 0.5, "drive_size": "20GB", "write_cache": False}
+    case = resolve(Scenario.from_dict({**stated, "release": release}))
+    model = plane_model(case)
+    healthy = replace(model.vdevs[0], read_leaf=(0, 1, 2), write_leaf=(NOT_REPAIRED,) * OLD)
+    model = replace(model, vdevs=(healthy,), scan=scan_rules(case.release, "expand"))
+    whole = whole_setup(case, miniature(case, blocks=blocks).table, model)
+    return replace(whole, operation="expand", records=1 << 18)
+
+
+@cache
+def done(blocks: int = 2_000) -> tuple[RunResult, ReflowScan]:
+    run = Run(setup(blocks))
+    result = run.execute()
+    assert isinstance(run.scan, ReflowScan)
+    return result, run.scan
+
+
+def test_every_allocated_sector_is_read_once_and_written_once() -> None:
+    result, scan = done()
+    moved = scan.reflow.bytes
+    once = scan.reflow.begin < scan.reflow.scratch_bytes
+    first = int((np.minimum(scan.reflow.end, scan.reflow.scratch_bytes) - scan.reflow.begin)[once].sum())
+    read, written = result.leaves["scan_read_bytes"], result.leaves["scan_write_bytes"]
+    # The first part is moved whole, allocated or not, to the boot areas and from there on.
+    assert read[:OLD].sum() >= moved - first + scan.reflow.scratch_bytes
+    assert written.sum() == moved - first + 2 * scan.reflow.scratch_bytes
+    assert read[NEW - 1] == 0
+    assert np.ptp(written) <= 0.01 * written.mean()
+
+
+def test_both_engines_agree() -> None:
+    small = setup(300)
+    one, two = (Run(replace(small, **plane)).finish() for plane in ({}, {"plane": ReferencePlane}))
+    assert one.end == two.end
+    assert np.array_equal(one.records, two.records)
+
+
+def test_nothing_is_overwritten_before_the_disks_say_that_it_has_moved() -> None:
+    """A write begins only when all that lies where it goes has been read, in a txg before."""
+    result, _ = done()
+    label = setup().model.label_bytes
+    scan = result.records[(result.records["scan"] == 1) & (result.records["offset"] >= label)]
+    for leaf in range(OLD):
+        mine = scan[scan["leaf"] == leaf]
+        reads, writes = mine[mine["write"] == 0], mine[mine["write"] == 1]
+        order = np.argsort(reads["offset"])
+        ends = np.maximum.accumulate((reads["offset"] + reads["length"])[order])
+        for write in writes[:: max(1, len(writes) // 200)]:
+            before = reads[reads["done"] <= write["started"]]
+            held = ends[np.searchsorted(reads["offset"][order], write["offset"] + write["length"]) - 1]
+            assert before["offset"].max() + SCRATCH_BYTES >= min(held, write["offset"] + write["length"])
+
+
+def test_how_far_it_may_go() -> None:
+    reflow = Reflow(0, np.array([0]), np.array([1 << 40]), children=4, ashift=12)
+    assert reflow.scratch_bytes == 5 * 3584 * KIB
+    # As in a run of 2.3.9: the second read of each drive is of 1,142,784 bytes, a sector less than a quarter.
+    more = reflow.limit(reflow.scratch_bytes) - reflow.scratch_bytes
+    assert more == 4 * (1_142_784 + 4096) - 4 * 4096
+    synced, syncs = reflow.scratch_bytes, 0
+    while synced < 1 << 40:
+        synced, syncs = reflow.limit(synced), syncs + 1
+    assert syncs == pytest.approx(np.log((1 << 40) / reflow.scratch_bytes) / np.log(1.25), abs=1.5)
+
+
+def test_it_waits_for_txgs_where_it_starts_and_not_far_from_there() -> None:
+    result, scan = done()
+    far = ExpansionWork(with_maps(setup()), reflow_of(setup()), freely=True)
+    run = Run(setup(), work=far)
+    freely = run.execute()
+    assert scan.starting_txgs > 10
+    assert isinstance(run.scan, ReflowScan)
+    assert run.scan.starting_txgs == 0
+    assert freely.txgs < result.txgs
+    assert freely.end < result.end
+
+
+def test_a_smaller_limit_of_what_is_outstanding_makes_it_slower() -> None:
+    release = setup().release.with_tunables({"raidz_expand_max_copy_bytes": MIB})
+    narrow = Run(replace(setup(), release=release)).finish()
+    assert narrow.end > 1.05 * done()[0].end
+
+
+def test_the_class_of_removals_holds_it() -> None:
+    release = setup().release.with_tunables({"zfs_vdev_removal_max_active": 1})
+    assert Run(replace(setup(), release=release)).finish().end != done()[0].end
+
+
+def test_the_last_sector_of_every_metaslab_moves_too() -> None:
+    found, shift = reflow_of(setup()), setup().metaslab_shift_of(setup().model.vdevs[0])
+    covered = np.zeros(int(found.end[-1] >> shift) + 1, bool)
+    ends = found.end[found.end % (1 << shift) == 0] >> shift
+    covered[ends] = True
+    assert covered[1:].all()
+    assert (found.begin[1:] >= found.end[:-1]).all()

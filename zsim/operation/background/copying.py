@@ -1,0 +1,162 @@
+"""What copies while txgs end beside it: the txgs, and what both kinds of it share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.engine.codes import ASYNC_WRITE, EXIT_EPOCH, EXIT_GROUP, EXIT_HORIZON, EXIT_STALLED, FOREVER
+from zsim.operation.control import ScanControl, Steps
+from zsim.operation.pool import Pool
+
+# How often the progress is noted: at least [s], and as a share of the time so far.  The time axis may be
+# sliced in any way.
+NOTE_S, NOTE_SHARE = 0.02, 0.01
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class BackgroundTxg:
+    """Txgs of a pool whose work does not stop for them.
+
+    A txg ends `timeout` after the one before, or when somebody waits for it; its own writes begin when the
+    I/O that was in flight at that moment is done (spa.c:spa_sync waits for spa_txg_zio), and run beside
+    what follows.
+
+    Parameters
+    ----------
+    control : ScanControl
+    timeout : float
+        zfs_txg_timeout [s].
+    awaited : int
+        So many txgs somebody waits for at the start; the first has the new drive in its configuration.
+
+    Attributes
+    ----------
+    finished : int
+        Txgs that have ended.
+    on_close, on_end : callable
+        Called when a txg closes, and when it is on the disks.
+    """
+
+    def __init__(self, control: ScanControl, timeout: float, awaited: int) -> None:
+        self.control, self.timeout, self.awaited = control, timeout, awaited
+        self.on_close: Callable[[], None] = _nothing
+        self.on_end: Callable[[], None] = _nothing
+        self.groups: Iterator[NDArray[np.int64]] | None = None
+        self.deadline = control.plane.now + timeout
+        self.finished = 0
+        self.covers_all = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether no txg is ending."""
+        return self.groups is None
+
+    def begin(self) -> None:
+        """End the open txg: wait for its I/O, then write."""
+        self.on_close()
+        self.groups = self._rows()
+        self.covers_all = self.control.finished(1)
+        self.control.plane.close_epoch()
+
+    def step(self) -> None:
+        """Submit what comes next, or note that the txg has ended."""
+        assert self.groups is not None
+        rows = next(self.groups, None)
+        if rows is not None:
+            self.control.plane.submit_group(rows)
+            return
+        self.groups = None
+        self.on_end()
+        self.finished += 1
+        self.control.txgs += 1
+        waited_for = self.finished < self.awaited
+        self.deadline = self.control.plane.now + (0.0 if waited_for else self.timeout)
+
+    def _rows(self) -> Iterator[NDArray[np.int64]]:
+        writes = self.control.writes
+        data = writes.data_rows(self.control.plane.now - self.control.start)
+        if len(data):
+            yield data
+        for number in range(len(self.control.txg.pass_blocks)):
+            yield writes.sync_pass(number)
+        # The first txg also has the new drive in its configuration (vdev_label.c:vdev_config_sync).
+        changed = self.finished == 0 and self.awaited > 0
+        if changed:
+            yield writes.configuration_rows()
+        yield writes.label_rows()
+        if changed:
+            yield writes.configuration_rows()
+
+
+class BackgroundScan:
+    """Copies while txgs end beside it.
+
+    Parameters
+    ----------
+    pool : Pool
+    awaited : int
+        See `BackgroundTxg`.
+
+    Attributes
+    ----------
+    curve : list of (float, int)
+        Moments [s], and the bytes issued by then.
+    """
+
+    def __init__(self, pool: Pool, awaited: int) -> None:
+        self.pool, self.control = pool, pool.control
+        self.curve: list[tuple[float, int]] = []
+        self.before = 0
+        self.awaited = awaited
+
+    def start_txgs(self) -> None:
+        """Let txgs end from now on."""
+        timeout = float(self.pool.release.tunables["zfs_txg_timeout"])
+        self.txg = BackgroundTxg(self.control, timeout, self.awaited)
+
+    def set_depth(self, pending: bool) -> None:
+        """Give asynchronous writes their full depth while a sync task is pending, else the least.
+
+        Copying keeps one pending (vdev_rebuild.c:vdev_rebuild_update_sync, vdev_raidz.c:raidz_reflow_sync),
+        but for when it only waits (vdev_queue.c:vdev_queue_max_async_writes).
+        """
+        values = self.pool.release.tunables
+        least, most = values["zfs_vdev_async_write_min_active"], values["zfs_vdev_async_write_max_active"]
+        self.pool.plane.set_limit(ASYNC_WRITE, least, most if pending else least)
+
+    def note(self) -> None:
+        """Note how many bytes have been issued by now."""
+        now = self.control.plane.now - self.control.start
+        self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
+
+    def wait_for_txg(self) -> Steps:
+        """Wait for the txg in which the last I/O was issued; it may be ending already."""
+        self.set_depth(False)
+        if not self.txg.idle and not self.txg.covers_all:
+            yield from self.until(lambda reason: self.txg.idle)
+        if self.txg.idle:
+            self.txg.begin()
+        yield from self.until(lambda reason: self.txg.idle)
+
+    def until(self, done: Callable[[int], bool]) -> Steps:
+        """Let time pass and txgs end until `done` says so."""
+        while True:
+            deadline = self.txg.deadline if self.txg.idle else FOREVER
+            now = self.control.plane.now
+            step = max(NOTE_S, NOTE_SHARE * (now - self.control.start))
+            reason: int = yield from self.control.decision(min(deadline, now + step))
+            self.note()
+            if reason in (EXIT_EPOCH, EXIT_GROUP) and not self.txg.idle:
+                self.txg.step()
+            elif reason == EXIT_HORIZON and self.control.plane.now >= deadline:
+                self.txg.begin()
+            elif reason == EXIT_STALLED:
+                raise RuntimeError("the data plane has nothing left to do but the copying waits")
+            if done(reason):
+                return

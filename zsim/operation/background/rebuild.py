@@ -1,0 +1,81 @@
+"""Control of a sequential rebuild: it goes on while txgs end beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from zsim.engine.codes import EXIT_DRAINED, FOREVER
+from zsim.engine.window import Window
+from zsim.operation.background.copying import BackgroundScan
+from zsim.operation.control import Steps
+from zsim.operation.pool import Pool
+from zsim.operation.rules import rebuild_window, waits_for_metaslabs
+from zsim.operation.setup import RunSetup, damaged_vdev
+from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.rebuild import rebuild_chunks, with_chunks
+
+# So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
+# 2.3.9).
+ATTACH_TXGS = 4
+
+
+class RebuildScan(BackgroundScan):
+    """Runs the chunks of a rebuild, metaslab by metaslab.
+
+    Parameters
+    ----------
+    pool : Pool
+    programs : sequence of Program
+        One a metaslab where each ends with a wait for its last txg; else one.
+    window : Window
+    """
+
+    def __init__(self, pool: Pool, programs: Sequence[Program], window: Window) -> None:
+        super().__init__(pool, ATTACH_TXGS)
+        self.programs, self.window = programs, window
+        self.waits = waits_for_metaslabs(pool.release)
+
+    def steps(self) -> Steps:
+        """Run the programs; without waits they follow one another without a break."""
+        plane = self.control.plane
+        self.start_txgs()
+        # The rebuild starts inside the txgs of the attach.
+        self.txg.begin()
+        for program in self.programs:
+            begin = plane.now
+            self.set_depth(True)
+            plane.load_streams([program], [self.window])
+            plane.resume(FOREVER)
+            yield from self.until(lambda reason: reason == EXIT_DRAINED)
+            plane.pause()
+            self.pool.book("rebuild", begin - self.pool.start)
+            self.before += int(plane.stream(0, "issued_bytes"))
+            if self.waits:
+                yield from self.wait_for_txg()
+        if not self.waits:
+            yield from self.wait_for_txg()
+
+
+def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program], Window]:
+    """Return the items with those of a rebuild's chunks, what issues them, and the window.
+
+    There is one program a metaslab where the release waits after each (vdev_rebuild.c:vdev_rebuild_thread).
+    """
+    number = next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
+    vdev = setup.model.vdevs[number]
+    chunks = rebuild_chunks(
+        setup.blocks,
+        number,
+        damaged_vdev(vdev),
+        metaslab_bytes=1 << setup.metaslab_shift_of(vdev),
+        segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
+    )
+    rows = np.arange(len(items), len(items) + len(chunks))
+    edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
+    if not waits_for_metaslabs(setup.release):
+        edges = edges[:0]
+    programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
+    window = rebuild_window(setup.model, number, setup.release, setup.memory)
+    return with_chunks(items, chunks, number), programs, window
