@@ -36,19 +36,30 @@ if TYPE_CHECKING:
     from zsim.planning.fleet.spec import Fleet as Fleet
     from zsim.planning.risk.api import risk as risk
     from zsim.planning.risk.question import RiskInputs as RiskInputs
+    from zsim.planning.table import Table as Table
     from zsim.planning.timeline.api import timeline as timeline
     from zsim.planning.timeline.decisions import decide as decide
     from zsim.prediction.answer.prediction import Prediction as Prediction
+    from zsim.prediction.answer.records import Quantiles as Quantiles
     from zsim.prediction.api import predict as predict
+    from zsim.scenario.evidence import FinishedScan as FinishedScan
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
+    from zsim.scenario.parts import Load as Load
+    from zsim.scenario.parts import Port as Port
     from zsim.scenario.releases.profile import load_release as load_release
+    from zsim.scenario.slow import SlowDrive as SlowDrive
     from zsim.validation.api import validate as validate
 
     __version__: str
 
 _EXPORTS = {
+    "FinishedScan": "zsim.scenario.evidence",
     "InputError": "zsim.base.errors",
+    "Load": "zsim.scenario.parts",
+    "Port": "zsim.scenario.parts",
+    "SlowDrive": "zsim.scenario.slow",
+    "Table": "zsim.planning.table",
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.base.errors",
     "Prediction": "zsim.prediction.answer.prediction",
@@ -84,6 +95,37 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*_EXPORTS, "__doc__", "__name__", "__version__"})
+
+
+__all__ = [
+    "FinishedScan",
+    "Fleet",
+    "InputError",
+    "Layout",
+    "Load",
+    "NotSimulatedYet",
+    "Port",
+    "Prediction",
+    "Quantiles",
+    "RiskInputs",
+    "Scenario",
+    "SlowDrive",
+    "Table",
+    "ZsimError",
+    "compare",
+    "decide",
+    "eta",
+    "fleet",
+    "load_drive",
+    "load_release",
+    "plan_layouts",
+    "predict",
+    "resolve",
+    "risk",
+    "sweep",
+    "timeline",
+    "validate",
+]
 
 
 def _version() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -26,12 +27,13 @@ Report = Callable[[float, str], None]
 def console(stream: IO[str] | None = None) -> Console:
     """Return a rich console on `stream` (stdout if not given): colours and width of the terminal, or plain.
 
-    ``NO_COLOR`` and ``TERM=dumb`` are honoured by rich itself.
+    ``COLUMNS``, ``NO_COLOR`` and ``TERM=dumb`` are honoured by rich itself.
     """
     from rich.console import Console
 
     target = sys.stdout if stream is None else stream
-    width = None if target.isatty() else PLAIN_WIDTH
+    stated = os.environ.get("COLUMNS", "").isdigit()
+    width = None if target.isatty() or stated else PLAIN_WIDTH
     return Console(file=target, width=width, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 

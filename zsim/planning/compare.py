@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from zsim.base.errors import InputError
-from zsim.case.resolve import resolve
+from zsim.base.notebook import watched
+from zsim.case.resolve import USUALLY_FULL, resolve
 from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
-from zsim.planning.usable import repeated_for_drives, repeated_for_usable, usable_bytes
+from zsim.planning.usable import alloc_of, repeated_for_drives, repeated_for_usable, usable_bytes
+from zsim.scenario.asked import scenario_of
 from zsim.scenario.model import Scenario
 
-COLUMNS = ("name", "layout", "drives", "usable_bytes", *ANSWER, REASON)
+if TYPE_CHECKING:
+    from zsim.scenario.typed import OtherFields
+
+COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, REASON)
 
 
 def compare(
     *asked: str | Path | Scenario,
     drives: int | None = None,
     usable: int | None = None,
+    data: int | None = None,
     jobs: int | None = None,
     on_progress: Callable[[float, str], None] | None = None,
-    **common: Any,
+    **common: Unpack[OtherFields],
 ) -> Table:
     """Predict several scenarios and set them side by side.
 
@@ -34,7 +41,10 @@ def compare(
     drives : int, optional
         Repeat each layout as often as this many drives allow.
     usable : int, optional
-        Repeat each layout until it holds this much data [bytes].
+        Repeat each layout until it could hold this much data [bytes]; the share full stays as stated.
+    data : int, optional
+        Store this much data on each, in full records, without parity [bytes]: the share full follows from it.
+        Each layout is repeated until that leaves some room, or as often as `drives` allow.
     jobs : int, optional
         Processes; one a core by default.
     on_progress : callable, optional
@@ -60,44 +70,42 @@ def compare(
         )
     if drives is not None and usable is not None:
         raise InputError("usable", usable, "it excludes drives", "give one of the two")
-    scenarios = [_sized(scenario_of(each, common), drives, usable) for each in asked]
+    if data is not None:
+        excluded = next((name for name in ("fill", "alloc") if common.get(name) is not None), None)
+        excluded = "usable" if usable is not None else excluded
+        if excluded is not None:
+            raise InputError("data", data, f"it excludes {excluded}", "give one of the two")
+    scenarios = [_sized(scenario_of(each, common), drives, usable, data) for each in asked]
     rows = [_facts(_name(each), scenario) for each, scenario in zip(asked, scenarios, strict=True)]
+    same = {name: value for name, value in scenarios[0].stated().items() if name in common}
     found = answers([scenario.stated() for scenario in scenarios], jobs)
     try:
-        for done, (place, row) in enumerate(found, 1):
-            rows[place] |= row
-            if on_progress is not None:
-                on_progress(done / len(rows), rows[place]["name"])
+        with watched(on_progress, "comparing") as report:
+            for done, (place, row) in enumerate(found, 1):
+                rows[place] |= row
+                report(done / len(rows), rows[place]["name"])
     except KeyboardInterrupt:
-        raise TableInterrupted(_table([interrupted_row(row) for row in rows])) from None
-    return _table(rows)
+        raise TableInterrupted(_table([interrupted_row(row) for row in rows], same)) from None
+    return _table(rows, same)
 
 
-def _table(rows: list[Row]) -> Table:
-    return Table(COLUMNS, tuple({name: row.get(name) for name in COLUMNS} for row in rows))
+def _table(rows: Sequence[Row], common: Row) -> Table:
+    return Table(COLUMNS, tuple({name: row.get(name) for name in COLUMNS} for row in rows), common)
 
 
-def scenario_of(asked: str | Path | Scenario, common: dict[str, Any]) -> Scenario:
-    """Return the scenario that a layout, a file or a scenario stands for, with `common` applied."""
-    if "fill" in common or "alloc" in common:
-        common = {"fill": None, "alloc": None, **common}
-    if isinstance(asked, Scenario):
-        return asked.replaced_by(**common)
-    if isinstance(asked, Path) or asked.endswith(".toml"):
-        return Scenario.read(asked).replaced_by(**common)
-    return Scenario.from_dict({**common, "layout": asked})
-
-
-def _sized(scenario: Scenario, drives: int | None, usable: int | None) -> Scenario:
-    if drives is None and usable is None:
+def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:
+    if drives is None and usable is None and data is None:
         return scenario
     one = resolve(scenario)
-    layout = (
-        repeated_for_drives(one.layout, drives)
-        if drives is not None
-        else repeated_for_usable(one, usable or 0)
-    )
-    return scenario.replaced_by(layout=str(layout), vdevs=None)
+    layout = one.layout
+    if drives is not None:
+        layout = repeated_for_drives(one.layout, drives)
+    elif usable is not None:
+        layout = repeated_for_usable(one, usable)
+    elif data is not None:
+        layout = repeated_for_usable(one, math.ceil(data / USUALLY_FULL))
+    sized = scenario.replaced_by(layout=str(layout), vdevs=None)
+    return sized if data is None else sized.replaced_by(alloc=alloc_of(resolve(sized), data), fill=None)
 
 
 def _facts(name: str, scenario: Scenario) -> Row:
@@ -107,6 +115,7 @@ def _facts(name: str, scenario: Scenario) -> Row:
         "layout": str(one.layout),
         "drives": one.layout.leaves,
         "usable_bytes": usable_bytes(one),
+        "data_bytes": round(one.fill * usable_bytes(one)),
     }
 
 

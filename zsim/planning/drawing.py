@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zsim.planning.rows import ANSWER, REASON, Row
+from zsim.planning.rows import Row, axes_of, is_number
 from zsim.prediction.answer.drawing import CAUSES, Picture, time_unit
-
-NOT_AXES = frozenset({*ANSWER, REASON, "usable_bytes", "drives"})
-
-
-def axes_of(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    """Return the columns that vary and are asked for: the first is drawn along x."""
-    asked = [name for name in columns if name not in NOT_AXES]
-    varying = [name for name in asked if len({str(row.get(name)) for row in rows}) > 1]
-    numeric = [name for name in varying if all(_is_number(row.get(name)) for row in rows)]
-    # The layout follows from width and parity where these are there.
-    rest = [name for name in varying if name not in numeric and not {"width", "parity"} & set(numeric)]
-    return numeric + rest
 
 
 def figure(columns: Sequence[str], rows: Sequence[Row]) -> Picture:
@@ -28,7 +16,7 @@ def figure(columns: Sequence[str], rows: Sequence[Row]) -> Picture:
     known = [row for row in rows if row.get("p50_s") is not None]
     size, unit = time_unit(max((row["p90_s"] or row["p50_s"] for row in known), default=1.0))
     names = axes_of(columns, rows)
-    if names and all(_is_number(row.get(names[0])) for row in known):
+    if names and all(is_number(row.get(names[0])) for row in known):
         _lines(axes, known, names, size)
     else:
         _bars(axes, known, size)
@@ -63,7 +51,3 @@ def _bars(axes: Any, rows: list[Row], size: float) -> None:
         if row.get("p10_s") is not None and row.get("p90_s") is not None:
             axes.plot([place, place], [row["p10_s"] / size, row["p90_s"] / size], color="#333333", lw=1)
     axes.set_xticks(range(len(rows)), labels, rotation=30, ha="right", fontsize=8)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -11,10 +11,11 @@ from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory
+from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
 from zsim.base.reading import MAX_UNPACKED, content_mark, read_text
 from zsim.case.resolve import resolve
-from zsim.planning.rows import ANSWER, REASON, Row, refused_row
+from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
@@ -81,13 +82,13 @@ def sweep(
     done = len(rows) - len(todo)
     columns = tuple(dict.fromkeys((*grid, "layout", "usable_bytes", *ANSWER, REASON)))
     try:
-        for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
-            row = rows[todo[place]]
-            row |= found
-            known.add(row)
-            done += 1
-            if on_progress is not None:
-                on_progress(done / len(rows), f"{done} of {len(rows)}")
+        with watched(on_progress, "sweeping") as report:
+            for place, found in answers([rows[place]["scenario"] for place in todo], jobs):
+                row = rows[todo[place]]
+                row |= found
+                known.add(row)
+                done += 1
+                report(done / len(rows), f"{done} of {len(rows)}")
     except KeyboardInterrupt:
         raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows])) from None
     return _table(columns, rows)
@@ -116,7 +117,7 @@ def _values(values: Any) -> tuple[Any, ...]:
 def _check(grid: Axes, base: Scenario | None) -> None:
     known = [*Scenario.model_fields, *SHAPE]
     for name, values in grid.items():
-        if name not in known:
+        if name not in known and not name.startswith(TUNABLE):
             raise InputError("axis", name, "it is no field of the scenario", f"known are {', '.join(known)}")
         if not values:
             raise InputError(name, "", "an axis has at least one value", "give one")
@@ -136,9 +137,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
 
 def _row(point: Row, common: Mapping[str, Any]) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
-    fields = {name: value for name, value in point.items() if name not in SHAPE}
-    if "width" in point:
-        fields["layout"] = layout_of(point["width"], point["parity"])
+    fields = fields_of(point, common)
     try:
         scenario = Scenario.from_dict({**common, **fields})
         one = resolve(scenario)
@@ -147,6 +146,34 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
         return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}
     facts = {"layout": str(one.layout), "usable_bytes": usable_bytes(one), "scenario": scenario.stated()}
     return {**point, **_parsed({**common, **fields}, point), **facts}
+
+
+def fields_of(point: Mapping[str, Any], common: Mapping[str, Any]) -> Row:
+    """Return the fields of the scenario that a combination states."""
+    plain = [name for name in point if name not in SHAPE and not name.startswith(TUNABLE)]
+    fields = {name: point[name] for name in plain}
+    tunables = {
+        name.removeprefix(TUNABLE): number(value)
+        for name, value in point.items()
+        if name.startswith(TUNABLE) and value is not None
+    }
+    if tunables:
+        fields["tunables"] = {**(fields.get("tunables") or common.get("tunables") or {}), **tunables}
+    if "width" in point:
+        fields["layout"] = layout_of(point["width"], point["parity"])
+    return fields
+
+
+def number(value: Any) -> Any:
+    """Return the value of a tunable as the number that its text is."""
+    if not isinstance(value, str):
+        return value
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
 
 
 def _parsed(fields: Mapping[str, Any], point: Row) -> Row:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import html
-import importlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from zsim.base.errors import InputError
+from zsim.base.files import check_ending, replace_file
+from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.rows import REASON, Row, refused_row
+from zsim.planning.rows import QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
+from zsim.prediction.answer.frames import data_frame, needed
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent, rich_table
+from zsim.prediction.simulated import text_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,26 +27,39 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "p50_s": ("p50", format_duration),
     "p90_s": ("p90", format_duration),
     "usable_bytes": ("usable", format_bytes),
+    "data_bytes": ("data", format_bytes),
     "resilvered_bytes": ("repaired", format_bytes),
     "read_bytes": ("read", format_bytes),
     "utilisation": ("busy", percent),
-    "fill": ("fill", percent),
-    "frag": ("frag", percent),
-    "recordsize": ("recordsize", format_bytes),
-    "memory": ("memory", format_bytes),
 }
 
 
 def _in_short(resource: str) -> str:
-    """Return a bottleneck in two or three words; where none is single, the busiest is left out."""
-    return resource.removeprefix("the ").partition(":")[0]
+    """Return a bottleneck in a word or two; where none is single, the busiest is left out."""
+    words = resource.removeprefix("the ").partition(":")[0]
+    return _SHORT.get(words, words)
+
+
+_SHORT = {
+    "source drives": "sources",
+    "source drive": "source",
+    "replacement drive": "new drive",
+    "replacement drives": "new drives",
+    "no single one": "no single",
+}
 
 
 _WORDS: dict[str, Callable[[str], str]] = {"bottleneck": _in_short}
 """How columns of words are printed; others as they are."""
 
 
-@dataclass(frozen=True, slots=True)
+NOT_PRINTED = (REASON, "read_bytes")
+"""Columns that files and data frames have, and the print has not."""
+LEAST_ROWS = 2
+"""A table of one row has no constant columns."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Table:
     """Rows in the order in which they were asked for; SI units.
 
@@ -51,10 +69,13 @@ class Table:
         Names; those of durations end in ``_s``, those of sizes in ``_bytes``.
     rows : tuple of dict
         A value that is not known is None; ``refused`` holds the reason where a row has no answer.
+    common : dict
+        Fields of the scenario that all rows have, besides those that are columns; SI units.
     """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    common: Row = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -62,31 +83,136 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: str) -> list[Any]: ...
+
+    def __getitem__(self, place: int | str) -> Row | list[Any]:
+        """Return a row by its place, or a column by its name.
+
+        Raises
+        ------
+        InputError
+            When there is no such column.
+        """
+        if isinstance(place, int):
+            return self.rows[place]
+        self._check_column(place)
+        return [row.get(place) for row in self.rows]
+
+    def _check_column(self, name: str) -> None:
+        if name not in self.columns:
+            raise InputError("column", name, f"the columns are {', '.join(self.columns)}", "name one of them")
+
+    def sort(self, by: str = "p50_s", *, reverse: bool = False) -> Table:
+        """Return the table sorted by a column; rows without a value there come last.
+
+        Parameters
+        ----------
+        by : str
+            Name of the column.
+        reverse : bool
+            The largest first.
+        """
+        self._check_column(by)
+        known = [row for row in self.rows if row.get(by) is not None]
+        rest = [row for row in self.rows if row.get(by) is None]
+        return replace(self, rows=(*sorted(known, key=lambda row: row[by], reverse=reverse), *rest))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Columns that vary and were asked for."""
+        return tuple(axes_of(self.columns, self.rows))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON: ``columns`` and ``rows``."""
-        return {"columns": list(self.columns), "rows": [dict(row) for row in self.rows]}
+        """Return plain data for JSON: ``columns``, ``rows``, what is ``common`` to them, and provenance."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "columns": list(self.columns),
+            "rows": [dict(row) for row in self.rows],
+            "common": dict(self.common),
+            "provenance": provenance(),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the table as .csv, .json or .parquet (needs pyarrow); the ending decides, SI units.
+
+        Raises
+        ------
+        InputError
+            When the name ends otherwise, or the file cannot be written.
+        """
+        ending = Path(path).suffix.lower()
+        check_ending(path, (".csv", ".json", ".parquet"))
+        if ending == ".parquet":
+            from zsim.report.columns import columns_of, save_columns
+
+            save_columns(columns_of(self.columns, self.rows), path)
+        else:
+            text = json.dumps(self.to_dict(), indent=2) + "\n" if ending == ".json" else self.to_csv()
+            replace_file(path, text.encode())
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return the whole table as CSV, numbers in SI units and in full; write it where a path is given."""
+        from zsim.report.tables import to_csv
+
+        text = to_csv(self.raw_grid())
+        if path is not None:
+            replace_file(path, text.encode())
+        return text
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame; pandas must be installed."""
+        return data_frame([dict(row) for row in self.rows], self.columns)
 
     def to_pandas(self) -> Any:
-        """Return a pandas data frame; pandas must be installed."""
-        return importlib.import_module("pandas").DataFrame(list(self.rows), columns=list(self.columns))
+        """Return the same as `to_frame`."""
+        return self.to_frame()
+
+    def to_xarray(self) -> Any:
+        """Return an xarray data set: `axes` as its dimensions; pandas and xarray must be installed."""
+        needed("xarray")
+        axes = list(self.axes) or [self.columns[0]]
+        return self.to_frame().set_index(axes).to_xarray()
 
     def grid(self) -> Grid:
-        """Return the table in print: units for people, no column that is empty throughout."""
-        known = [
-            name
-            for name in self.columns
-            if name != REASON and any(row.get(name) is not None for row in self.rows)
-        ]
-        shown = [name for name in known if not self._says_twice(name)]
-        head = tuple(_PRINTED[name][0] if name in _PRINTED else name for name in shown)
+        """Return the table in print: units for people; no column that is empty, or the same in all rows."""
+        shown = [name for name in self._known() if name not in self._constant()]
+        head = tuple(_head(name) for name in shown)
         rows = tuple(tuple(_printed(name, row.get(name)) for name in shown) for row in self.rows)
         numeric = frozenset(place for place, name in enumerate(shown) if _is_numeric(self.rows, name))
         return Grid(head, rows, numeric)
 
+    def _known(self) -> list[str]:
+        known = (name for name in self.columns if any(row.get(name) is not None for row in self.rows))
+        return [name for name in known if name not in NOT_PRINTED and not self._says_twice(name)]
+
+    def _constant(self) -> list[str]:
+        """Return the columns that hold one value: they stand in a line above the table."""
+        if len(self.rows) < LEAST_ROWS:
+            return []
+        return [
+            name
+            for name in self._known()
+            if name not in QUANTILES and len({str(row.get(name)) for row in self.rows}) == 1
+        ]
+
+    def heading(self) -> tuple[str, ...]:
+        """Return the line above the table: what all rows have in common."""
+        told = {name: value for name, value in self.common.items() if value is not None}
+        told |= {name: self.rows[0][name] for name in self._constant()}
+        if not told:
+            return ()
+        words = (f"{_head(name)} {_printed(name, value)}" for name, value in told.items())
+        return (f"All: {'; '.join(words)}.",)
+
     def _says_twice(self, name: str) -> bool:
         """Tell whether a column repeats others: names that are layouts, layouts of width and parity."""
         if name == "name":
-            return all(row.get(name) == row.get("layout") for row in self.rows)
+            # A layout repeated to a size is the name with a number before it.
+            return all(str(row.get("layout")).rpartition("*")[2] == row.get(name) for row in self.rows)
         plain = {"width", "parity"} <= set(self.columns) and "vdevs" not in self.columns
         return name == "layout" and plain
 
@@ -122,13 +248,23 @@ class Table:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(rich_table(self.grid()), *(Text(reason) for reason in self.reasons()))
+        head = (Text(line) for line in self.heading())
+        return Group(*head, rich_table(self.grid()), *(Text(reason) for reason in self.reasons()))
 
     def _repr_html_(self) -> str:
-        return html_table(self.grid()) + "".join(f"<p>{html.escape(each)}</p>" for each in self.reasons())
+        head = "".join(f"<p>{html.escape(line)}</p>" for line in self.heading())
+        reasons = "".join(f"<p>{html.escape(each)}</p>" for each in self.reasons())
+        return head + html_table(self.grid()) + reasons
 
     def __str__(self) -> str:
-        return "\n".join((grid_text(self.grid()), *self.reasons()))
+        return "\n".join((*self.heading(), grid_text(self.grid()), *self.reasons()))
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self.rows)} rows of {', '.join(self.columns)}>"
+
+
+def _head(name: str) -> str:
+    return _PRINTED[name][0] if name in _PRINTED else name.removeprefix(TUNABLE)
 
 
 def _printed(name: str, value: Any) -> str:
@@ -136,9 +272,7 @@ def _printed(name: str, value: Any) -> str:
         return ""
     if isinstance(value, str):
         return _WORDS.get(name, str)(value)
-    if name in _PRINTED:
-        return _PRINTED[name][1](value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return _PRINTED[name][1](value) if name in _PRINTED else text_of(name, value)
 
 
 def _is_numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

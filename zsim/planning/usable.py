@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from zsim.base.errors import InputError
+from zsim.base.units import format_both, format_bytes
 from zsim.case.case import Case
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
@@ -37,6 +38,21 @@ def data_share(vdev: VdevSpec, recordsize: int, ashift: int) -> float:
 def usable_bytes(case: Case) -> int:
     """Return how much data a case's pool holds in full records [bytes]."""
     return _usable(case.layout, case)
+
+
+def alloc_of(case: Case, data: int) -> int:
+    """Return the ALLOC of a case's pool that holds so much data in full records [bytes].
+
+    Raises
+    ------
+    InputError
+        When it holds less.
+    """
+    room = usable_bytes(case)
+    if data > room:
+        allowed = f"{case.layout} of {format_both(case.drive_size)} drives holds {format_bytes(room)}"
+        raise InputError("data", format_bytes(data), allowed, "give more or larger drives")
+    return round(case.pool_size * (data / room))
 
 
 def _usable(layout: Layout, case: Case) -> int:

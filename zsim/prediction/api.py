@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import JsonValue
 
 from zsim.base.constants import whole_constant
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
+from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
@@ -34,23 +36,34 @@ from zsim.prediction.summary import (
     totals,
 )
 from zsim.prediction.work import Progress, Work
+from zsim.scenario.asked import scenario_of
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import without_effect
+
+if TYPE_CHECKING:
+    from zsim.scenario.typed import AnyFields
 
 MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
 _HELD: deque[Held] = deque()
 
 
-def predict(scenario: Scenario, on_progress: Progress | None = None) -> Prediction:
+def predict(
+    scenario: Scenario | str | Path | None = None,
+    on_progress: Progress | None = None,
+    **fields: Unpack[AnyFields],
+) -> Prediction:
     """Predict how long a resilver (or scrub) takes, why, and how sure that is.
 
     Parameters
     ----------
-    scenario : Scenario
+    scenario : Scenario, str or Path, optional
+        A scenario, a layout (``"raidz2x6"``) or a scenario file (its name ends in ``.toml``).
     on_progress : callable, optional
-        Called with the share done, 0 to 1, and what is being done.
+        Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
+    **fields
+        Fields of the scenario, over what it states: ``layout="raidz2x6", fill="62%"``.
 
     Returns
     -------
@@ -63,7 +76,9 @@ def predict(scenario: Scenario, on_progress: Progress | None = None) -> Predicti
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
-    return predict_case(case_of(scenario), on_progress)
+    case = case_of(scenario_of(scenario, fields))
+    with watched(on_progress, "predicting") as report:
+        return predict_case(case, report)
 
 
 def case_of(scenario: Scenario) -> Case:

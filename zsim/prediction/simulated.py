@@ -62,25 +62,29 @@ def stated(scenario: Scenario) -> tuple[Stated, ...]:
     ['raidz2x6', '62 %', '18TB']
     """
     return tuple(
-        Stated(field=name, value=value, text=_text(name, value)) for name, value in scenario.stated().items()
+        Stated(field=name, value=value, text=text_of(name, value))
+        for name, value in scenario.stated().items()
     )
 
 
-def _text(name: str, value: Any) -> str:
+def text_of(name: str, value: Any) -> str:
+    """Return the value of a field (SI, plain data) in the units in which a person states it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping) and name in _FORMS:
         return _FORMS[name](value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_text(key, each)}" for key, each in value.items() if each not in (None, ""))
+        return ", ".join(
+            f"{key} {text_of(key, each)}" for key, each in value.items() if each not in (None, "")
+        )
     if isinstance(value, list):
-        return "; ".join(_text(name, each) for each in value)
+        return "; ".join(text_of(name, each) for each in value) or "none"
     return _TEXTS[name](value) if name in _TEXTS else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _load(load: Mapping[str, Any]) -> str:
     """Return a load in its text form: ``random-read,rate=50,size=64K``."""
-    rest = (f"{key}={_text(key, each)}" for key, each in load.items() if key != "kind" and each is not None)
+    rest = (f"{key}={text_of(key, each)}" for key, each in load.items() if key != "kind" and each is not None)
     return ",".join((str(load["kind"]), *rest))
 
 

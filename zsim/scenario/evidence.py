@@ -7,7 +7,7 @@ is simulated is decided in `zsim.prediction`; where it is read from pasted outpu
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,6 +40,23 @@ class FinishedScan(_Observation):
     processed: Bytes | None = Field(None, ge=0, description="bytes repaired or resilvered")
     errors: int | None = Field(None, ge=0, description="errors it reported")
     drives: int | None = Field(None, ge=1, description="drives replaced in one go, where it was a resilver")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            kind: ScanKind,
+            duration: float | str,
+            resolution: float | str = 1.0,
+            end: datetime | str | None = None,
+            alloc: int | str | None = None,
+            processed: int | str | None = None,
+            errors: int | None = None,
+            drives: int | None = None,
+            source: str = "",
+            what: Literal["finished"] = "finished",
+        ) -> None: ...
 
 
 class RunningScan(_Observation):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from pydantic import ValidationError, model_validator
 
@@ -16,6 +16,10 @@ from zsim.scenario import files
 from zsim.scenario.checks import check_scenario
 from zsim.scenario.fields import Fields
 from zsim.scenario.messages import input_error
+
+if TYPE_CHECKING:
+    from zsim.scenario.layout import Layout
+    from zsim.scenario.typed import AnyFields, OtherFields
 
 
 class Scenario(Fields):
@@ -44,9 +48,30 @@ class Scenario(Fields):
         check_scenario(scenario)
         return scenario
 
-    def replaced_by(self, **changes: Any) -> Self:
-        """Return the scenario with some fields set otherwise (None: not stated), checked anew."""
+    if TYPE_CHECKING:  # pydantic's own takes the types after reading: sizes would be no text
+
+        def __init__(self, *, layout: str | Layout, **fields: Unpack[OtherFields]) -> None: ...
+
+    def replaced_by(self, **changes: Unpack[AnyFields]) -> Self:
+        """Return the scenario with some fields set otherwise (None: not stated), checked anew.
+
+        `copy.replace` does the same from Python 3.13 on; ``replace`` alone is a field: drives replaced.
+        """
+        return self.changed(changes)
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """Return the same as `replaced_by` with the changes in a mapping."""
         return type(self).model_validate({**self.stated(), **changes})
+
+    def __replace__(self, **changes: Unpack[AnyFields]) -> Self:
+        return self.changed(changes)
+
+    def __repr__(self) -> str:
+        """Return what is stated, as it would be typed."""
+        told = ", ".join(f"{name}={value!r}" for name, value in self.stated().items())
+        return f"{type(self).__name__}({told})"
+
+    __str__ = __repr__
 
     def with_overrides(self, settings: Iterable[str]) -> Self:
         """Return the scenario with ``KEY=VALUE`` settings applied (`zsim.scenario.files.apply_overrides`)."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -151,6 +152,10 @@ class Port(BaseModel):
         description="drives behind it, counted from 0 in the order of the layout; new: the new ones",
     )
 
+    if TYPE_CHECKING:
+
+        def __init__(self, *, enclosure: str, drives: str | Sequence[int | Literal["new"]]) -> None: ...
+
     @model_validator(mode="before")
     @classmethod
     def _read_text(cls, value: Any) -> Any:
@@ -244,6 +249,19 @@ class Load(BaseModel):
     think: Seconds | None = Field(None, description="mean pause of a thread between answer and next request")
     size: Bytes | None = Field(None, description="size of a request; the record size if not given")
     hours: HoursField | None = Field(None, description="when the load is on, such as mon-fri 08:00-18:00")
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            kind: Literal["random-read", "sequential-read", "sync-write", "async-write"],
+            rate: float | None = None,
+            threads: int | None = None,
+            think: float | str | None = None,
+            size: int | str | None = None,
+            hours: Hours | str | None = None,
+        ) -> None: ...
 
     @model_validator(mode="before")
     @classmethod

@@ -7,15 +7,20 @@ from typing import Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import exclusive, known_so_far, print_json, progress, show
+from zsim.cli.common import exclusive, known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 
 
 @click.command("compare")
 @click.argument("asked", metavar="LAYOUT|FILE.toml...", nargs=-1, required=True)
 @click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
 @click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds so much data: 40T.")
+@click.option("--data", metavar="SIZE", help="Equal data: store so much on each, repeated until it fits.")
+@click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
+@click.option("--plot", metavar="FILE", help="Draw the intervals: FILE.svg, FILE.png or FILE.pdf.")
+@click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
@@ -23,28 +28,35 @@ def command(
     asked: tuple[str, ...],
     drives: str | None,
     usable: str | None,
+    data: str | None,
+    output: str | None,
+    plot: str | None,
+    report: str | None,
     jobs: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Compare layouts or scenario files side by side.
 
-    The other flags hold for all of them.  Usable space counts full records, parity and padding taken off.
+    The other flags hold for all of them.  Usable space and data count full records, parity and padding taken
+    off.  With --data every pool stores the same, and how full it is follows from that.
     """
     from zsim.base.units import parse_bytes
     from zsim.cli.common import whole_number
     from zsim.planning.api import compare
 
     exclusive({"--drives": drives, "--usable": usable})
+    exclusive({"--usable": usable, "--data": data})
+    check_table_outputs(output, plot, report)
+    stored = None if data is None else parse_bytes(data, "--data")
     number = whole_number(drives, "--drives", 1)
     space = None if usable is None else parse_bytes(usable, "--usable")
     workers = whole_number(jobs, "--jobs", 1)
     common = stated_fields(given)
     if "layout" in common:
         raise InputError("layout", common["layout"], "layouts need no flag here", "write zsim compare LAYOUT")
-    with known_so_far(as_json), announced_compilation(), progress("comparing") as report:
-        table = compare(*asked, drives=number, usable=space, jobs=workers, on_progress=report, **common)
-    if as_json:
-        print_json(table.to_dict())
-    else:
-        show(table)
+    with known_so_far(as_json), announced_compilation(), progress("comparing") as told:
+        table = compare(
+            *asked, drives=number, usable=space, data=stored, jobs=workers, on_progress=told, **common
+        )
+    hand_over_table(table, as_json, output, plot, report)

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from zsim.cli.common import known_so_far, print_json, progress, show
+from zsim.cli.common import known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.forecasts.ranges import values_of
+from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
 
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
@@ -28,6 +29,15 @@ NOTHING_ANSWERED = 1
 @click.option("--shard", metavar="I/N", help="With a store FILE.sqlite: do only this part of the work.")
 @click.option("--dask", metavar="ADDRESS", help="With a store FILE.sqlite: a dask cluster does the work.")
 @click.option("--plot", metavar="FILE", help="Draw time over the first axis: FILE.svg, FILE.png or FILE.pdf.")
+@click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
+@click.option(
+    "--axis",
+    "axis",
+    metavar="FIELD=VALUES",
+    multiple=True,
+    help="Any field as an axis: tunables.zfs_vdev_scrub_max_active=1,3,10; with semicolons where values have "
+    "commas: load='none;random-read,rate=50'. May be repeated.",
+)
 @click.option("--jobs", metavar="N", help="Processes; by default one a core if there are many scenarios.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @scenario_options
@@ -40,6 +50,8 @@ def command(
     shard: str | None,
     dask: str | None,
     plot: str | None,
+    report: str | None,
+    axis: tuple[str, ...],
     jobs: str | None,
     as_json: bool,
     **given: Any,
@@ -58,21 +70,17 @@ def command(
         act(action, as_json)
         return
 
-    check_outputs(output, plot, store)
+    check_table_outputs(output, plot, report, store)
     check_shared(store, shard, dask)
     workers = whole_number(jobs, "--jobs", 1)
-    axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS})
+    axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
     again = f"the same command resumes from {store}" if store else "with --store FILE.jsonl it can be resumed"
-    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as report:
+    with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as told:
         if store is not None and store.endswith(".sqlite"):
-            table = studied(store, axes, shard, dask, workers, report)
+            table = studied(store, axes, shard, dask, workers, told)
         else:
-            table = sweep(store=store, jobs=workers, on_progress=report, **axes)
-    write(table, output, plot)
-    if as_json:
-        print_json(table.to_dict())
-    else:
-        show(table)
+            table = sweep(store=store, jobs=workers, on_progress=told, **axes)
+    hand_over_table(table, as_json, output, plot, report)
     if len(table) and all(row.get("refused") is not None for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)
 
@@ -102,35 +110,34 @@ def whole(text: str, name: str) -> int:
     return number
 
 
-def check_outputs(output: str | None, plot: str | None, store: str | None) -> None:
-    """Refuse file names that cannot be written before anything is computed."""
-    from zsim.base.files import check_ending, check_writable
+def more_axes(given: tuple[str, ...]) -> dict[str, list[object]]:
+    """Return the axes of ``--axis FIELD=VALUES``.
 
-    endings = (
-        (output, (".csv", ".json", ".parquet")),
-        (plot, (".svg", ".png", ".pdf")),
-        (store, (".jsonl", ".sqlite")),
-    )
-    for path, allowed in endings:
-        if path is not None:
-            check_ending(path, allowed)
-            check_writable(path)
+    Values are divided by semicolons, or where there is none by commas, and ranges are spelled out; ``none``
+    is no load, or a field that is not stated.
+
+    Raises
+    ------
+    InputError
+        When one is not FIELD=VALUES.
+    """
+    from zsim.cli.common import key_value
+
+    axes: dict[str, list[object]] = {}
+    for text in given:
+        name, values = key_value(text, "--axis")
+        name = name.replace("-", "_") if "." not in name else name
+        several = [each.strip() for each in values.split(";")] if ";" in values else None
+        if several is None and name in LISTS:
+            several = [values]
+        found = values_of(values, name) if several is None else several
+        axes[name] = [_none_of(name) if each.lower() == "none" else each for each in found]
+    return axes
 
 
-def write(table: Any, output: str | None, plot: str | None) -> None:
-    """Write the table and its picture, if asked for."""
-    import json
+LISTS = ("load", "ports", "slow", "evidence")
+"""Fields whose values have commas of their own."""
 
-    from zsim.base.files import replace_file
-    from zsim.report.tables import to_csv
 
-    if output is not None and output.endswith(".parquet"):
-        from zsim.report.columns import columns_of, save_columns
-
-        save_columns(columns_of(table.columns, table.rows), output)
-    elif output is not None:
-        whole_table = json.dumps(table.to_dict(), indent=2) + "\n"
-        text = whole_table if output.endswith(".json") else to_csv(table.raw_grid())
-        replace_file(output, text.encode())
-    if plot is not None:
-        table.save_plot(plot)
+def _none_of(name: str) -> object:
+    return () if name in LISTS else None

@@ -76,7 +76,7 @@ class ImportedPool:
         if self.progress is not None:
             lines.append(_comment(f"scan: {scan_words(self.progress)}"))
         lines += [_comment(f"note: {note}") for note in self.notes]
-        return "\n".join(lines) + "\n\n" + self.scenario.replaced_by(**(named or {})).to_toml()
+        return "\n".join(lines) + "\n\n" + self.scenario.changed(named or {}).to_toml()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; numbers in SI."""

@@ -13,12 +13,10 @@ from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answer, answers
 from zsim.planning.store.keys import Shard, key_of, sources
 from zsim.planning.store.sqlite import Store
-from zsim.planning.sweep import layout_of, points
+from zsim.planning.sweep import fields_of, points
 from zsim.planning.table import NOT_RUN, Table, TableInterrupted
 from zsim.planning.usable import usable_bytes
 from zsim.scenario.model import Scenario
-
-SHAPE = ("width", "parity")
 
 
 def study(
@@ -98,9 +96,7 @@ def _found(
 
 def _row(point: Row) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
-    fields = {name: value for name, value in point.items() if name not in SHAPE}
-    if "width" in point:
-        fields["layout"] = layout_of(point["width"], point["parity"])
+    fields = fields_of(point, {})
     try:
         scenario = Scenario.from_dict(fields)
         case = resolve(scenario)

@@ -41,7 +41,7 @@ Progress = Callable[[float, str], None]
 
 def facts(scenario: Scenario) -> Case:
     """Return the case of a pool with its assumptions, whatever it says of a replacement left out."""
-    return case_of(scenario.replaced_by(operation="scrub", **dict.fromkeys(FOR_REPLACEMENT)))
+    return case_of(scenario.changed({"operation": "scrub", **dict.fromkeys(FOR_REPLACEMENT)}))
 
 
 def in_worlds(answer: Quantiles) -> F64:
@@ -210,7 +210,7 @@ class Passes:
         return scenario.replaced_by(layout=str(turned), vdevs=None)
 
     def _predicted(self, scenario: Scenario, changes: Mapping[str, Any]) -> Prediction:
-        stated = scenario.replaced_by(**(dict.fromkeys(FOR_REPLACEMENT) | dict(changes)))
+        stated = scenario.changed(dict.fromkeys(FOR_REPLACEMENT) | dict(changes))
         key = json.dumps(stated.stated(), sort_keys=True)
         if key not in self.predictions:
             report = self.on_progress

@@ -173,6 +173,25 @@ class Prediction(Answer):
     def _repr_html_(self) -> str:
         return brief_html(self)
 
+    def to_frame(self, part: str = "answer") -> Any:
+        """Return a part of the answer as a pandas data frame; pandas must be installed.
+
+        Parameters
+        ----------
+        part : str
+            ``"answer"``: one row of what was stated, the quantiles [s], the bottleneck and the bytes;
+            ``"progress"``, ``"leaves"``, ``"phases"``, ``"breakdown"``, ``"clients"``, ``"drivers"``,
+            ``"evidence"``, ``"assumptions"``: a row each, columns as in the records.
+
+        Raises
+        ------
+        InputError
+            When there is no such part, or pandas is not installed.
+        """
+        from zsim.prediction.answer.frames import frame
+
+        return frame(self, part)
+
     def plot(self) -> Figure:
         """Return a matplotlib figure: progress, how busy the drives are, and where the time goes."""
         from zsim.prediction.answer.drawing import figure

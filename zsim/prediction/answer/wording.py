@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from zsim.base.constants import constant
@@ -21,7 +21,8 @@ from zsim.prediction.answer.records import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Console, ConsoleOptions, Group, RenderableType
+    from rich.measure import Measurement
     from rich.table import Table
 
 TEXT_WIDTH = 100
@@ -348,19 +349,82 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))
 
 
-def rich_table(grid: Grid) -> Table:
-    """Return a grid as a rich table without a frame."""
+def rich_table(grid: Grid) -> FittedTable:
+    """Return a grid as a rich renderable without a frame, which fits the width it is printed in."""
+    return FittedTable(grid)
+
+
+class FittedTable:
+    """A grid that is printed in one table, or in several below each other where the width is small.
+
+    A number is never cut and a word never broken: columns that do not fit go into a table of their own,
+    which repeats the first column.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        for number, part in enumerate(fitted(self.grid, options.max_width)):
+            if number:
+                yield ""
+            yield _rich_table(part)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        least = _least_widths(self.grid)
+        return Measurement(min(max(least, default=1), options.max_width), options.max_width)
+
+
+GAP = 2
+
+
+def _least_widths(grid: Grid) -> list[int]:
+    """Return how narrow each column may be: as its longest number, or its longest word."""
+    cells = [[name, *(row[place] for row in grid.rows)] for place, name in enumerate(grid.head)]
+    return [
+        max(
+            len(part)
+            for cell in column
+            for part in ([cell] if place in grid.numeric else [*cell.split(), ""])
+        )
+        for place, column in enumerate(cells)
+    ]
+
+
+def fitted(grid: Grid, width: int) -> list[Grid]:
+    """Return a grid as grids of which each fits a width; one column alone may be wider."""
+    least = _least_widths(grid)
+    # rich keeps the gap of the last column as well.
+    if not least or sum(least) + GAP * len(least) <= width:
+        return [grid]
+    parts, here, used = [], [0], least[0] + GAP
+    for place in range(1, len(least)):
+        if used + GAP + least[place] > width and len(here) > 1:
+            parts.append(here)
+            here, used = [0], least[0] + GAP
+        here.append(place)
+        used += GAP + least[place]
+    return [_columns(grid, chosen) for chosen in [*parts, here]]
+
+
+def _columns(grid: Grid, chosen: Sequence[int]) -> Grid:
+    numeric = frozenset(number for number, place in enumerate(chosen) if place in grid.numeric)
+    rows = tuple(tuple(row[place] for place in chosen) for row in grid.rows)
+    return Grid(tuple(grid.head[place] for place in chosen), rows, numeric)
+
+
+def _rich_table(grid: Grid) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for number, name in enumerate(grid.head):
-        is_number = number in grid.numeric
-        # A name is told whole, over two lines if need be.
-        if is_number:
-            table.add_column(name, justify="right", no_wrap=True)
+    table = Table(box=None, padding=(0, GAP, 0, 0), header_style="dim", pad_edge=False)
+    for place, (name, least) in enumerate(zip(grid.head, _least_widths(grid), strict=True)):
+        if place in grid.numeric:
+            table.add_column(name, justify="right", no_wrap=True, min_width=least)
         else:
-            table.add_column(name, overflow="fold")
+            table.add_column(name, overflow="fold", min_width=least)
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     return table

@@ -1,0 +1,203 @@
+"""Tables: never a number cut, what is the same in all rows above, files and frames, equal data, any axis."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zsim.base.errors import InputError
+from zsim.cli.forecasts.sweep import more_axes
+from zsim.planning.compare import compare
+from zsim.planning.page import table_page
+from zsim.planning.rows import ANSWER
+from zsim.planning.sweep import fields_of, sweep
+from zsim.planning.table import Table
+from zsim.prediction.answer.wording import Grid, fitted, grid_text
+
+COLUMNS = ("layout", "fill", "drive_size", "load", *ANSWER, "refused")
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    usual = {
+        "layout": "raidz2x6", "fill": 0.5, "drive_size": 18 * 10**12, "load": None,
+        "p10_s": 10_000.0, "p50_s": 20_000.0, "p90_s": 90_000.0, "bottleneck": "the source drives",
+        "utilisation": 0.9, "resilvered_bytes": 1 << 40, "read_bytes": 1 << 42, "refused": None,
+    }  # fmt: skip
+    return usual | changes
+
+
+TABLE = Table(
+    COLUMNS,
+    (
+        row(),
+        row(fill=0.8, p50_s=30_000.0),
+        row(fill=0.3, p50_s=None, refused="too full"),
+        row(fill=0.9, p50_s=9e3),
+    ),
+)
+
+
+@pytest.mark.parametrize("width", [30, 44, 60, 80, 100, 200])
+def test_a_number_is_never_cut_and_no_line_is_too_long(width: int) -> None:
+    grid = TABLE.grid()
+    text = grid_text(grid, width)
+    assert max(map(len, text.splitlines())) <= width
+    flat = re.sub(r"\s+", " ", text)
+    for place in grid.numeric:
+        for line in grid.rows:
+            assert line[place] in flat
+    assert "…" not in text
+
+
+def test_columns_that_do_not_fit_go_below_with_the_first_one_repeated() -> None:
+    grid = Grid(("name", "a", "b"), (("raidz2x6", "123456", "654321"),), frozenset({1, 2}))
+    assert fitted(grid, 80) == [grid]
+    first, second = fitted(grid, 20)
+    assert (first.head, second.head) == (("name", "a"), ("name", "b"))
+    assert second.rows == (("raidz2x6", "654321"),)
+    assert second.numeric == {1}
+
+
+def test_names_are_not_broken() -> None:
+    grid = Grid(("name", "a"), (("draid2:8d:90c:4s", "123456"),), frozenset({1}))
+    for width in (20, 26, 40):
+        assert "draid2:8d:90c:4s" in grid_text(grid, width)
+
+
+def test_what_all_rows_have_stands_above() -> None:
+    (line,) = TABLE.heading()
+    assert line.startswith("All: layout raidz2x6; drive_size 18TB; bottleneck sources;")
+    assert "layout" not in TABLE.grid().head
+    assert "p10" in TABLE.grid().head, "quantiles stay"
+    assert Table(COLUMNS, (row(),)).heading() == (), "one row has nothing in common with others"
+    assert Table(COLUMNS, (row(),), {"memory": 1 << 34}).heading() == ("All: memory 16G.",)
+    assert "18TB" in TABLE._repr_html_()
+    assert "18000000000000" not in TABLE._repr_html_()
+
+
+def test_rows_and_columns_are_found_by_place_and_name() -> None:
+    assert TABLE["fill"] == [0.5, 0.8, 0.3, 0.9]
+    assert TABLE[1]["fill"] == 0.8
+    assert len(TABLE) == 4
+    with pytest.raises(InputError, match="nonsense"):
+        TABLE["nonsense"]
+
+
+def test_rows_are_sorted_and_those_without_a_value_come_last() -> None:
+    assert TABLE.sort("p50_s")["fill"] == [0.9, 0.5, 0.8, 0.3]
+    assert TABLE.sort("p50_s", reverse=True)["fill"] == [0.8, 0.5, 0.9, 0.3]
+    with pytest.raises(InputError):
+        TABLE.sort("nonsense")
+
+
+def test_a_table_is_written_as_the_name_ends(tmp_path: Path) -> None:
+    TABLE.save(tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == TABLE.to_csv()
+    assert TABLE.to_csv().splitlines()[1].startswith("raidz2x6,0.5,18000000000000,,10000.0,")
+    TABLE.save(tmp_path / "t.json")
+    data = json.loads((tmp_path / "t.json").read_text())
+    assert data["schema_version"] == 1
+    assert data["rows"][0]["drive_size"] == 18 * 10**12
+    assert {"zsim", "code"} <= set(data["provenance"])
+    with pytest.raises(InputError):
+        TABLE.save(tmp_path / "t.xls")
+
+
+def test_the_page_of_a_table_stands_alone() -> None:
+    page = table_page(TABLE)
+    assert "<svg" in page
+    assert "18TB" in page
+    assert "too full" in page
+    assert "http" not in re.sub(
+        r'(xmlns|xlink|href="#)[^ >]*|http://www\.w3\.org[^"]*|http://purl[^"]*|https://matplotlib[^"<]*',
+        "",
+        page,
+    )
+
+
+def test_data_frames_have_rows_and_axes() -> None:
+    pytest.importorskip("pandas")
+    frame = TABLE.to_frame()
+    assert list(frame.columns) == list(COLUMNS)
+    assert TABLE.axes == ("fill",)
+    pytest.importorskip("xarray")
+    assert TABLE.to_xarray()["p50_s"].dims == ("fill",)
+
+
+# Equal data.
+
+
+def test_equal_data_is_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zsim.planning.compare.answers", lambda scenarios, jobs: iter(()))
+    table = compare("raidz2x6", "raidz1x3", "mirror2", "draid2:8d:41c:2s", data=100 << 40, drive_size="18TB")
+    for stored in table["data_bytes"]:
+        assert stored == pytest.approx(100 << 40, rel=1e-3)
+    twelve = compare("raidz2x6", "mirror2", data=40 << 40, drives=12, drive_size="18TB")
+    assert twelve["drives"] == [12, 12]
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"data": 1 << 40, "fill": 0.5}, "fill"),
+        ({"data": 1 << 40, "usable": 1 << 40}, "usable"),
+        ({"data": 1 << 50, "drives": 6}, "data"),
+    ],
+)
+def test_equal_data_that_cannot_be_is_refused(asked: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        compare("raidz2x6", drive_size="4TB", **asked)
+
+
+# Any field as an axis.
+
+
+def test_axes_of_the_command_line_divide_values() -> None:
+    assert more_axes(("tunables.zfs_vdev_scrub_max_active=1,3", "history=home-nas,vm-host")) == {
+        "tunables.zfs_vdev_scrub_max_active": ["1", "3"],
+        "history": ["home-nas", "vm-host"],
+    }
+    assert more_axes(("load=none;random-read,rate=50",)) == {"load": [(), "random-read,rate=50"]}
+    assert more_axes(("load=random-read,rate=50",)) == {"load": ["random-read,rate=50"]}
+    assert more_axes(("new-drive=none;wd40efax",)) == {"new_drive": [None, "wd40efax"]}
+
+
+def test_tunables_are_axes_one_by_one() -> None:
+    point = {"layout": "mirror2", "tunables.a": "3", "tunables.b": None}
+    assert fields_of(point, {"tunables": {"c": 1}}) == {"layout": "mirror2", "tunables": {"c": 1, "a": 3}}
+    assert fields_of({"width": 6, "parity": 2}, {}) == {"layout": "raidz2x6"}
+
+
+def test_loads_and_tunables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zsim.planning.sweep.answers", lambda scenarios, jobs: iter(()))
+    axes = {"tunables.zfs_vdev_scrub_max_active": [1, 3], "load": [(), "random-read,rate=5"]}
+    table = sweep(layout="mirror2", drive_size="4TB", **axes)
+    assert len(table) == 4
+    assert [load for load in table["load"] if load] != []
+    assert table.axes == ("tunables.zfs_vdev_scrub_max_active", "load")
+
+
+# Scripts without a main guard.
+
+PROGRAM = """
+import zsim
+table = zsim.compare("mirror2", "raidz1x3", "raidz1x4", "raidz2x4", "raidz2x5", "raidz2x6",
+                     fill=0.0004, drive_size="1TB", jobs=2)
+print(len(table), table[0]["p50_s"] > 0)
+"""
+
+
+@pytest.mark.parametrize("how", ["stdin", "file"])
+def test_a_plain_script_compares_many_layouts(how: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(PROGRAM)
+    asked = [sys.executable, "-"] if how == "stdin" else [sys.executable, str(tmp_path / "script.py")]
+    given = PROGRAM if how == "stdin" else None
+    found = subprocess.run(asked, input=given, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert found.stdout.split() == ["6", "True"], found.stderr
+    assert found.stderr == ""

@@ -1,0 +1,34 @@
+# ruff: noqa: T201
+"""What a user writes, under strict type checkers."""
+
+from pathlib import Path
+
+import zsim
+
+scenario = zsim.Scenario(
+    layout="raidz2x6",
+    fill=0.62,
+    drive_size="18TB",
+    recordsize="128K",
+    memory=16 << 30,
+    tunables={"zfs_vdev_scrub_max_active": 5},
+    load=["random-read,rate=50,size=64K", zsim.Load(kind="sync-write", rate=5, size="16K")],
+    ports=[zsim.Port(enclosure="port-multiplier-cbs", drives="1,2")],
+    evidence=["scrub=25h17m", zsim.FinishedScan(kind="scrub", duration="25h")],
+)
+fuller: zsim.Scenario = scenario.replaced_by(fill="80%", load=None)
+prediction: zsim.Prediction = zsim.predict(scenario)
+again = zsim.predict(layout="raidz2x6", fill="62%", drive_size="18TB")
+third = zsim.predict("raidz2x6", fill=0.62)
+hours: float = prediction.resilver_s.p50 / 3600
+for point in prediction.progress:
+    share: float = point.fraction
+for leaf in prediction.leaves:
+    print(leaf.role, leaf.utilisation)
+table: zsim.Table = zsim.compare(
+    "raidz2x6", "mirror2", Path("pool.toml"), fill=0.5, drive_size="18TB", jobs=1
+)
+print(table["p50_s"], table[0], table.sort("p50_s").to_csv())
+swept = zsim.sweep(layout="raidz2x6", fill=[0.3, 0.6], jobs=1)
+print(len(swept), prediction.explain(), repr(fuller), again, third, hours)
+prediction.save_plot("answer.svg")

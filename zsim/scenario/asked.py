@@ -1,0 +1,47 @@
+"""What a caller asks for, as a scenario: a layout, a file, a scenario, and fields over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from zsim.base.errors import InputError
+from zsim.scenario.layout import FORMS
+from zsim.scenario.model import Scenario
+
+
+def scenario_of(asked: str | Path | Scenario | None, fields: Mapping[str, object]) -> Scenario:
+    """Return the scenario that a layout, a file or a scenario stands for, with `fields` over it.
+
+    Parameters
+    ----------
+    asked : str, Path or Scenario, optional
+        A layout (``"raidz2x6"``), a scenario file (its name ends in ``.toml``) or a scenario; None: the
+        fields alone.
+    fields : mapping
+        Fields of the scenario.  ``fill`` puts ``alloc`` aside and the other way round.
+
+    Raises
+    ------
+    InputError
+        When there is no layout, or something cannot be used.
+
+    Examples
+    --------
+    >>> scenario_of("raidz2x6", {"fill": "62%"})
+    Scenario(layout='raidz2x6', fill=0.62)
+    """
+    given = dict(fields)
+    if "fill" in given or "alloc" in given:
+        given = {"fill": None, "alloc": None, **given}
+    if isinstance(asked, Scenario):
+        return Scenario.from_dict({**asked.stated(), **given})
+    if isinstance(asked, Path) or (asked is not None and asked.endswith(".toml")):
+        return Scenario.from_dict({**Scenario.read(asked).stated(), **given})
+    if asked is None and given.get("layout") is None:
+        raise InputError("layout", None, FORMS, 'give a scenario, or layout="raidz2x6"')
+    if asked is None:
+        return Scenario.from_dict(given)
+    if given.get("layout") is not None:
+        raise InputError("layout", str(given["layout"]), f"{asked!r} is the layout", "give one of the two")
+    return Scenario.from_dict({**given, "layout": asked})

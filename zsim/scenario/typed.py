@@ -1,0 +1,74 @@
+"""What the fields of a scenario take, for type checkers: text with units is as good as a number in SI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
+    from zsim.scenario.layout import Layout
+    from zsim.scenario.parts import Load, Port
+    from zsim.scenario.slow import SlowDrive
+
+Size: TypeAlias = int | str
+"""A size [bytes], or text such as ``"128K"`` or ``"18TB"``."""
+Share: TypeAlias = float | str
+"""A number from 0 to 1, or text such as ``"62%"``."""
+Record: TypeAlias = Mapping[str, object]
+Loads: TypeAlias = "str | Load | Record | Sequence[str | Load | Record]"
+Ports: TypeAlias = "str | Port | Record | Sequence[str | Port | Record]"
+SlowDrives: TypeAlias = "str | SlowDrive | Record | Sequence[str | SlowDrive | Record]"
+Seen: TypeAlias = "str | FinishedScan | RunningScan | DriveActivity | Benchmark | Record"
+
+
+class OtherFields(TypedDict, total=False):
+    """Every field of a scenario but its layout; None: not stated."""
+
+    vdevs: int | None
+    fill: Share | None
+    alloc: Size | None
+    drive: str | None
+    drive_size: Size | None
+    new_drive: str | None
+    new_drive_size: Size | None
+    write_cache: bool | None
+    recordsize: Size | None
+    frag: Share | None
+    ashift: int | None
+    memory: Size | None
+    cpus: int | None
+    release: str | None
+    hz: int | None
+    tunables: Mapping[str, int | float | str] | None
+    order: Literal["auto", "legacy", "sorted"] | None
+    operation: Literal["resilver", "scrub", "rebuild"] | None
+    replace: int | None
+    old_drive: Literal["missing", "online", "overwritten"] | None
+    second_at: Share | None
+    target: Literal["new-drive", "distributed-spare"] | None
+    enclosure: str | None
+    ports: Ports | None
+    slow: SlowDrives | None
+    history: str | None
+    block_list: str | None
+    blocks: str | None
+    metaslabs: str | None
+    load: Loads | None
+    evidence: Seen | Sequence[Seen] | None
+    begins: str | int | None
+    engine: Literal["compiled", "reference"] | None
+    exact: bool | None
+    precision: Share | None
+    seed: int | None
+
+
+class AnyFields(OtherFields, total=False):
+    """Every field of a scenario."""
+
+    layout: str | Layout
+
+
+Asked: TypeAlias = "str | Path"
+"""A layout, or the file of a scenario."""
