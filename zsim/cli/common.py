@@ -95,6 +95,7 @@ def known_so_far(as_json: bool, go_on: str = "") -> Iterator[None]:
         if partial is not None and not as_json:
             notice(f"interrupted; what follows is known so far{go_on}")
             show(partial)
+        stop.go_on = go_on  # type: ignore[attr-defined]
         raise
 
 

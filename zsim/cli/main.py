@@ -151,7 +151,7 @@ def path_sentence(error: OSError) -> str:
 def explain(error: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code for an exception that ended a command."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        return "interrupted; nothing was written", EXIT_INTERRUPTED
+        return f"interrupted{getattr(error, 'go_on', '') or '; nothing was written'}", EXIT_INTERRUPTED
     if isinstance(error, InputError):
         return one_line(error), EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):

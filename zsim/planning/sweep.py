@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -148,7 +149,7 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
     return {**point, **_parsed({**common, **fields}, point), **facts}
 
 
-def fields_of(point: Mapping[str, Any], common: Mapping[str, Any]) -> Row:
+def fields_of(point: Row, common: Mapping[str, Any]) -> Row:
     """Return the fields of the scenario that a combination states."""
     plain = [name for name in point if name not in SHAPE and not name.startswith(TUNABLE)]
     fields = {name: point[name] for name in plain}
@@ -158,21 +159,19 @@ def fields_of(point: Mapping[str, Any], common: Mapping[str, Any]) -> Row:
         if name.startswith(TUNABLE) and value is not None
     }
     if tunables:
-        fields["tunables"] = {**(fields.get("tunables") or common.get("tunables") or {}), **tunables}
+        fields["tunables"] = {**dict(fields.get("tunables") or common.get("tunables") or ()), **tunables}
     if "width" in point:
         fields["layout"] = layout_of(point["width"], point["parity"])
     return fields
 
 
-def number(value: Any) -> Any:
+def number(value: object) -> object:
     """Return the value of a tunable as the number that its text is."""
     if not isinstance(value, str):
         return value
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(value)
-        except ValueError:
-            continue
     return value
 
 

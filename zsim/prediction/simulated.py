@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from zsim.base.units import (
     format_bytes_exactly,
@@ -23,7 +22,7 @@ from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 
 BINARY = 1 << 30
-Formats = Mapping[str, Callable[[Any], str]]
+Formats = Mapping[str, Callable[..., str]]
 
 
 def capacity(size: int) -> str:
@@ -67,7 +66,7 @@ def stated(scenario: Scenario) -> tuple[Stated, ...]:
     )
 
 
-def text_of(name: str, value: Any) -> str:
+def text_of(name: str, value: object) -> str:
     """Return the value of a field (SI, plain data) in the units in which a person states it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -82,7 +81,7 @@ def text_of(name: str, value: Any) -> str:
     return _TEXTS[name](value) if name in _TEXTS else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _load(load: Mapping[str, Any]) -> str:
+def _load(load: Mapping[str, object]) -> str:
     """Return a load in its text form: ``random-read,rate=50,size=64K``."""
     rest = (f"{key}={text_of(key, each)}" for key, each in load.items() if key != "kind" and each is not None)
     return ",".join((str(load["kind"]), *rest))
@@ -133,9 +132,9 @@ _WHY = {
 """Why a value is sampled, where the reason of the default would not tell."""
 
 
-def _in_world(each: Default, world: Case) -> tuple[Any, str]:
+def _in_world(each: Default, world: Case) -> tuple[object, str]:
     """Return the value of a field in the world shown, in SI and as a person reads it."""
-    found: dict[str, tuple[Any, str]] = {
+    found: dict[str, tuple[object, str]] = {
         "release": (world.release.name, world.release.name),
         "drive": (world.drive.name, world.drive.name),
         "new_drive": (world.new_drive.name, world.new_drive.name),
@@ -148,7 +147,7 @@ def _in_world(each: Default, world: Case) -> tuple[Any, str]:
     }
     if each.field == "recordsize" and world.scenario.block_list is None:
         sizes = record_sizes(world, world.history)
-        value: Any = sizes[0] if len(sizes) == 1 else sizes
+        value: object = sizes[0] if len(sizes) == 1 else sizes
         return value, record_span(world, world.history)
     return found.get(each.field, (each.value, each.text))
 
@@ -180,15 +179,15 @@ def _range_of(field: str, world: Case, varied: Mapping[str, Unknown]) -> str:
     return f"a factor of {math.exp(max(spreads)):.2g} either way" if spreads else ""
 
 
-def _names(values: list[Any]) -> str:
+def _names(values: list[object]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def _span(form: Callable[[Any], str]) -> Callable[[list[Any]], str]:
+def _span(form: Callable[..., str]) -> Callable[..., str]:
     return lambda values: f"{form(min(values))} to {form(max(values))}"
 
 
-_CHOICES: Mapping[str, Callable[[list[Any]], str]] = {
+_CHOICES: Mapping[str, Callable[..., str]] = {
     "drive_size": _span(format_drive_size),
     "fill": _span(format_fraction),
     "history": lambda values: f"{len(values)} uses, {values[0]} to {values[-1]}",

@@ -74,7 +74,9 @@ def command(
     check_shared(store, shard, dask)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
-    again = f"the same command resumes from {store}" if store else "with --store FILE.jsonl it can be resumed"
+    again = "no file was written; with --store FILE.jsonl it can be resumed"
+    if store:
+        again = f"what is finished is kept in {store}: the same command goes on from there"
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as told:
         if store is not None and store.endswith(".sqlite"):
             table = studied(store, axes, shard, dask, workers, told)
