@@ -170,7 +170,7 @@ def test_toml_goes_through_a_pipe_into_a_scenario(tmp_path, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("", "nothing came from it"), ("  pool: tank\n", "no scenario in TOML")]
+    ("text", "words"), [("", "nothing came from it"), ("  pool: tank\n", "it is not TOML")]
 )
 def test_what_is_no_scenario_on_the_standard_input(text, words, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from zsim.base.errors import InputError
+from zsim.base.reading import facts_of, is_directory, is_plain_file
+
+FIELD, ANOTHER = "output file", "name another file"
 
 
 def replace_file(path: str | Path, content: bytes) -> None:
@@ -25,22 +29,41 @@ def replace_file(path: str | Path, content: bytes) -> None:
     InputError
         If the directory does not exist, cannot be written to, or `path` is a directory.
     """
-    target = Path(path)
-    temporary: str | None = None
+    replace_files({path: content})
+
+
+def replace_files(contents: Mapping[str | Path, bytes]) -> None:
+    """Write several files that belong together: all of them are written before the first one is renamed.
+
+    Parameters
+    ----------
+    contents : mapping of str or Path to bytes
+        The last is renamed last: the one that names the others.
+
+    Raises
+    ------
+    InputError
+        As `replace_file` does; then none is there.
+    """
+    ready: list[tuple[str, Path]] = []
+    target = Path()
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
+        for target, content in ((Path(path), content) for path, content in contents.items()):
+            _refuse_what_is_no_file(target)
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
+            ready.append((temporary, target))
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            Path(temporary).chmod(0o666 & ~_umask())
+        for temporary, target in ready:
+            Path(temporary).replace(target)
     except BaseException as error:
-        if temporary is not None:
+        for temporary, _ in ready:
             Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
             allowed = f"a file that can be written ({(error.strerror or 'refused').lower()})"
-            raise InputError(
-                "output file", str(path), allowed, "name another file or make its directory"
-            ) from error
+            remedy = "name another file or make its directory"
+            raise InputError(FIELD, str(target), allowed, remedy) from error
         raise
 
 
@@ -48,18 +71,55 @@ def check_ending(path: str | Path, endings: Sequence[str]) -> None:
     """Raise InputError unless the name ends in one of `endings` (letter case does not matter)."""
     if Path(path).suffix.lower() not in endings:
         allowed = f"its name must end in {' or '.join(endings)}"
-        raise InputError("output file", str(path), allowed, f"name it for instance result{endings[0]}")
+        raise InputError(FIELD, str(path), allowed, f"name it for instance result{endings[0]}")
 
 
 def check_writable(path: str | Path) -> None:
     """Raise InputError if `replace_file` could not write `path`: before a long computation, not after it."""
     target = Path(path)
-    if target.is_dir():
-        raise InputError("output file", str(path), "it is a directory", "name a file in it")
-    if not target.parent.is_dir():
-        raise InputError("output file", str(path), "its directory does not exist", "make the directory first")
+    _refuse_what_is_no_file(target)
+    if not is_directory(facts_of(target.parent, FIELD, ANOTHER)):
+        raise InputError(FIELD, str(path), "its directory does not exist", "make the directory first")
     if not os.access(target.parent, os.W_OK):
-        raise InputError("output file", str(path), "its directory cannot be written to", "name another one")
+        raise InputError(FIELD, str(path), "its directory cannot be written to", "name another one")
+
+
+def append_line(path: str | Path, line: str, field: str = FIELD) -> None:
+    """Append one line to a file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; what a full disk took of the line is cut off again.
+    """
+    content = (line + "\n").encode("utf-8", "backslashreplace")
+    _refuse_what_is_no_file(Path(path))
+    handle, before = -1, None
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        before = os.fstat(handle).st_size
+        if before and os.lseek(handle, before - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n":
+            content = b"\n" + content  # after a line that its writer could not finish
+        written = os.write(handle, content)
+        reason = "" if written == len(content) else "no space left on the device"
+    except OSError as error:
+        reason = (error.strerror or "it cannot be written").lower()
+    if reason and before is not None:
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, before)
+    if handle >= 0:
+        os.close(handle)
+    if reason:
+        raise InputError(field, str(path), reason, ANOTHER)
+
+
+def _refuse_what_is_no_file(target: Path) -> None:
+    """Refuse directories, devices and pipes: what is renamed over them would take their place."""
+    facts = facts_of(target, FIELD, ANOTHER)
+    if is_directory(facts):
+        raise InputError(FIELD, str(target), "it is a directory", "name a file in it")
+    if facts is not None and not is_plain_file(facts):
+        raise InputError(FIELD, str(target), "it is no regular file but a pipe or a device", ANOTHER)
 
 
 def _umask() -> int:

@@ -27,6 +27,7 @@ ModelKind = Literal["drives", "enclosures", "releases", "histories"]
 MODEL_KINDS: tuple[str, ...] = get_args(ModelKind)
 SINGULAR = {"drives": "drive", "enclosures": "enclosure", "releases": "release", "histories": "history"}
 
+LARGEST = 1e300
 FILE_ENDINGS = (".toml", ".json")
 """What a path of a model of one's own ends in; other names are the catalogue's."""
 
@@ -286,13 +287,18 @@ def _problems(dotted: str, entry: object) -> Iterator[str]:
         return
     value = entry.get("value")
     values = value if isinstance(value, list) else [value]
-    if not values or not all(isinstance(each, int | float) and not isinstance(each, bool) for each in values):
+    if not values or not all(map(is_number, values)):
         yield f"{dotted}.value"
     for key in ("unit", "source"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             yield f"{dotted}.{key}"
     if entry.get("kind") not in SOURCE_KINDS:
         yield f"{dotted}.kind"
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value of a file is a finite number that can be reckoned with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
 def _descend(data: Mapping[str, Any], dotted: str, path: Path) -> Any:

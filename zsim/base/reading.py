@@ -38,10 +38,16 @@ PIECE = 1 << 20
 PACKED_PIECE = 1 << 10
 """Bytes unpacked at once: of zeros, they come to 32 MiB."""
 STANDARD_INPUT = ("-", "/dev/stdin")
+WRONG_VALUES = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, OSError,
+)  # fmt: skip
+"""What Python raises where a value is of another kind, or far larger, than was thought."""
+WRITER_COMES_S = 5.0
 SETTLED_S = 2.0
 """A file that was changed longer ago than this has a new time of change after any further change."""
 
 REMEDY = "name a file that can be read"
+STRANGE = "it has characters that no file name has"
 
 
 def checked_name(path: str | Path, field: str = "file", remedy: str = REMEDY) -> os.stat_result:
@@ -57,9 +63,37 @@ def checked_name(path: str | Path, field: str = "file", remedy: str = REMEDY) ->
     except OSError as error:
         raise _refusal(path, field, remedy, error) from error
     except ValueError as error:  # NUL, or what the file system's encoding does not have
-        raise InputError(field, str(path), "it has characters that no file name has", remedy) from error
+        raise InputError(field, str(path), STRANGE, remedy) from error
     _check_kind(facts, path, field, remedy)
     return facts
+
+
+def facts_of(path: str | Path, field: str = "file", remedy: str = REMEDY) -> os.stat_result | None:
+    """Return the facts about whatever lies at a path; None where nothing does, or it may not be asked.
+
+    Raises
+    ------
+    InputError
+        When it cannot be the name of anything: too long, or with characters that no file name has.
+    """
+    try:
+        return Path(path).stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise _refusal(path, field, remedy, error) from error
+        return None
+    except ValueError as error:
+        raise InputError(field, str(path), STRANGE, remedy) from error
+
+
+def is_directory(facts: os.stat_result | None) -> bool:
+    """Tell whether facts are those of a directory."""
+    return facts is not None and stat.S_ISDIR(facts.st_mode)
+
+
+def is_plain_file(facts: os.stat_result | None) -> bool:
+    """Tell whether facts are those of a regular file."""
+    return facts is not None and stat.S_ISREG(facts.st_mode)
 
 
 def _check_kind(facts: os.stat_result, path: str | Path, field: str, remedy: str) -> None:
@@ -97,7 +131,7 @@ def opened(
         When it is no such file, is larger or unpacks to more, or cannot be read to its end.
     """
     if str(path) in STANDARD_INPUT:
-        yield cast("IO[bytes]", io.BufferedReader(_Bounded(sys.stdin.buffer, most, path, field, remedy)))
+        yield cast("IO[bytes]", io.BufferedReader(_Bounded(_standard_input(), most, path, field, remedy)))
         return
     checked_name(path, field, remedy)
     try:
@@ -116,14 +150,81 @@ def opened(
         raise _refusal(path, field, remedy, error) from error
 
 
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:  # closed by who started the process
+        return io.BytesIO()
+    # Notebooks and tests put text in its place.
+    return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "replace"))
+
+
+@contextlib.contextmanager
+def understood(path: str | Path, field: str = "file", remedy: str = "put it right") -> Iterator[None]:
+    """Turn what values of a wrong kind lead to, while a file's content is taken apart, into one sentence.
+
+    Readers check what they can name; this stands behind them for what nobody thought of.
+
+    Raises
+    ------
+    InputError
+        Naming the file and what Python says of the value.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except WRONG_VALUES as error:
+        said = f"{type(error).__name__}: {printable(str(error), 160)}"
+        reason = f"something in it is not of the kind that is expected there ({said})"
+        raise InputError(field, str(path), reason, remedy) from error
+
+
 @contextlib.contextmanager
 def opened_pipe(path: Path) -> Iterator[IO[bytes]]:
-    """Open a named pipe, where a command reads what another one writes; it waits for the writer."""
+    """Open a named pipe, where a command reads what another one writes.
+
+    Raises
+    ------
+    InputError
+        When nobody opens it for writing within `WRITER_COMES_S`; a writer that is there may take its time.
+    """
     try:
-        with path.open("rb") as stream:
-            yield stream
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as raw:
+            first = _first_of(raw.fileno(), path)
+            os.set_blocking(raw.fileno(), True)
+            yield cast("IO[bytes]", io.BufferedReader(_Begun(first, raw), PIECE))
     except OSError as error:
         raise _refusal(path, "file", REMEDY, error) from error
+
+
+def _first_of(handle: int, path: Path) -> bytes:
+    """Return what a pipe holds already, as soon as somebody writes to it."""
+    until = time.monotonic() + WRITER_COMES_S
+    while time.monotonic() < until:
+        try:
+            if first := os.read(handle, PACKED_PIECE):
+                return first
+        except BlockingIOError:  # a writer is there, and has written nothing yet
+            return b""
+        time.sleep(0.02)
+    reason = f"it is a pipe, and nothing has opened it for writing within {WRITER_COMES_S:.0f} s"
+    raise InputError("file", str(path), reason, "start what writes to it first")
+
+
+class _Begun(io.RawIOBase):
+    """A stream of which a first piece was read already."""
+
+    def __init__(self, first: bytes, rest: io.RawIOBase) -> None:
+        self.first, self.rest = first, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if not self.first:
+            return cast("int | None", self.rest.readinto(buffer))
+        piece, self.first = self.first[: len(buffer)], self.first[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def _raw(path: str | Path, field: str, remedy: str) -> IO[bytes]:
@@ -222,7 +323,11 @@ def read_toml(path: str | Path, field: str = "file", remedy: str = "give the pat
     InputError
         Naming the file, and the line when its syntax is wrong.
     """
-    text = read_text(path, field, remedy, MAX_MODEL)
+    return toml_of(read_text(path, field, remedy, MAX_MODEL), path, field, remedy)
+
+
+def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+    """Return the data of TOML text that was read from `path`; see `read_toml` for the errors."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -12,11 +12,12 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, is_unsafe, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
 NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
@@ -40,22 +41,39 @@ def console(stream: IO[str] | None = None) -> Console:
 def show(renderable: Any) -> None:
     """Print a rich renderable on stdout; in a file or a pipe its lines end without blanks."""
     screen = console()
-    if screen.is_terminal:
-        screen.print(renderable)
-        return
     with screen.capture() as captured:
         screen.print(renderable)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    lines = [harmless(line.rstrip()) for line in captured.get().rstrip("\n").split("\n")]
+    click.echo("\n".join(lines), color=screen.is_terminal)
+
+
+def echo(text: str) -> None:
+    """Print text that may hold what was read from files."""
+    click.echo("\n".join(harmless(line) for line in text.split("\n")))
+
+
+def harmless(line: str) -> str:
+    """Return a line with colours, but with escapes for all else that could steer a terminal."""
+    parts = COLOUR.split(line)
+    return "".join(part if place % 2 else printable(part) for place, part in enumerate(parts))
 
 
 def notice(text: str) -> None:
     """Print one line on stderr."""
-    click.echo(f"zsim: {text}", err=True)
+    click.echo(f"zsim: {printable(text)}", err=True)
 
 
 def print_json(data: Any) -> None:
     """Print `data` on stdout as JSON; NaN and infinity are refused, because they are not JSON."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(escaped(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)))
+
+
+def escaped(text: str) -> str:
+    """Return JSON with its own escapes for what could steer a terminal or turn the reading order round."""
+    plain = text.replace("\n", "")
+    if plain.isprintable():
+        return text
+    return "".join(json.dumps(s)[1:-1] if s != "\n" and is_unsafe(s) else s for s in text)
 
 
 @contextlib.contextmanager
@@ -179,11 +197,20 @@ class Savable(Protocol):
 
 def hand_over(answer: Savable, as_json: bool, output: str | None, plot: str | None) -> None:
     """Store and draw an answer where that is asked for, and print it, as JSON or for a person."""
-    if output is not None:
-        answer.save(output)
-    if plot is not None:
-        answer.save_plot(plot)
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        show(answer)
+    with told_anyway(answer, as_json):
+        if output is not None:
+            answer.save(output)
+        if plot is not None:
+            answer.save_plot(plot)
+
+
+@contextlib.contextmanager
+def told_anyway(answer: Savable, as_json: bool, words: Callable[[], Any] | None = None) -> Iterator[None]:
+    """Print an answer, as JSON or in words, after it was stored, and just as well where that failed."""
+    try:
+        yield
+    finally:
+        if as_json:
+            print_json(answer.to_dict())
+        else:
+            show(answer if words is None else words())

@@ -25,6 +25,8 @@ EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
+NO_MEMORY = "there is not enough memory for this; take a smaller pool or file, or allow more"
+
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
 
@@ -152,8 +154,8 @@ def explain(error: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code for an exception that ended a command."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return f"interrupted{getattr(error, 'go_on', '') or '; nothing was written'}", EXIT_INTERRUPTED
-    if isinstance(error, InputError):
-        return one_line(error), EXIT_BAD_INPUT
+    if isinstance(error, InputError | MemoryError):
+        return NO_MEMORY if isinstance(error, MemoryError) else one_line(error), EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         return usage_sentence(error), EXIT_BAD_INPUT
     if isinstance(error, PATH_ERRORS) and error.filename is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.reading import understood
 from zsim.drives.models.model import DriveModel, DriveQuantity
 from zsim.drives.models.parameters import MAX_ZONES
 
@@ -132,9 +133,11 @@ def _load(name: str, _state: str) -> DriveModel:
     if name.endswith(".json"):
         from zsim.drives.disksim.parametric import drive_from_tracks  # noqa: PLC0415 - needs scipy and compiled code
 
-        return drive_from_tracks(Path(name).expanduser())
+        with understood(name, "drive"):
+            return drive_from_tracks(Path(name).expanduser())
     path = _find(name)
-    return drive_from_table(model_data.load_toml(path, "drive"), path)
+    with understood(path, "drive"):
+        return drive_from_table(model_data.load_toml(path, "drive"), path)
 
 
 def _find(name: str) -> Path:

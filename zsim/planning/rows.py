@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from zsim.base.errors import is_unsafe
 from zsim.prediction.answer.prediction import Prediction
 
 Row = dict[str, Any]
@@ -13,6 +15,8 @@ REASON = "refused"
 TUNABLE = "tunables."
 """Before the name of a tunable that is an axis."""
 QUANTILES = ("p10_s", "p50_s", "p90_s")
+WORDS = ("bottleneck", REASON)
+MOST_TEXT, MOST_NUMBER = 2000, 1e24
 ANSWER = ("p10_s", "p50_s", "p90_s", "bottleneck", "utilisation", "resilvered_bytes", "read_bytes")
 
 
@@ -28,6 +32,23 @@ def answer_row(prediction: Prediction) -> Row:
         "resilvered_bytes": prediction.resilvered_bytes,
         "read_bytes": prediction.read_bytes,
     }
+
+
+def row_read(found: Any) -> Row | None:
+    """Return the columns of an answer that was kept in a file; None when it is no answer."""
+    if not isinstance(found, dict):
+        return None
+    row = {name: found.get(name) for name in (*ANSWER, REASON)}
+    good = all(_is_right(name, value) for name, value in row.items() if value is not None)
+    return row if good and (row["p50_s"] is not None or row[REASON] is not None) else None
+
+
+def _is_right(name: str, value: Any) -> bool:
+    if name in WORDS:
+        return isinstance(value, str) and not any(map(is_unsafe, value)) and len(value) <= MOST_TEXT
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < MOST_NUMBER and math.isfinite(value)
 
 
 def refused_row(reason: str) -> Row:

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
+from zsim.base.files import append_line
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
-from zsim.base.reading import MAX_UNPACKED, content_mark, read_text
+from zsim.base.reading import MAX_UNPACKED, content_mark, facts_of, read_text
 from zsim.case.resolve import resolve
-from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row
+from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row, row_read
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
 from zsim.planning.usable import usable_bytes
@@ -191,16 +192,18 @@ class _Store:
         self.sources = sources
         self.path = None if path is None else Path(path)
         self.known: dict[str, Row] = {}
-        if self.path is not None and self.path.exists():
+        if self.path is not None and facts_of(self.path, "store") is not None:
             self._read(read_text(self.path, "store", "name another file", MAX_UNPACKED))
 
     def _read(self, text: str) -> None:
         for line in text.splitlines():
             try:
                 entry = json.loads(line)
-                self.known[entry["key"]] = {name: entry["answer"].get(name) for name in (*ANSWER, REASON)}
+                key, found = entry["key"], row_read(entry["answer"])
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # a line cut off when its writer was stopped
+            if isinstance(key, str) and found is not None:
+                self.known[key] = found
 
     def fill(self, row: Row) -> bool:
         """Complete the row if its answer is known."""
@@ -215,12 +218,7 @@ class _Store:
             return
         found = {name: row[name] for name in (*ANSWER, REASON) if row.get(name) is not None}
         line = json.dumps({"key": self._key(row["scenario"]), "scenario": row["scenario"], "answer": found})
-        try:
-            with self.path.open("a", encoding="utf-8") as stream:
-                stream.write(line + "\n")
-        except OSError as error:
-            reason = (error.strerror or "it cannot be written").lower()
-            raise InputError("store", str(self.path), reason, "name another file") from error
+        append_line(self.path, line, "store")
 
     def _key(self, stated: Mapping[str, Any]) -> str:
         return _digest([self.sources, stated, sorted(files_named(stated).values())])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
 from zsim.base.model_data import FILE_ENDINGS, load_toml
-from zsim.base.reading import content_mark
+from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 
 _WRITTEN: dict[str, Callable[[int], str]] = {
@@ -81,22 +80,14 @@ def _mark(path: str) -> str:
         return ""
 
 
-MOST_INPUT = 64 << 20
-
-
 def _standard_input() -> dict[str, Any]:
     """Return the scenario that another program prints, such as ``zsim import -o -``."""
     remedy = "pipe a scenario into it, as zsim import status.txt -o - prints it"
-    try:
-        text = sys.stdin.read(MOST_INPUT)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise InputError("standard input", None, "it is not text that can be read", remedy) from error
+    text = read_text("-", "standard input", remedy, MAX_MODEL)
     if not text.strip():
         raise InputError("standard input", None, "nothing came from it", remedy)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("standard input", None, f"it is no scenario in TOML: {error}", remedy) from error
+    data: dict[str, Any] = toml_of(text, "-", "standard input", remedy)
+    return data
 
 
 def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from zsim.base.errors import InputError, ZsimError
+from zsim.base.errors import InputError, ZsimError, printable
 from zsim.base.model_data import suggest
+from zsim.base.reading import checked_name, facts_of, is_directory
 from zsim.validation.frame import FORMATS, Format, ValidationCase
 
 NEVER_A_FOLDER = frozenset({"runs", ""})
@@ -63,9 +64,12 @@ def sources(path: Path) -> Iterator[tuple[Format, Path]]:
     InputError
         When there is no such path.
     """
-    if not path.exists():
-        raise InputError("cases", str(path), "there is no such file or directory", "name a path that exists")
-    if path.is_file():
+    remedy = "name a path that exists"
+    facts = facts_of(path, "cases", remedy)
+    if facts is None:
+        raise InputError("cases", str(path), "there is no such file or directory", remedy)
+    if not is_directory(facts):
+        checked_name(path, "cases", remedy)
         yield from _of_file(path)
         return
     yield from _of_directory(path, set())
@@ -142,7 +146,8 @@ def sentence(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ZsimError):
         return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    said = f"{type(error).__name__}: {printable(text, 160)}"
+    return f"something in it is not of the kind that is expected there ({said})"
 
 
 def uniquely_named(cases: Sequence[ValidationCase]) -> list[ValidationCase]:

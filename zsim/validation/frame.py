@@ -18,6 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, SupportsFloat, cast
 
+from zsim.base.errors import InputError, cut
+from zsim.base.model_data import is_number
+
 Verdict = Literal["pass", "fail", "info"]
 TIME = "time"
 STATED = "stated"
@@ -83,6 +86,15 @@ class ValidationCase:
     category: str | None = None
     problem: str = ""
     title: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are none."""
+        for name in ("observed", "tolerance"):
+            value = getattr(self, name)
+            if value is not None and not is_number(value):
+                raise InputError(
+                    f"{cut(self.name, 60)}: {name}", value, "it is a finite number", "put it right"
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zsim.cli.common import exclusive, notice, print_json, progress, show
+from zsim.cli.common import exclusive, notice, progress, show, told_anyway
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
 
@@ -51,22 +51,19 @@ def command(
     given["file"] = source if source is not None else given["file"]
     check_outputs(output, plot, report, series)
     prediction = compute_or_tell(scenario_from(given), as_json)
-    if output is not None:
-        prediction.save(output)
-    if series is not None:
-        from zsim.report.columns import save_columns, series_of
+    with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
+        if output is not None:
+            prediction.save(output)
+        if series is not None:
+            from zsim.report.columns import save_columns, series_of
 
-        save_columns(series_of(prediction), series)
-    if plot is not None:
-        prediction.save_plot(plot)
-    if report is not None:
-        from zsim.report.page import save_prediction_page
+            save_columns(series_of(prediction), series)
+        if plot is not None:
+            prediction.save_plot(plot)
+        if report is not None:
+            from zsim.report.page import save_prediction_page
 
-        save_prediction_page(prediction, report)
-    if as_json:
-        print_json(prediction.to_dict())
-    else:
-        show(said(prediction, why, verbose, quiet))
+            save_prediction_page(prediction, report)
 
 
 def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Any:

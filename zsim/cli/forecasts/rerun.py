@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import print_json, show
+from zsim.cli.common import echo, print_json, show
 
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
@@ -93,7 +93,7 @@ def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list
 
     then, now = format_duration(old.resilver_s.p50), format_duration(new.resilver_s.p50)
     if moved:
-        click.echo(f"Different: {then} then, {now} now; {len(moved)} numbers moved, the first is {moved[0]}.")
+        echo(f"Different: {then} then, {now} now; {len(moved)} numbers moved, the first is {moved[0]}.")
     else:
         click.echo(f"The same bit for bit: {now}.")
     if changed:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from zsim.cli.common import notice, print_json, show
+from zsim.cli.common import echo, notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
 
 
@@ -44,6 +44,6 @@ def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
         return
     from zsim.report.tables import Grid, with_title
 
-    click.echo(scenario.to_toml())
+    echo(scenario.to_toml())
     rows = tuple((each["field"], each["text"], each["why"]) for each in assumptions)
     show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), rows)))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from zsim.base.errors import InputError
-from zsim.cli.common import Report, print_json
+from zsim.cli.common import Report, echo, print_json
 
 if TYPE_CHECKING:
     from zsim.planning.table import Table
@@ -42,7 +40,7 @@ def act(words: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        click.echo("; ".join(f"{value} {key}" for key, value in found.items()) + ".")
+        echo("; ".join(f"{value} {key}" for key, value in found.items()) + ".")
 
 
 def check_shared(store: str | None, shard: str | None, dask: str | None) -> None:

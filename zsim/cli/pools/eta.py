@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import console, exclusive, notice, print_json, progress, show, whole_number
+from zsim.cli.common import (
+    console,
+    echo,
+    escaped,
+    exclusive,
+    notice,
+    print_json,
+    progress,
+    show,
+    whole_number,
+)
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 
@@ -83,7 +93,7 @@ def answer_of(
 
     text, now = None, None
     names = [name for name in files if name != "-"]
-    if not files and pool is not None and sys.stdin.isatty():
+    if not files and pool is not None and (sys.stdin is None or sys.stdin.isatty()):
         text, now = status_of(pool), datetime.now()
     elif "-" in files or not files:
         text, now = piped(), datetime.now()
@@ -103,14 +113,16 @@ def piped() -> str:
     InputError
         When nothing is.
     """
-    if sys.stdin.isatty():
+    from zsim.base.reading import read_bytes
+
+    if sys.stdin is not None and sys.stdin.isatty():
         raise InputError(
             "zpool status",
             None,
             "its output is expected",
             "write zpool status tank | zsim eta, or name files",
         )
-    return sys.stdin.read()
+    return read_bytes("-", "standard input").decode("utf-8", "replace")
 
 
 def keep(answer: Eta, log: str | None, prometheus: str | None) -> None:
@@ -142,7 +154,7 @@ def watch_pool(
             if redraw is not None:
                 redraw(bar(answer))
             else:
-                click.echo(log_line(answer))
+                echo(escaped(log_line(answer)))
     notice(f"no scan runs on {pool} any more")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import notice, print_json, progress, show
+from zsim.cli.common import echo, notice, print_json, progress, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def command(
     check_targets(files, output, pool, as_json)
     imported, written = run_import(files, output, pool, blocks, settings)
     if output == STDOUT:
-        click.echo(imported.to_toml(), nl=False)
+        echo(imported.to_toml().rstrip("\n"))
         for note in imported.notes:
             notice(f"{note}.")
     elif as_json:
@@ -104,6 +104,7 @@ def run_import(
     """Read files, or a pool of this host; return what was found and the files written."""
     from pathlib import Path
 
+    from zsim.base.reading import facts_of
     from zsim.observe.collect.live import import_live
     from zsim.observe.pool_import.importing import beside, import_pool
 
@@ -113,9 +114,17 @@ def run_import(
         return imported, [str(path) for path in written]
     named = output if output != STDOUT else None
     table = beside(Path(named), "blocks.parquet") if named is not None and blocks else None
-    with progress("reading") as on_progress:
-        imported = import_pool(files, pool=pool, blocks=table, overrides=settings, on_progress=on_progress)
-    names = [str(path) for path in imported.write(named)] if named is not None else []
+    before = facts_of(table) if table is not None else None
+    try:
+        with progress("reading") as on_progress:
+            imported = import_pool(
+                files, pool=pool, blocks=table, overrides=settings, on_progress=on_progress
+            )
+        names = [str(path) for path in imported.write(named)] if named is not None else []
+    except BaseException:
+        if table is not None and before is None:  # a list of blocks without its scenario is of no use
+            table.unlink(missing_ok=True)
+        raise
     if table is not None and any("zdb -Lbbbbb" in formats for formats in imported.contents.values()):
         names.append(str(table))
     return imported, names
@@ -128,7 +137,7 @@ def show_import(imported: ImportedPool) -> None:
     from zsim.report.tables import Grid, with_title
 
     for note in filter(is_gap, imported.notes):
-        click.echo(f"{note}.\n")
+        echo(f"{note}.\n")
     files = tuple((name, ", ".join(formats) or "not known") for name, formats in imported.contents.items())
     show(with_title(f"Pool {imported.pool or 'without a name'}", Grid(("file", "read as"), files)))
     found = tuple(
@@ -139,7 +148,7 @@ def show_import(imported: ImportedPool) -> None:
     assumed = tuple((each.field, each.text, each.why) for each in imported.assumptions)
     show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), assumed)))
     if imported.progress is not None:
-        click.echo(f"\nScan: {scan_words(imported.progress)}.")
+        echo(f"\nScan: {scan_words(imported.progress)}.")
     for note in imported.notes:
         if not is_gap(note):
-            click.echo(f"Note: {note}.")
+            echo(f"Note: {note}.")

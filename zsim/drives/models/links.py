@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.reading import understood
 
 Switching = Literal["command", "fis", "shared"]
 SWITCHINGS = ("command", "fis", "shared")
@@ -125,7 +126,8 @@ def load_enclosure(name: str) -> Enclosure:
         With the nearest names, when there is none; naming file and field, when it is wrong.
     """
     path = model_data.find("enclosures", name)
-    return enclosure_from_table(model_data.load_toml(path, "enclosure"), path)
+    with understood(path, "enclosure"):
+        return enclosure_from_table(model_data.load_toml(path, "enclosure"), path)
 
 
 def enclosure_from_table(data: Mapping[str, Any], path: Path) -> Enclosure:

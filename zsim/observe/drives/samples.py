@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zsim.base.errors import InputError
-from zsim.base.reading import read_text
+from zsim.base.errors import InputError, printable
+from zsim.base.reading import WRONG_VALUES, read_text
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
+MOST_LOGGED = 1 << 62
 FIO_LOG_FORM = "milliseconds, KiB/s, direction, block size[, offset]"
 SEQUENTIAL, RANDOM = ("read", "rw", "write"), ("randread", "randrw")
 
@@ -76,8 +77,8 @@ def _fio_json(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
         common = data.get("global options", {})
         for job in jobs:
             yield from _fio_job({**common, **job.get("job options", {})}, job, source, capacity)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"it is not fio's JSON output ({type(error).__name__}: {error})"
+    except WRONG_VALUES as error:
+        reason = f"it is not fio's JSON output ({type(error).__name__}: {printable(str(error), 120)})"
         raise InputError("--fio", source.name, reason, "run fio with --output-format=json") from error
 
 
@@ -109,6 +110,8 @@ def _fio_log(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
         try:
             fields = [int(part, 0) for part in line.split(",")]
             milliseconds, kibibytes, direction = fields[0], fields[1], fields[2]
+            if not all(0 <= each < MOST_LOGGED for each in fields):
+                raise ValueError  # noqa: TRY301 - told below, with the line
         except (ValueError, IndexError) as error:
             field = f"{source.name}, line {number}"
             raise InputError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zsim.base.errors import InputError
+from zsim.base.reading import facts_of, is_directory, understood
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.reading import read_drives
 from zsim.observe.documents import split_documents
@@ -99,15 +100,32 @@ def paths_of(names: Sequence[str | Path]) -> list[Path]:
         path = Path(name)
         if name == "-":
             found.append(path)
-        elif path.is_dir():
-            found += sorted(each for each in path.iterdir() if each.is_file() and each.name[0] != ".")
-        elif path.exists():
+            continue
+        facts = facts_of(path, "file", REMEDY)
+        if is_directory(facts):
+            found += files_in(path)
+        elif facts is not None:
             found.append(path)
         else:
             raise InputError("file", str(name), "there is no such file or directory", REMEDY)
     if not 0 < len(found) <= MAX_FILES:
         raise InputError("files", len(found), f"from 1 to {MAX_FILES} files are expected", REMEDY)
     return found
+
+
+def files_in(directory: Path, pattern: str = "*") -> list[Path]:
+    """Return the regular files of a directory that are not hidden, in the order of their names.
+
+    Raises
+    ------
+    InputError
+        When it cannot be listed.
+    """
+    try:
+        return sorted(each for each in directory.glob(pattern) if each.is_file() and each.name[0] != ".")
+    except OSError as error:
+        reason = (error.strerror or "it cannot be listed").lower()
+        raise InputError("directory", str(directory), reason, REMEDY) from error
 
 
 def read_files(
@@ -167,6 +185,11 @@ def _teller(path: Path, on_progress: OnProgress | None) -> Callable[[int], None]
 
 def read_text(text: str, name: str, files: PoolFiles) -> list[str]:
     """Read a text in which several outputs may stand one after the other; return the formats found."""
+    with understood(name, "file", "leave it out, or paste it again"):
+        return _read_outputs(text, name, files)
+
+
+def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
     documents, rest = split_documents(text)
     if not documents and status_json.recognises(text):
         # It begins like JSON and is none: the reader says where it breaks off.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
-from zsim.base.files import replace_file
+from zsim.base.files import replace_files
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Assumption
 from zsim.case.resolve import resolve
@@ -91,7 +91,7 @@ class ImportedPool:
         }
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the scenario and the side files, each whole or not at all; return what was written.
+        """Write the scenario and the side files, all or none of them; return what was written.
 
         Parameters
         ----------
@@ -100,17 +100,17 @@ class ImportedPool:
             the scenario names them, and the list of blocks where one was kept.
         """
         target = Path(path)
-        written = [target]
+        sides: dict[str | Path, bytes] = {}
         named = {}
         for name, content in self.tables.items():
-            written.append(beside(target, name))
-            replace_file(written[-1], content)
-            named[name.partition(".")[0]] = written[-1].name
+            side = beside(target, name)
+            sides[side] = content
+            named[name.partition(".")[0]] = side.name
         if self.block_list is not None:
             same = self.block_list.parent.resolve() == target.parent.resolve()
             named["block_list"] = self.block_list.name if same else str(self.block_list.resolve())
-        replace_file(target, self.to_toml(named).encode())
-        return written
+        replace_files({**sides, target: self.to_toml(named).encode()})
+        return [target, *map(Path, sides)]
 
 
 def import_pool(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from zsim.base.errors import InputError
+from zsim.base.reading import understood
 from zsim.observe.traces import blkparse, disksim_ascii, fio_iolog, msr_cambridge
 from zsim.observe.traces.trace import Trace, lines_of
 
@@ -46,11 +47,11 @@ def read_trace(path: str | Path, form: str | None = None) -> Trace:
         When the file cannot be read, its format is not known, or a line does not fit the format.
     """
     source = Path(path)
-    if form is None:
-        return _recognised(source).read(source)
-    if form not in READERS:
+    if form is not None and form not in READERS:
         raise InputError("--format", form, f"it is one of {', '.join(READERS)}", "")
-    return READERS[form].read(source)
+    with understood(source, "trace", "check the format"):
+        reader = _recognised(source) if form is None else READERS[form]
+        return reader.read(source)
 
 
 def _recognised(path: Path) -> Reader:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, cut
 from zsim.base.reading import opened
 from zsim.drives.derived import MAX_OFFSET
 
@@ -80,7 +80,7 @@ class Trace:
         InputError
             When there is no such device, or none is named and there are several.
         """
-        known = ", ".join(self.devices)
+        known = cut(", ".join(cut(each, 40) for each in self.devices), 200)
         if name is None and len(self.devices) > 1:
             raise InputError("--device", None, f"the trace has several devices: {known}", "name one")
         if name is not None and name not in self.devices:

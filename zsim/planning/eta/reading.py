@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError
+from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.observe.evidence.scans import PoolThen, running
+from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.zpool.status import PoolStatus, Scan, read_status, recognises
 from zsim.prediction.progress.moments import clock_of
@@ -109,7 +111,7 @@ def _statuses(text: str | None, names: Sequence[str | Path], pool: str | None) -
     texts = [text] if text else []
     for name in names:
         path = Path(name)
-        files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+        files = files_in(path, "**/*") if is_directory(facts_of(path, "file", REMEDY)) else [path]
         texts += [_text(each) for each in files]
     found: list[PoolStatus] = []
     for each in texts:
@@ -132,11 +134,7 @@ def _statuses(text: str | None, names: Sequence[str | Path], pool: str | None) -
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        reason = (error.strerror or "it cannot be read").lower()
-        raise InputError("file", str(path), reason, "name a file that can be read") from error
+    return read_bytes(path).decode("utf-8", "replace")
 
 
 def _scans(status: PoolStatus) -> tuple[Scan, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zsim.base.errors import InputError
-from zsim.base.files import replace_file
+from zsim.base.files import append_line, replace_file
 from zsim.base.units import format_duration
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta.answer import Eta
@@ -104,8 +104,7 @@ def log_line(answer: Eta) -> str:
 
 def append_log(path: str | Path, answer: Eta) -> None:
     """Append an answer to a file of JSON lines."""
-    with Path(path).open("a", encoding="utf-8") as stream:
-        stream.write(log_line(answer) + "\n")
+    append_line(path, log_line(answer))
 
 
 def prometheus_text(answer: Eta) -> str:

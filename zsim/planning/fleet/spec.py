@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from zsim.base.errors import InputError
-from zsim.base.model_data import load_toml
+from zsim.base.model_data import is_number, load_toml
 from zsim.base.units import parse_duration, parse_fraction
 from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
@@ -183,14 +183,14 @@ def _risk(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _duration(value: Any, size: float, name: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) * size
     if not isinstance(value, str):
+        if is_number(value):
+            return float(value) * size
         raise InputError(name, value, "a duration such as 12h or 14d", "")
     return parse_duration(value, name)
 
 
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise InputError(name, value, "it is a number", "write it without quotes")
     return float(value)

@@ -14,8 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, printable
 from zsim.base.files import replace_file
+from zsim.base.reading import checked_name, facts_of
+from zsim.planning.rows import row_read
 
 ENDING = ".sqlite"
 FORM = 1
@@ -59,7 +61,10 @@ class Store:
 
     def __init__(self, path: str | Path, must_exist: bool = False) -> None:
         self.path = Path(path)
-        if must_exist and not self.path.is_file():
+        facts = facts_of(self.path, "store", "name another file")
+        if facts is not None:
+            checked_name(self.path, "store", "name another file")
+        if must_exist and facts is None:
             raise InputError(
                 "store", str(path), "there is no such file", "name one that 'zsim sweep' has made"
             )
@@ -84,9 +89,9 @@ class Store:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError, TypeError, LookupError, RecursionError) as error:
             raise InputError(
-                "store", str(self.path), f"it is no store ({error})", "name another file"
+                "store", str(self.path), f"it is no store ({printable(str(error), 120)})", "name another file"
             ) from error
 
     def __enter__(self) -> Self:
@@ -109,7 +114,7 @@ class Store:
                 part = tuple(keys[begin : begin + 500])
                 marks = ",".join("?" * len(part))
                 rows = self._base.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
-                found |= {key: json.loads(answer) for key, answer in rows}
+                found |= {key: _answer(key, text) for key, text in rows}
         return found
 
     def missing(self, keys: Sequence[str]) -> list[str]:
@@ -184,6 +189,14 @@ def export(store: Store, path: str | Path) -> int:
     else:
         replace_file(target, _csv(columns, whole).encode())
     return len(rows)
+
+
+def _answer(key: str, text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    if row_read(found) is None:
+        msg = f"what it has under {key} is no answer"
+        raise ValueError(msg)
+    return dict(found)
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:

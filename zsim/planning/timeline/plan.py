@@ -81,6 +81,9 @@ MomentField = Annotated[
 ]  # fmt: skip
 
 
+MOST_EVENTS = 200
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -185,7 +188,7 @@ class Plan(_Part):
     special: tuple[int, ...] = Field((), description="top-level vdevs that are special or dedup")
     at_once: int = Field(1, ge=1, le=255, description="drives a command, where a procedure takes one each")
     running: Running | None = Field(None, description="what runs when the story begins")
-    events: tuple[Event, ...] = Field((), description="what happens, in order")
+    events: tuple[Event, ...] = Field((), max_length=MOST_EVENTS, description="what happens, in order")
 
     @model_validator(mode="after")
     def _fits_the_pool(self) -> Self:

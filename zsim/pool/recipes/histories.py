@@ -11,6 +11,7 @@ from typing import Any
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.reading import understood
 from zsim.pool.recipes.recipe import (
     FileShape,
     FileSizes,
@@ -130,7 +131,11 @@ def load_history(name: str = DEFAULT_HISTORY) -> History:
 def _load(name: str, _state: str) -> History:
     """Return a history; `_state` is the hash of its file, if the name is that of a file."""
     path = model_data.find("histories", name)
-    data = model_data.load_toml(path)
+    with understood(path, "history"):
+        return _history(model_data.load_toml(path), path)
+
+
+def _history(data: Mapping[str, Any], path: Path) -> History:
     ageing = {key: _number(data, f"ageing.{key}", path, unit) for key, unit in _AGEING.items()}
     shortest, longest = _numbers(data, "ageing.run", path, "records", 2)
     return History(

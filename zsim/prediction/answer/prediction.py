@@ -12,7 +12,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
-from zsim.base.reading import read_text
+from zsim.base.reading import json_of, read_text
 from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
 from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
 from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
+REMEDY = "name a result of zsim predict --json"
 DOOR = "zsim.prediction.api"
 """Hands `Held.given` over; opened by name where a prediction was read from a file and none was made."""
 
@@ -130,14 +131,7 @@ class Prediction(Answer):
     @classmethod
     def from_json(cls, text: str, origin: str = "prediction") -> Self:
         """Build a prediction from JSON text; see `from_dict` for what is raised."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            shown = text[:40].strip()
-            raise InputError(
-                origin, shown, "JSON as 'zsim predict --json' prints it", "predict again"
-            ) from error
-        return cls.from_dict(data, origin)
+        return cls.from_dict(json_of(text, origin, "result", REMEDY), origin)
 
     def save(self, path: str | Path) -> None:
         """Write the prediction as JSON; the file appears whole or not at all."""
@@ -146,7 +140,7 @@ class Prediction(Answer):
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a prediction written by `save`; see `from_dict` for what is raised."""
-        text = read_text(path, "file", "name a result of zsim predict --json")
+        text = read_text(path, "file", REMEDY)
         return cls.from_json(text, str(path))
 
     def __str__(self) -> str:

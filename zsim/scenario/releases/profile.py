@@ -19,6 +19,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.model_data import Quantity
+from zsim.base.reading import understood
 from zsim.base.units import parse_bytes
 from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.renamed import what_replaced
@@ -322,6 +323,12 @@ def _load(name: str, _state: str) -> ReleaseProfile:
     """Return a release; `_state` is the hash of its file, if the name is that of a file."""
     series, wanted = _split(name)
     path = model_data.find("releases", series, "release")
+    with understood(path, "release"):
+        return _read(path, name, wanted)
+
+
+def _read(path: Path, name: str, wanted: str | None) -> ReleaseProfile:
+    """Return the profile of one version from a release's file."""
     data = load_complete(path)
     first, last = (model_data.text_of(data, key, path) for key in ("first", "last"))
     version = wanted or last

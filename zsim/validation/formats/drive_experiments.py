@@ -59,6 +59,8 @@ def _entries(path: Path) -> list[dict[str, Any]]:
     if not isinstance(entries, list) or not entries:
         raise InputError("experiments.toml", None, "it holds [[experiments]]", "add one")
     for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise InputError(f"experiments.toml: experiment {number}", entry, "it is a table", "put it right")
         missing = sorted({"name", "run", "observed", "unit", "source"} - set(entry))
         if missing:
             field = f"experiments.toml: experiment {number}: {missing[0]}"

@@ -8,13 +8,13 @@ as answered when that share of it was gone.
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zsim.base.reading import read_json
 from zsim.observe.texts import opened
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts
@@ -189,8 +189,7 @@ def zpool_total(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> 
 
 def load(path: Path) -> EmulatedRun:
     """Return the configuration and the result of a run."""
-    texts = [(path / name).read_text(encoding="utf-8") for name in ("config.json", "result.json")]
-    return EmulatedRun(*(json.loads(text) for text in texts))
+    return EmulatedRun(*(read_json(path / name) for name in ("config.json", "result.json")))
 
 
 def run(case: ValidationCase, options: Options) -> list[Claim]:

@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator
 from math import gamma
 from pathlib import Path
 from typing import Any
 
+from zsim.base.model_data import load_toml
+from zsim.base.reading import understood
 from zsim.planning.risk.chain import in_window, mean_time_to_loss, within
 from zsim.planning.risk.group import HOUR, Group, Repair, Worlds, one_world
 from zsim.planning.risk.question import rate_of_share
@@ -36,6 +37,11 @@ SIGMAS = 3.0
 def discover(path: Path) -> list[ValidationCase]:
     """Return a case for each paper and table of the file."""
     data = read(path)
+    with understood(path, "published figures"):
+        return _cases(data, path)
+
+
+def _cases(data: dict[str, Any], path: Path) -> list[ValidationCase]:
     titles = [*(each["name"] for each in (*data["case"], *data["window"])), *_WITH_LAWS]
     return [
         ValidationCase(f"reliability: {title}", KIND, FORMAT, path, key=title, claim="chance", unit="1")
@@ -46,7 +52,7 @@ def discover(path: Path) -> list[ValidationCase]:
 def read(path: Path) -> dict[str, Any]:
     """Return the content of the file."""
     found = path / "published.toml" if path.is_dir() else path
-    return tomllib.loads(found.read_text(encoding="utf-8"))
+    return load_toml(found, "published figures")
 
 
 def run(case: ValidationCase, options: Options) -> list[Claim]:

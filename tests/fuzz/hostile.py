@@ -1,0 +1,86 @@
+"""Hostile input by the thousand: ``python -m tests.fuzz.hostile --seed 7 --count 20000``.
+
+Prints one line for each complaint and a summary; exit code 1 if there is any.  ``--show N`` runs one number and
+prints all about it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import re
+import sys
+import time
+
+from tests.fuzz.running import Outcome, complaints, run, warm
+from tests.fuzz.surfaces import Trial, trial
+
+
+def place(one: Trial) -> str:
+    """Return the innermost place of the project in the traceback of a trial, by running it again."""
+    os.environ["ZSIM_DEBUG"] = "1"
+    err = run(one).err.decode("utf-8", "replace")
+    del os.environ["ZSIM_DEBUG"]
+    places = re.findall(r'File ".*?/(zsim/[^"]*)", line (\d+), in (\S+)', err)
+    return ":".join(places[-1]) + " " + err.strip().splitlines()[-1][:160] if places else err[-200:]
+
+
+def told(number: int, one: Trial, got: Outcome, wrong: list[str]) -> str:
+    """Return a line about a trial."""
+    words = " ".join(repr(word) if len(word) < 60 else repr(word[:50]) + "..." for word in one.words)
+    where = f" at {place(one)}" if "traceback" in wrong else ""
+    said = got.err.decode("utf-8", "replace").strip()[-150:]
+    return f"{number} {one.surface}{' whole' if one.whole else ''}: {'; '.join(wrong)}{where} | {words} | {said!r}"
+
+
+def main() -> int:
+    """Run as many as asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--show", type=int)
+    given = parser.parse_args()
+    warm()
+    if given.show is not None:
+        one = trial(given.seed, given.show)
+        sys.stdout.write(f"{one}\n"[:20_000])
+        got = run(one)
+        sys.stdout.write(f"{got}\n{complaints(one, got)}\n{place(one)}\n")
+        return 0
+    began, kinds, surfaces, codes = (
+        time.perf_counter(),
+        collections.Counter(),
+        collections.Counter(),
+        collections.Counter(),
+    )
+    cpu: collections.Counter[str] = collections.Counter()
+    for number in range(given.first, given.first + given.count):
+        one = trial(given.seed, number)
+        got = run(one)
+        if number % 1000 == 999:
+            sys.stderr.write(
+                f"{number + 1 - given.first} of {given.count}, {time.perf_counter() - began:.0f} s\n"
+            )
+        wrong = complaints(one, got)
+        codes[got.code] += 1
+        cpu[one.surface + (" whole" if one.whole else "")] += got.cpu
+        if wrong:
+            kinds[re.sub(r"[\d.]+", "N", wrong[0])] += 1
+            surfaces[one.surface] += 1
+            sys.stdout.write(
+                told(number, one, got, wrong).encode("utf-8", "backslashreplace").decode() + "\n"
+            )
+            sys.stdout.flush()
+    seconds = time.perf_counter() - began
+    sys.stdout.write(
+        f"seed {given.seed}: {given.count} inputs, {sum(kinds.values())} complaints, {seconds:.0f} s, {sum(cpu.values()):.0f} CPU s; "
+        f"exit codes {dict(codes)}; {dict(kinds)}; {dict(surfaces)}\n"
+        f"CPU s: { {name: round(value) for name, value in cpu.most_common()} }\n"
+    )
+    return int(bool(kinds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

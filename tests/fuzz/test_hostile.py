@@ -1,0 +1,52 @@
+"""Hostile input ends in a sentence: two thousand of a fixed seed here, any number of any seed by `tests.fuzz.hostile`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.running import complaints, run
+from tests.fuzz.surfaces import SURFACES, Trial, trial
+
+ROOT = Path(__file__).resolve().parents[2]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and forks of POSIX")
+
+
+@posix
+def test_two_thousand_hostile_inputs() -> None:
+    command = [sys.executable, "-m", "tests.fuzz.hostile", "--seed", "13", "--count", "2000"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    assert "2000 inputs, 0 complaints" in done.stdout
+
+
+def test_a_number_gives_the_same_trial_again() -> None:
+    first = [trial(5, number) for number in range(3 * len(SURFACES))]
+    assert first == [trial(5, number) for number in range(3 * len(SURFACES))]
+    assert len({each.surface for each in first}) >= 16
+
+
+@posix
+@pytest.mark.parametrize(
+    ("program", "complaint"),
+    [
+        ("raise ZeroDivisionError('x')", "traceback"),
+        ("import sys; sys.exit(3)", "exit code 3"),
+        ("import sys; print('zsim: \\u202eno.', file=sys.stderr); sys.exit(2)", "raw U+202E"),
+        ("import sys; sys.exit(2)", "no sentence"),
+        ("x = [bytearray(1 << 30) for _ in range(2)]; [each.__setitem__(slice(0, 1 << 30), b'1' * (1 << 30)) for each in x]",
+         "memory"),
+        ("open('.out.json.x', 'w').write('half')", "left behind"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_noticed(program: str, complaint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def main(words: list[str]) -> int:
+        exec(program, {})
+        return 0
+
+    monkeypatch.setattr("zsim.cli.main.main", main)
+    one = Trial("odd_files", ("predict", "--json"), {}, whole=True)
+    assert any(each.startswith(complaint) for each in complaints(one, run(one)))
