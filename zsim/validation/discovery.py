@@ -9,7 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from zsim.base.errors import InputError, ZsimError, printable
+from zsim.base.errors import InputError, ZsimError, cut, printable
 from zsim.base.model_data import suggest
 from zsim.base.reading import checked_name, facts_of, is_directory
 from zsim.validation.frame import FORMATS, Format, ValidationCase
@@ -126,7 +126,9 @@ def read_source(kind: Format, path: Path) -> list[ValidationCase]:
             unreadable(kind, path, f"the format {kind.name!r} needs {error.name}, which is not installed")
         ]
     except Exception as error:  # one broken source must not end the others
-        return [unreadable(kind, path, sentence(error))]
+        said = sentence(error)
+        problem = f"something in it is not of the kind that is expected there ({cut(said, 200)})"
+        return [unreadable(kind, path, said if isinstance(error, ZsimError) else problem)]
     return cases or [unreadable(kind, path, "it holds no case")]
 
 
@@ -146,8 +148,7 @@ def sentence(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, ZsimError):
         return text
-    said = f"{type(error).__name__}: {printable(text, 160)}"
-    return f"something in it is not of the kind that is expected there ({said})"
+    return f"{type(error).__name__}: {printable(text)}" if text else type(error).__name__
 
 
 def uniquely_named(cases: Sequence[ValidationCase]) -> list[ValidationCase]:
