@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from zsim.base.model_data import validation_directory
-from zsim.operation.cursors import allocator_ranks, best_places, imported_cursors, vdev_asize
+from zsim.operation.cursors import (
+    allocator_rank,
+    best_places,
+    imported_cursors,
+    owners,
+    vdev_asize,
+)
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.validation.formats.zfs_config import EmulatedRun, setup_of
@@ -141,8 +147,18 @@ def test_metaslabs_of_sync_writes() -> None:
 
 
 def test_one_allocator_where_metaslabs_are_few() -> None:
-    assert allocator_ranks(11) == ((0, 1, 2),)
-    assert len(allocator_ranks(12)) == 4
+    assert [owners(count, each_third=False) for count in (11, 12)] == [1, 4]
+
+
+def test_from_2_4_an_allocator_for_each_three_metaslabs() -> None:
+    assert [owners(count, each_third=True) for count in (2, 6, 11, 12, 40)] == [1, 2, 3, 4, 4]
+
+
+def test_copies_on_one_vdev_and_on_two() -> None:
+    alone = [[allocator_rank(4, number, role, 3) for role in range(3)] for number in range(4)]
+    assert alone == [[0, 1, 8], [2, 3, 8], [4, 5, 8], [6, 7, 8]]
+    assert [allocator_rank(1, number, role, 2) for number in (0, 3) for role in (0, 1)] == [0, 1, 0, 1]
+    assert [allocator_rank(4, number, 0, 1) for number in range(4)] == [0, 1, 2, 3]
 
 
 def test_allocators_take_turns() -> None:

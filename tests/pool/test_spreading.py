@@ -10,7 +10,7 @@ from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.recipe import pool_of
-from zsim.pool.simulator.population import draw_pieces
+from zsim.pool.simulator.files import draw_pieces
 from zsim.prediction.inputs.population import miniature, pool_miniature
 
 

@@ -21,6 +21,7 @@ from zsim.operation.rules import (
     vdev_window,
 )
 from zsim.operation.setup import plain_prefetch
+from zsim.pool.recipes.recipe import small_blocks
 from zsim.pool.recipes.styles import allocator_style
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.no_effect import reasons, without_effect
@@ -59,7 +60,7 @@ def rules_of(release: ReleaseProfile) -> list[object]:
     """Return all that a run takes from a release before it starts."""
     found: list[object] = [
         queue_rules(release), plain_prefetch(release), release.order, release.indirect_shift,
-        pool_window([VDEV], release),
+        pool_window([VDEV], release), small_blocks(release, 32 << 10),
     ]  # fmt: skip
     found += [allocator_style(release, cpus=cpus) for cpus in (2, 64)]
     for operation in OPERATIONS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from zsim.drives.models.parameters import DriveParameters
+from zsim.vdevs.kind import NORMAL
 
 LABEL_BYTES = 4 * 1024 * 1024
 NOT_REPAIRED, TO_SPARE = -1, -2
@@ -72,6 +73,8 @@ class VdevModel:
         Drives that were added to a RAID-Z later.
     sitting_out : frozenset of (child, leaf)
         Leaves that are written but not read while they sit out (vdev_raidz.c, 2.4); `read_leaf` has -1 there.
+    alloc_class : str
+        What is allocated on it, one of `zsim.vdevs.kind.CLASSES`.
     """
 
     kind: str
@@ -83,6 +86,7 @@ class VdevModel:
     spares: int = 0
     grown: int = 0
     sitting_out: frozenset[tuple[int, int]] = frozenset()
+    alloc_class: str = NORMAL
 
     @property
     def children(self) -> int:

@@ -16,12 +16,13 @@ from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.rebuild import allocated_ranges
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
 
 Cursor = tuple[int, int]
 # An allocator of several has its own metaslabs only if there are three for each.
 METASLABS_PER_ALLOCATOR = 3
 ALLOCATORS = 4
+COPIES = 3
 END_LABELS = 512 << 10
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
@@ -64,17 +65,53 @@ def best_places(blocks: BlockTable, number: int, asize: int, metaslab_bytes: int
     return np.array([place for *_, place in sorted(ranks)], np.int64)
 
 
-def allocator_ranks(metaslabs: int) -> tuple[tuple[int, int, int], ...]:
-    """Return, for each allocator, the ranks of the metaslabs that take the copies of its blocks.
+def metadata_vdevs(model: PlaneModel) -> list[int]:
+    """Return the top-level vdevs that metadata goes to: those of the special class, if there are any."""
+    special = [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == SPECIAL]
+    return special or [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == NORMAL]
 
-    The third copies of all go to the best metaslab that is nobody's primary or secondary (seen in 2.3.9).
+
+def owners(metaslabs: int, *, each_third: bool) -> int:
+    """Return how many allocators have metaslabs of their own on a vdev, out of `ALLOCATORS`.
+
+    Parameters
+    ----------
+    metaslabs : int
+    each_third : bool
+        One for each three metaslabs (metaslab.c:metaslab_group_alloc, 2.4), else all or one
+        (metaslab_group_alloc_normal, to 2.3).
     """
-    if metaslabs < METASLABS_PER_ALLOCATOR * ALLOCATORS:
-        return ((0, 1, 2),)
-    return tuple((2 * number, 2 * number + 1, 2 * ALLOCATORS) for number in range(ALLOCATORS))
+    if each_third:
+        return max(1, min(ALLOCATORS, metaslabs // METASLABS_PER_ALLOCATOR))
+    return 1 if metaslabs < METASLABS_PER_ALLOCATOR * ALLOCATORS else ALLOCATORS
 
 
-def imported_cursors(blocks: BlockTable, model: PlaneModel, shifts: Sequence[int]) -> list[list[Cursor]]:
+def allocator_rank(own: int, allocator: int, role: int, roles: int) -> int:
+    """Return the rank of the metaslab that an allocator has on a top-level vdev, the best being 0.
+
+    Parameters
+    ----------
+    own : int
+        Allocators that have metaslabs of their own there; the others share the first one's.
+    allocator : int
+    role : int
+        Number of the copy among those on this vdev: primary, secondary, or a third.
+    roles : int
+        Copies of a block that this vdev holds.
+
+    Notes
+    -----
+    Each takes the best that is nobody's when it needs one first.  The third copies of all go to the best that
+    is left (seen in 2.3.9).
+    """
+    each = min(roles, 2)
+    number = allocator if allocator < own else 0
+    return each * own if role >= 2 else each * number + role
+
+
+def imported_cursors(
+    blocks: BlockTable, model: PlaneModel, shifts: Sequence[int], *, each_third: bool = False
+) -> list[list[Cursor]]:
     """Return where each allocator's next blocks go, one (vdev, offset) a copy.
 
     Parameters
@@ -83,22 +120,28 @@ def imported_cursors(blocks: BlockTable, model: PlaneModel, shifts: Sequence[int
         All that is allocated.
     model : PlaneModel
     shifts : sequence of int
-        Metaslab size of each top-level vdev [log2(bytes)]; copies go to one vdev after the other.
+        Metaslab size of each top-level vdev [log2(bytes)]; copies go to one vdev of the class after the
+        other (metaslab.c:metaslab_alloc_dva).
+    each_third : bool
+        See `owners`.
     """
+    numbers = metadata_vdevs(model)
     places = [
-        best_places(blocks, number, vdev_asize(model, vdev), 1 << shifts[number])
-        for number, vdev in enumerate(model.vdevs)
+        best_places(blocks, number, vdev_asize(model, model.vdevs[number]), 1 << shifts[number])
+        for number in numbers
     ]
-    fewest = min(len(each) for each in places)
-    if fewest == 0:
+    if min(len(each) for each in places) == 0:
         return []
-    return [
-        [
-            (copy % len(places), int(places[copy % len(places)][min(rank, fewest - 1)]))
-            for copy, rank in enumerate(ranks)
-        ]
-        for ranks in allocator_ranks(fewest)
-    ]
+    own = [owners(len(each), each_third=each_third) for each in places]
+
+    def cursor(allocator: int, copy: int) -> Cursor:
+        role, turn = divmod(copy, len(numbers))
+        roles = len(range(turn, COPIES, len(numbers)))
+        rank = allocator_rank(own[turn], allocator, role, roles)
+        return numbers[turn], int(places[turn][min(rank, len(places[turn]) - 1)])
+
+    several = 1 if max(own) == 1 else ALLOCATORS
+    return [[cursor(allocator, copy) for copy in range(COPIES)] for allocator in range(several)]
 
 
 def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:

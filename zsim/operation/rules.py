@@ -152,12 +152,6 @@ def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memo
     return Window(max(MINIMUM_WINDOW, min(limit, memory // 4 // len(model.vdevs))), False)
 
 
-def waits_for_metaslabs(release: ReleaseProfile) -> bool:
-    """Tell whether a rebuild waits for a txg after each metaslab (seen in 2.3.9, read in 2.4)."""
-    version = tuple(int(part) for part in release.version.split(".")[:3])
-    return version >= (2, 4) or (2, 3, 9) <= version < (2, 4)
-
-
 def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:
     """Return the pool-wide window of the legacy scan and of the metadata phase."""
     if release.inflight == "blocks":

@@ -251,7 +251,8 @@ def _cursors(setup: RunSetup) -> Cursors:
     found: Cursors = []
     if setup.imported and setup.release.allocators != "one":
         shifts = [setup.metaslab_shift_of(vdev) for vdev in setup.model.vdevs]
-        found = imported_cursors(setup.blocks, setup.model, shifts)
+        third = setup.release.allocator_metaslabs == "each-third"
+        found = imported_cursors(setup.blocks, setup.model, shifts, each_third=third)
     return found or mos_cursors(setup.blocks)
 
 

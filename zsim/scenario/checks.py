@@ -8,7 +8,7 @@ from zsim.scenario.fields import Fields
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 from zsim.scenario.slow import REMEDY
-from zsim.vdevs.kind import kind_of, kinds
+from zsim.vdevs.kind import DEDUP, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -98,6 +98,11 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
         if not kind.is_known_to(release):
             allowed = f"{release.name} has no {kind.title}"
             raise InputError("layout", str(layout), allowed, f"take {kind.since} or later")
+    if len(layout.data) < len(layout.vdevs) and not release.special_class:
+        for vdev in layout.vdevs:
+            if vdev.alloc_class in (SPECIAL, DEDUP):
+                allowed = f"{release.name} has no allocation classes"
+                raise InputError("layout", str(layout), allowed, "take openzfs-0.8 or later")
     if scenario.operation != "rebuild":
         return
     for kind in present:

@@ -3,7 +3,9 @@
 ::
 
     layout = group { "+" group }
-    group  = [ count "*" ] vdev
+    group  = [ count "*" ] [ class ":" ] vdev        several classes of vdevs: raidz2x8+special:mirror2
+           | ( "cache" | "spare" ) ":" drives        drives that are no part of any vdev: cache:1, spare:2
+    class  = "special" | "dedup" | "log"             allocation class; data vdevs have none
     vdev   = what one of `zsim.vdevs.kinds` parses:
              "raidz" parity "x" children              parity 1, 2, 3 ("raidz" alone means 1)
            | "raidz" parity "x" children "+" added   made of so many, expanded by so many: raidz1x4+1
@@ -20,15 +22,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zsim.base.errors import InputError
-from zsim.vdevs.kind import MAX_CHILDREN, VdevSpec, kinds, number_in, refuse
+from zsim.vdevs.kind import CLASSES, MAX_CHILDREN, NORMAL, VdevSpec, kind_of, kinds, number_in, refuse
 
 __all__ = ["FORMS", "MAX_CHILDREN", "MAX_VDEVS", "Layout", "VdevSpec"]
 
 MAX_VDEVS = 10_000
-_COMBINED = ["4*raidz2x6", "mirror2+mirror3"]
+_COMBINED = ["4*raidz2x6", "mirror2+mirror3", "raidz2x6+special:mirror2+log:mirror2+cache:1+spare:1"]
 FORMS = (
     "known forms are "
     + ", ".join([*(form for kind in kinds().values() for form in kind.forms), *_COMBINED])
@@ -38,6 +40,8 @@ FORMS = (
 # A bare number behind a plus is part of the word before: drives added to a RAID-Z.
 _PLUS = re.compile(r"\+(?!\s*\d+\s*(?:\+|$))", re.ASCII)
 _COUNT = re.compile(r"(\d+)\*(.*)", re.ASCII | re.DOTALL)
+_ASIDE = re.compile(r"(cache|spare)s?\s*:\s*(?:stripe|disk)?[x-]?(\d*)", re.ASCII)
+_CLASSED = re.compile(rf"({'|'.join(CLASSES[1:])})\s*:\s*(.*)", re.ASCII | re.DOTALL)
 _SINGLE = re.compile(r"(disk|stripe|single|raid0)(?:[x-]?(\d+))?", re.ASCII)
 
 
@@ -48,20 +52,26 @@ class Layout:
     Attributes
     ----------
     vdevs : tuple of VdevSpec
-        At least one, at most `MAX_VDEVS`.
+        At least one for data, at most `MAX_VDEVS`; those of other allocation classes behind them.
+    cache, spares : int
+        Drives of the L2ARC and hot spares: no part of any vdev, so no scan reads or writes them.
 
     Examples
     --------
-    >>> layout = Layout.parse("2*raidz2x6+mirror2")
-    >>> len(layout.vdevs), layout.leaves, str(layout)
-    (3, 14, '2*raidz2x6+mirror2')
+    >>> layout = Layout.parse("2*raidz2x6+special:mirror2+spare:1")
+    >>> len(layout.data), layout.leaves, str(layout)
+    (2, 14, '2*raidz2x6+special:mirror2+spare:1')
     """
 
     vdevs: tuple[VdevSpec, ...]
+    cache: int = 0
+    spares: int = 0
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.vdevs) <= MAX_VDEVS:
             refuse(f"{len(self.vdevs)} vdevs", f"a pool has 1 to {MAX_VDEVS} top-level vdevs")
+        if not self.data:
+            refuse(str(self), "a pool has at least one vdev for data", "write raidz2x6+special:mirror2")
 
     @classmethod
     def parse(cls, text: str) -> Layout:
@@ -83,40 +93,69 @@ class Layout:
         """
         if not isinstance(text, str) or not text.strip():
             refuse(text, FORMS)
-        groups = [_parse_group(_spread(group.strip()), text) for group in _PLUS.split(text.lower())]
+        words = [word.strip() for word in _PLUS.split(text.lower())]
+        cache, spares = (_set_aside(kind, words, text) for kind in ("cache", "spare"))
+        groups = [_parse_group(_spread(word), text) for word in words if not _ASIDE.fullmatch(word)]
+        groups.sort(key=lambda group: CLASSES.index(group[1].alloc_class))
         total = sum(count for count, _ in groups)
         if total > MAX_VDEVS:
             refuse(text, f"it asks for {total} top-level vdevs and a pool has 1 to {MAX_VDEVS}")
-        return cls(tuple(vdev for count, vdev in groups for _ in range(count)))
+        return cls(tuple(vdev for count, vdev in groups for _ in range(count)), cache, spares)
 
     @property
     def leaves(self) -> int:
         """Drives of the pool (distributed spares included, hot spares not)."""
         return sum(vdev.children for vdev in self.vdevs)
 
+    @property
+    def data(self) -> tuple[VdevSpec, ...]:
+        """The vdevs for data: those of the normal class, which SIZE and fill mean here."""
+        return self.of_class(NORMAL)
+
+    def of_class(self, alloc_class: str) -> tuple[VdevSpec, ...]:
+        """Return the vdevs of an allocation class."""
+        return tuple(vdev for vdev in self.vdevs if vdev.alloc_class == alloc_class)
+
     def repeated(self, count: int) -> Layout:
-        """Return `count` times this layout, which must be a single vdev.
+        """Return this layout with `count` times its data vdev, of which it must have one.
 
         Raises
         ------
         InputError
             When there already is more than one vdev, or `count` is below 1.
         """
-        if len(self.vdevs) > 1:
+        if len(self.data) > 1:
             raise InputError(
                 "vdevs", count, f"the layout {self} has its own count", "give the count in the layout alone"
             )
         if not 1 <= count <= MAX_VDEVS:
             raise InputError("vdevs", count, f"a pool has 1 to {MAX_VDEVS} top-level vdevs", "")
-        return Layout(self.vdevs * count)
+        others = tuple(vdev for vdev in self.vdevs if vdev.alloc_class != NORMAL)
+        return Layout(self.data * count + others, self.cache, self.spares)
 
     def __str__(self) -> str:
         runs = [(len(list(run)), vdev) for vdev, run in itertools.groupby(self.vdevs)]
-        return "+".join(f"{count}*{vdev}" if count > 1 else str(vdev) for count, vdev in runs)
+        words = [f"{count}*{vdev}" if count > 1 else str(vdev) for count, vdev in runs]
+        aside = {"cache": self.cache, "spare": self.spares}
+        words += [f"{name}:{drives}" for name, drives in aside.items() if drives]
+        return "+".join(words)
+
+
+def _set_aside(name: str, words: list[str], text: str) -> int:
+    """Return how many drives a layout names for the cache or as spares."""
+    found = [match[2] for word in words if (match := _ASIDE.fullmatch(word)) and match[1] == name]
+    return sum(number_in(digits, text) if digits else 1 for digits in found)
 
 
 def _spread(group: str) -> str:
-    """Return ``stripe4`` as ``4*disk``: the drives of a stripe are vdevs of their own."""
+    """Return ``stripe4`` as ``4*disk``: the drives of a stripe are vdevs of their own.
+
+    And a count behind a class as one before it: ``special:2*mirror2``.
+    """
+    classed = _CLASSED.fullmatch(group)
+    if classed is not None:
+        count, star, vdev = _spread(classed[2]).rpartition("*")
+        return f"{count}{star}{classed[1]}:{vdev}"
     single = _SINGLE.fullmatch(group)
     return f"{single[2] or 1}*disk" if single else group
 
@@ -133,10 +172,24 @@ def _parse_group(group: str, text: str) -> tuple[int, VdevSpec]:
 
 
 def _parse_vdev(token: str, text: str) -> VdevSpec:
+    """Return a vdev, of the class that stands before it."""
+    classed = _CLASSED.fullmatch(token)
+    if classed is not None:
+        return _in_class(classed[1], classed[2].strip(), text)
     for kind in kinds().values():
         if (vdev := kind.parse(token, text)) is not None:
             return vdev
     raise InputError("layout", text, _explain(token), FORMS)
+
+
+def _in_class(name: str, token: str, text: str) -> VdevSpec:
+    """Return a vdev of another class than data: a mirror, a RAID-Z or a single drive."""
+    vdev = _parse_vdev(token, text)
+    if kind_of(vdev.kind).has_groups:
+        refuse(text, f"a {name} vdev is no {kind_of(vdev.kind).title}", f"use {name}:mirror2")
+    if vdev.alloc_class != NORMAL:
+        refuse(text, "a vdev has one allocation class", f"use {name}:mirror2")
+    return replace(vdev, alloc_class=name)
 
 
 def _explain(token: str) -> str:

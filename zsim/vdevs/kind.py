@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAX_CHILDREN = 255
 MAX_PARITY = 3
 KINDS_PACKAGE = "zsim.vdevs.kinds"
+NORMAL, SPECIAL, DEDUP, LOG = "normal", "special", "dedup", "log"
+CLASSES = (NORMAL, SPECIAL, DEDUP, LOG)
+"""Allocation classes of top-level vdevs (OpenZFS spa.h: spa_normal_class, spa_special_class ...)."""
 
 Piece = tuple[int, int, int]
 """Child, child offset [bytes], size [bytes]."""
@@ -100,6 +103,8 @@ class VdevSpec:
         Distributed spares of a dRAID; 0 otherwise.
     grown : int
         How many of the drives were added to a RAID-Z later; 0 otherwise.
+    alloc_class : str
+        What is allocated on it: one of `CLASSES`.
 
     Raises
     ------
@@ -113,6 +118,7 @@ class VdevSpec:
     data: int = 1
     spares: int = 0
     grown: int = 0
+    alloc_class: str = NORMAL
 
     def __post_init__(self) -> None:
         kind_of(self.kind).check(self)
@@ -148,7 +154,8 @@ class VdevSpec:
         return kind_of(self.kind).tolerance(self)
 
     def __str__(self) -> str:
-        return kind_of(self.kind).word(self)
+        word = kind_of(self.kind).word(self)
+        return word if self.alloc_class == NORMAL else f"{self.alloc_class}:{word}"
 
 
 class Printed(NamedTuple):

@@ -11,7 +11,7 @@ from zsim.engine.window import Window
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.control import Steps
 from zsim.operation.pool import Pool
-from zsim.operation.rules import rebuild_window, waits_for_metaslabs
+from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
@@ -35,7 +35,7 @@ class RebuildScan(BackgroundScan):
     def __init__(self, pool: Pool, programs: Sequence[Program], window: Window) -> None:
         super().__init__(pool, ATTACH_TXGS)
         self.programs, self.window = programs, window
-        self.waits = waits_for_metaslabs(pool.release)
+        self.waits = pool.release.rebuild_waits
 
     def steps(self) -> Steps:
         """Run the programs; without waits they follow one another without a break."""
@@ -74,7 +74,7 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
     )
     rows = np.arange(len(items), len(items) + len(chunks))
     edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
-    if not waits_for_metaslabs(setup.release):
+    if not setup.release.rebuild_waits:
         edges = edges[:0]
     programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
     window = rebuild_window(setup.model, number, setup.release, setup.memory)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from zsim.base.errors import InputError, printable
 from zsim.base.reading import opened
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
+    AddVdev,
     FileSizes,
     Fill,
     IssueOrder,
@@ -33,11 +34,12 @@ from zsim.pool.recipes.recipe import (
     Snapshot,
     Step,
     pool_of,
+    small_blocks,
 )
 from zsim.pool.recipes.styles import version_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
 
 SECTOR = 512
 FILE_CONTENTS, VOLUME_CONTENTS = 19, 23  # dmu.h: DMU_OT_PLAIN_FILE_CONTENTS, DMU_OT_ZVOL
@@ -185,6 +187,16 @@ def _dvas(
     return count, vdev, offset, asize
 
 
+def in_classes(layout: Layout, special: Sequence[int]) -> Layout:
+    """Return a layout whose top-level vdevs of these numbers are of the special class."""
+    return Layout(
+        tuple(
+            replace(vdev, alloc_class=SPECIAL) if number in special else vdev
+            for number, vdev in enumerate(layout.vdevs)
+        )
+    )
+
+
 def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
     """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release.
 
@@ -217,8 +229,9 @@ def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
 def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecipe:
     # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
     plain = version_of(release) < (0, 8)
+    layout = in_classes(Layout.parse(str(pool["layout"])), pool.get("special_vdevs") or ())
     vdevs, style = pool_of(
-        str(pool["layout"]),
+        layout,
         int(pool["leafmb"]) << 20,
         release,
         int(pool["ashift"]),
@@ -235,18 +248,23 @@ def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecip
         txg_bytes=int(pool.get("txgmb", 16)) << 20,
         txg_step=3,
         metadata=BENCH_LZJB if plain else BENCH_LZ4,
-        issue=_bench_issue(version_of(release), str(pool["layout"])),
+        issue=_bench_issue(version_of(release), layout),
+        small_blocks=small_blocks(release, int(pool.get("ssb") or 0)),
     )
 
 
-def _bench_issue(version: tuple[int, ...], layout: str) -> IssueOrder:
+def _bench_issue(version: tuple[int, ...], layout: Layout) -> IssueOrder:
     """Return the order in which one processor placed the records of a txg, as seen in the lists."""
-    mirror = kind_of(Layout.parse(layout).vdevs[0].kind).is_replicated
+    if version >= (2, 4):
+        # Allocations are throttled by bytes, more than these txgs have (metaslab.c, OpenZFS #17020).
+        return IssueOrder()
+    mirror = kind_of(layout.vdevs[0].kind).is_replicated
+    groups = sum(vdev.alloc_class == NORMAL for vdev in layout.vdevs)
     if version < (0, 8):
         return IssueOrder(window=200 if mirror else 102, group=4)
     if mirror:
-        return IssueOrder(window=32, group=8, per_object=version < (2, 3))
-    return IssueOrder(window=32, group=32, straight=2, per_object=version < (2, 3))
+        return IssueOrder(window=32 * groups, group=8, per_object=version < (2, 3))
+    return IssueOrder(window=32 * groups, group=32, straight=2, per_object=version < (2, 3))
 
 
 # Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.
@@ -273,6 +291,10 @@ def _bench_records(pool: Mapping[str, Any]) -> tuple[RecordClass, ...]:
 def _bench_steps(pool: Mapping[str, Any]) -> tuple[Step, ...]:
     fill = Fill(float(pool["fill"]))
     steps: list[Step] = [fill]
+    if pool.get("later"):
+        count = len(Layout.parse(str(pool["layout"])).vdevs)
+        added = len(Layout.parse(str(pool["later"])).vdevs)
+        steps = [Fill(float(pool["fill1"])), *(AddVdev(count - added + k) for k in range(added)), fill]
     if pool["pattern"] == "aged":
         for number in range(int(pool["rounds"])):
             if number < int(pool.get("snaps", 0)):

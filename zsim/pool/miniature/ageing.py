@@ -19,7 +19,8 @@ from zsim.pool.miniature.shape import (
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.pool.simulator.population import HistoryError, TooFewFilesError, expansion
+from zsim.pool.simulator.files import expansion
+from zsim.pool.simulator.population import HistoryError, TooFewFilesError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.pool.recipes.recipe import PoolRecipe
+from zsim.pool.simulator.files import DRAWN, draw_pieces, records_of
 from zsim.pool.simulator.memory import MAX_LEVELS
-from zsim.pool.simulator.population import DRAWN, draw_pieces, records_of
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 
 SEED = 5

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
-from zsim.pool.simulator.population import HistoryRun, expansion, mean_record_bytes, typical_file_bytes
+from zsim.pool.simulator.files import expansion, mean_record_bytes, typical_file_bytes
+from zsim.pool.simulator.population import HistoryRun
 from zsim.vdevs.kind import kind_of
 
 MAX_SLABS = 192

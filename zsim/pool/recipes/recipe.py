@@ -13,7 +13,7 @@ from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 EMBEDDED_SLOG_ABOVE = 64  # metaslabs: zfs_embedded_slog_min_ms
 
@@ -117,12 +117,15 @@ class RecordClass:
         Its files' sizes relative to the size distribution.
     ratios : tuple of (float, float)
         (psize / lsize, probability): how the records compress.  1 is incompressible.
+    volume : bool
+        Volumes, not files: their small blocks go to a special vdev from 2.4 on.
     """
 
     recordsize: int = 128 << 10
     share: float = 1.0
     size_factor: float = 1.0
     ratios: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+    volume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,14 @@ class Refill:
     """Write new files until there is as much living data as after the last `Fill`."""
 
 
-Step = Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
+@dataclass(frozen=True, slots=True)
+class AddVdev:
+    """Add a top-level vdev, by its number in the recipe; until then the pool is without it."""
+
+    vdev: int
+
+
+Step = AddVdev | Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +252,51 @@ class IssueOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class SmallBlocks:
+    """Which records go to the special class.
+
+    Attributes
+    ----------
+    largest : int
+        ``special_small_blocks``: compressed size up to which they do [bytes]; 0: none.
+    percent : int
+        Until so much of the class is allocated: ``100 - zfs_special_class_metadata_reserve_pct``.
+    volumes : bool
+        Whether those of volumes do (2.4).
+    indirects : bool
+        Whether indirect blocks of files and volumes do (``zfs_user_indirect_is_special``).
+    """
+
+    largest: int = 0
+    percent: int = 75
+    volumes: bool = False
+    indirects: bool = True
+
+
+def small_blocks(release: ReleaseProfile, largest: int) -> SmallBlocks:
+    """Return what a release puts on the special class beside metadata.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+    largest : int
+        ``special_small_blocks`` [bytes].
+
+    Notes
+    -----
+    OpenZFS spa_misc.c:spa_preferred_class, 0.8 and later.
+    """
+    values = release.tunables
+    reserve = values.get("zfs_special_class_metadata_reserve_pct", 100)
+    return SmallBlocks(
+        largest=largest,
+        percent=max(0, 100 - reserve),
+        volumes=release.special_volumes,
+        indirects=bool(values.get("zfs_user_indirect_is_special", 1)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class PoolRecipe:
     """Everything `build_population` needs.
 
@@ -276,6 +331,8 @@ class PoolRecipe:
         New files are written in txgs of so many times `txg_bytes`, which are placed as one.
     piece_bytes : int
         Larger files are there in pieces of at most this size [bytes] (a miniature's); 0: whole.
+    small_blocks : SmallBlocks
+        Which records go to the special class, where there is one.
     """
 
     vdevs: tuple[TopLevel, ...]
@@ -292,11 +349,17 @@ class PoolRecipe:
     metadata_every: int = 1
     fill_parts: int = 1
     piece_bytes: int = 0
+    small_blocks: SmallBlocks = field(default_factory=SmallBlocks)
+
+    @property
+    def normal(self) -> tuple[TopLevel, ...]:
+        """The top-level vdevs of the normal class: what `Fill` counts."""
+        return tuple(vdev for vdev in self.vdevs if vdev.spec.alloc_class == NORMAL)
 
     @property
     def space(self) -> int:
-        """Allocatable space of the pool [bytes], parity included."""
-        return sum(vdev.slab_bytes * vdev.slab_count for vdev in self.vdevs)
+        """Allocatable space of the normal class [bytes], parity included."""
+        return sum(vdev.slab_bytes * vdev.slab_count for vdev in self.normal)
 
 
 def pool_of(

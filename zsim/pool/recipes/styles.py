@@ -12,6 +12,8 @@ from zsim.scenario.releases.profile import ReleaseProfile
 
 KIB, MIB = 1 << 10, 1 << 20
 STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED = 0, 1, 2
+UNTHROTTLED, BY_NUMBER, BY_BYTES = 0, 1, 2
+THROTTLES = {"none": UNTHROTTLED, "number": BY_NUMBER, "bytes": BY_BYTES}
 DITTO_DISTANCE = 125  # thousandths of the vdev: metaslab.c ditto_same_vdev_distance_shift 3
 
 
@@ -53,6 +55,15 @@ class AllocatorStyle:
         The aliquot is multiplied by all children (to 2.1.5), not by the data drives.
     log_space_maps : bool
         Space map changes of a txg go to one log (2.0+), else each changed metaslab rewrites its own.
+    throttle : int
+        How allocations queue on the vdevs of a class: `UNTHROTTLED` (to 0.6), `BY_NUMBER` (0.7 to 2.3),
+        `BY_BYTES` (2.4).
+    first_depth, most_depth : int
+        Allocations that an allocator may have queued on a vdev at the beginning of a txg, and later.
+    biased : bool
+        Emptier top-level vdevs get more (``metaslab_bias_enabled``).
+    allocator_each_third : bool
+        A vdev has an allocator for each three of its metaslabs (2.4), else all or one.
     """
 
     segment_weight: bool = True
@@ -70,6 +81,11 @@ class AllocatorStyle:
     aliquot: int = MIB
     aliquot_counts_parity: bool = False
     log_space_maps: bool = True
+    throttle: int = UNTHROTTLED
+    first_depth: int = 32
+    most_depth: int = 100
+    biased: bool = True
+    allocator_each_third: bool = False
 
 
 def version_of(release: ReleaseProfile) -> tuple[int, ...]:
@@ -101,6 +117,7 @@ def allocator_style(
     version, values = version_of(release), release.tunables
     histogram = spacemap_histogram and version >= (0, 6, 4)
     aliquot = values.get("metaslab_aliquot", 512 * KIB)
+    deepest = _deepest(release)
     return AllocatorStyle(
         segment_weight=histogram
         and release.metaslab_weight == "segment"
@@ -122,7 +139,25 @@ def allocator_style(
         aliquot=aliquot,
         aliquot_counts_parity=version < (2, 1, 6),
         log_space_maps=version >= (2, 0),
+        throttle=_throttle(release),
+        first_depth=min(deepest, values.get("zfs_vdev_def_queue_depth", deepest)),
+        most_depth=deepest,
+        biased=bool(values.get("metaslab_bias_enabled", 1)),
+        allocator_each_third=release.allocator_metaslabs == "each-third",
     )
+
+
+def _throttle(release: ReleaseProfile) -> int:
+    """Return how the release throttles allocations."""
+    enabled = release.tunables.get("zio_dva_throttle_enabled", 0)
+    return THROTTLES[release.allocation_throttle] if enabled else UNTHROTTLED
+
+
+def _deepest(release: ReleaseProfile) -> int:
+    """Return how many allocations may be queued on a vdev (spa.c:spa_sync, vdev_queue.c)."""
+    values = release.tunables
+    percent = values.get("zfs_vdev_queue_depth_pct", 0)
+    return max(1, values.get("zfs_vdev_async_write_max_active", 10) * percent // 100)
 
 
 def _stickiness(version: tuple[int, ...], histogram: bool) -> int:

@@ -18,6 +18,10 @@ from zsim.base.jit import address_of, njit
 BUCKETS = 48
 LOG_SLOTS = 4
 MAX_LEVELS = 8
+CLASSES = 3
+"""Allocation classes that blocks are placed in: normal, special, dedup."""
+IO_SLOTS = 4096
+"""Commands that may wait in the queue of a top-level vdev."""
 
 
 class HistoryRulesRecord:
@@ -39,6 +43,14 @@ class HistoryRulesRecord:
     txg: Int64
     log_head: Int64
     log_tail: Int64
+    throttle: Int64
+    first_depth: Int64
+    most_depth: Int64
+    third_each: Int64
+    biased: Int64
+    clock: Float64
+    position_s: Float64
+    rate: Float64
 
 
 RULES = dtype_of(HistoryRulesRecord, align=True)
@@ -60,6 +72,14 @@ class HistoryVdevRecord:
     bias: Int64
     used: Int64
     space: Int64
+    klass: Int64
+    present: Int64
+    spread: Int64
+    quota: Int64
+    head: Int64
+    tail: Int64
+    place: Int64
+    done: Float64
 
 
 VDEV = dtype_of(HistoryVdevRecord, align=True)
@@ -92,9 +112,34 @@ class RotorRecord:
 
     rotor: Int64
     used: Int64
+    reserved: Int64
+    most: Int64
 
 
 ALLOCATOR = dtype_of(RotorRecord)
+
+
+class GroupRecord:
+    """What an allocator has queued on a vdev, and how much it may."""
+
+    queued: Int64
+    limit: Int64
+
+
+GROUP = dtype_of(GroupRecord)
+
+
+class WriteRecord:
+    """A command in the queue of a vdev: adjacent writes of one allocator."""
+
+    allocator: Int64
+    start: Int64
+    end: Int64
+    size: Int64
+    amount: Int64
+
+
+WRITE = dtype_of(WriteRecord)
 
 
 class FreedRecord:
@@ -180,6 +225,11 @@ class NowRecord:
     issue_group: Int64
     issue_straight: Int64
     issue_per_object: Int64
+    metadata_class: Int64
+    special_indirects: Int64
+    small_bytes: Int64
+    small_percent: Int64
+    small_volumes: Int64
 
 
 NOW = dtype_of(NowRecord, align=True)
@@ -208,6 +258,7 @@ class FileRecord:
     records: Int64
     lsize: Int64
     kind: Int64
+    volume: Int64
     there: Int64
     first: Int64
     levels: Int64
@@ -271,7 +322,9 @@ class HistoryMemory:
     rules : ndarray of RULES, shape (1,)
         The release's switches, and the clock of the deferred frees.
     vdevs, slabs, allocators : ndarray of VDEV, SLAB, ALLOCATOR
-        Metaslabs are numbered over the whole pool.
+        Metaslabs are numbered over the whole pool; an allocator has an entry a class.
+    groups, writes : ndarray of GROUP, WRITE
+        What an allocator has queued on a vdev, and the queue of each vdev (`zsim.pool.simulator.throttle`).
     cursors, histogram : ndarray of int64, shape (metaslabs, 48)
         By power of two: the cursor of this alignment, and the number of free segments of this size.
     starts, ends : ndarray of int64, shape (metaslabs, room)
@@ -304,6 +357,8 @@ class HistoryMemory:
     vdevs: Rows
     slabs: Rows
     allocators: Rows
+    groups: Rows
+    writes: Rows
     cursors: I64
     histogram: I64
     starts: I64
@@ -335,13 +390,13 @@ class HistoryMemory:
 ARRAYS = (
     "rules", "vdevs", "slabs", "allocators", "cursors", "histogram", "starts", "ends", "owners", "log",
     "marks", "now", "slots", "files", "datasets", "lists", "kept", "ratio_values", "ratio_chances",
-    "snapshots",
+    "snapshots", "groups", "writes",
 )  # fmt: skip
 (
     _RULES, _VDEVS, _SLABS, _ALLOCATORS, _CURSORS, _HISTOGRAM, _STARTS, _ENDS, _OWNERS, _LOG, _MARKS,
-    _NOW, _SLOTS, _FILES, _DATASETS, _LISTS, _KEPT, _RATIO_VALUES, _RATIO_CHANCES, _SNAPSHOTS,
-    VDEVS, SLABS, LOG_SIZE, FILES, DATASETS, KEPT_ROOM, _ROOM, _RATIOS,
-) = range(28)  # fmt: skip
+    _NOW, _SLOTS, _FILES, _DATASETS, _LISTS, _KEPT, _RATIO_VALUES, _RATIO_CHANCES, _SNAPSHOTS, _GROUPS,
+    _WRITES, VDEVS, SLABS, LOG_SIZE, FILES, DATASETS, KEPT_ROOM, _ROOM, _RATIOS,
+) = range(30)  # fmt: skip
 # Arrays by name: each takes the table.  `rules_of` and `now_of` are arrays of one.
 rules_of = records_in(HistoryRulesRecord, _RULES, align=True)
 vdevs_of = records_in(HistoryVdevRecord, _VDEVS, align=True)
@@ -358,6 +413,10 @@ datasets_of = records_in(DatasetRecord, _DATASETS)
 lists_of = records_in(ListRecord, _LISTS, align=True)
 kept_of = records_in(KeptRecord, _KEPT, align=True)
 snapshots_of = array_in(np.int64, _SNAPSHOTS)
+# What an allocator has queued on a vdev: entry allocator * vdevs + vdev.
+groups_of = records_in(GroupRecord, _GROUPS)
+# The queue of a vdev: entry vdev * IO_SLOTS + number.
+writes_of = records_in(WriteRecord, _WRITES)
 _int64_at, _float64_at = array_at(np.int64), array_at(np.float64)
 
 

@@ -14,6 +14,7 @@ from zsim.pool.recipes.styles import (
     STICKY_UNTIL_FRAGMENTED,
 )
 from zsim.pool.simulator.memory import (
+    CLASSES,
     LOG_SIZE,
     LOG_SLOTS,
     SLABS,
@@ -22,6 +23,7 @@ from zsim.pool.simulator.memory import (
     histogram_of,
     log_of,
     marks_of,
+    now_of,
     owners_of,
     rules_of,
     slabs_of,
@@ -35,6 +37,16 @@ from zsim.pool.simulator.segments import (
     return_frees,
     take_units,
     top_bucket,
+)
+from zsim.pool.simulator.throttle import (
+    BYTES,
+    class_groups,
+    class_space,
+    class_used,
+    may_take,
+    next_vdev,
+    queue_write,
+    wait_for_room,
 )
 from zsim.vdevs.dispatch import vdev_asize
 
@@ -186,7 +198,10 @@ def allocate_in_group(
     """Allocate on one top-level vdev; return (metaslab, start) or (-1, -1)."""
     size = units * vdevs_of(pool)[vdev].unit
     role = role_of_copy(pool, vdev, copies, copy_slab)
-    if vdevs_of(pool)[vdev].count < 3 * rules_of(pool)[0].allocators:
+    if rules_of(pool)[0].third_each:
+        if allocator >= vdevs_of(pool)[vdev].count // 3:
+            allocator = 0
+    elif vdevs_of(pool)[vdev].count < 3 * rules_of(pool)[0].allocators:
         allocator = 0
     rules_of(pool)[0].serial += 1
     serial = rules_of(pool)[0].serial
@@ -223,75 +238,109 @@ def units_needed(pool: I64, vdev: int, psize: int) -> int:
 
 @njit
 def pool_space(pool: I64) -> int:
-    """Return the space of all metaslabs [bytes]."""
-    total = 0
-    for vdev in range(pool[VDEVS]):
-        total += vdevs_of(pool)[vdev].space
-    return total
+    """Return the space of the normal class [bytes]."""
+    return int(class_space(pool, now_of(pool)[0].zero))
 
 
 @njit
 def pool_used(pool: I64) -> int:
-    """Return what is allocated, deferred frees included [bytes]."""
-    total = 0
-    for vdev in range(pool[VDEVS]):
-        total += vdevs_of(pool)[vdev].used
-    return total
+    """Return what is allocated in the normal class, deferred frees included [bytes]."""
+    return int(class_used(pool, now_of(pool)[0].zero))
 
 
 @njit
-def advance_rotor(pool: I64, vdev: int, allocator: int, size: int) -> None:
-    """Move to the next top-level vdev after the aliquot, biased to the emptier ones (metaslab_alloc_dva)."""
-    vdevs = pool[VDEVS]
-    if allocators_of(pool)[allocator].used == 0:
+def rotate(pool: I64, share: int, vdev: int, klass: int) -> None:
+    """Let the next top-level vdev of the class take over."""
+    allocators_of(pool)[share].rotor = next_vdev(pool, vdev, klass)
+    allocators_of(pool)[share].used = 0
+
+
+@njit
+def advance_rotor(pool: I64, vdev: int, allocator: int, size: int, psize: int) -> None:
+    """Move to the next top-level vdev after the aliquot, biased to the emptier ones.
+
+    metaslab.c:metaslab_alloc_dva (to 2.3), metaslab_class_rotate on a pool that is not busy (2.4).
+    """
+    klass = vdevs_of(pool)[vdev].klass
+    share = allocator * CLASSES + klass
+    if rules_of(pool)[0].throttle == BYTES:
+        if allocators_of(pool)[share].rotor == vdev:
+            allocators_of(pool)[share].used += psize
+            if allocators_of(pool)[share].used + psize // 2 >= vdevs_of(pool)[vdev].quota:
+                rotate(pool, share, vdev, klass)
+        return
+    if allocators_of(pool)[share].used == 0 and rules_of(pool)[0].biased:
         free = vdevs_of(pool)[vdev].space - vdevs_of(pool)[vdev].used
-        total = pool_space(pool) - pool_used(pool)
-        ratio = free * vdevs * 100 // (total + 1)
+        total = class_space(pool, klass) - class_used(pool, klass)
+        ratio = free * class_groups(pool, klass) * 100 // (total + 1)
         vdevs_of(pool)[vdev].bias = (ratio - 100) * vdevs_of(pool)[vdev].aliquot // 100
-    allocators_of(pool)[allocator].used += size
-    if allocators_of(pool)[allocator].used >= vdevs_of(pool)[vdev].aliquot + vdevs_of(pool)[vdev].bias:
-        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
-        allocators_of(pool)[allocator].used = 0
+    allocators_of(pool)[share].used += size
+    if allocators_of(pool)[share].used >= vdevs_of(pool)[vdev].aliquot + vdevs_of(pool)[vdev].bias:
+        rotate(pool, share, vdev, klass)
+
+
+@njit
+def first_vdev(pool: I64, klass: int, copies: int, copy_slab: I64, allocator: int) -> int:
+    """Return the vdev that is asked first: the rotor's, for a further copy the one behind the last."""
+    if copies > 0:
+        return int(next_vdev(pool, slabs_of(pool)[copy_slab[copies - 1]].vdev, klass))
+    return int(allocators_of(pool)[allocator * CLASSES + klass].rotor)
 
 
 @njit
 def allocate_copy(
-    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int, distance: int
+    pool: I64,
+    klass: int,
+    psize: int,
+    copies: int,
+    copy_slab: I64,
+    copy_start: I64,
+    allocator: int,
+    distance: int,
+    hard: int,
 ) -> bool:
-    """Allocate the next copy of a block on some top-level vdev; False when none has room at this distance."""
-    vdevs = pool[VDEVS]
-    first = allocators_of(pool)[allocator].rotor
-    if copies > 0:
-        first = (slabs_of(pool)[copy_slab[copies - 1]].vdev + 1) % vdevs
-    for step in range(vdevs):
-        vdev = (first + step) % vdevs
-        units = units_needed(pool, vdev, psize)
-        apart = distance * vdevs_of(pool)[vdev].count if distance > 1 else distance
-        slab, start = allocate_in_group(pool, vdev, units, copies, copy_slab, allocator, apart)
-        if slab >= 0:
-            copy_slab[copies] = slab
-            copy_start[copies] = start
-            advance_rotor(pool, vdev, allocator, units * vdevs_of(pool)[vdev].unit)
-            return True
-        allocators_of(pool)[allocator].rotor = (vdev + 1) % vdevs
-        allocators_of(pool)[allocator].used = 0
+    """Allocate the next copy of a block on some vdev of a class; False when none has room at this distance.
+
+    `hard`: on any that has room, whatever its queue.
+    """
+    vdev = first_vdev(pool, klass, copies, copy_slab, allocator)
+    for _ in range(class_groups(pool, klass)):
+        if hard or may_take(pool, vdev, klass, allocator, copies):
+            units = units_needed(pool, vdev, psize)
+            apart = distance * vdevs_of(pool)[vdev].count if distance > 1 else distance
+            slab, start = allocate_in_group(pool, vdev, units, copies, copy_slab, allocator, apart)
+            if slab >= 0:
+                copy_slab[copies] = slab
+                copy_start[copies] = start
+                size = units * vdevs_of(pool)[vdev].unit
+                advance_rotor(pool, vdev, allocator, size, psize)
+                place = (slab * slabs_of(pool)[slab].units + start) * vdevs_of(pool)[vdev].unit
+                queue_write(pool, vdev, allocator, place, size, psize)
+                return True
+        share = allocator * CLASSES + klass
+        if rules_of(pool)[0].throttle != BYTES or allocators_of(pool)[share].rotor == vdev:
+            rotate(pool, share, vdev, klass)
+        vdev = next_vdev(pool, vdev, klass)
     return False
 
 
 @njit
 def allocate_block(
-    pool: I64, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int
+    pool: I64, klass: int, psize: int, copies: int, copy_slab: I64, copy_start: I64, allocator: int
 ) -> bool:
-    """Allocate all copies of a block into `copy_slab`, `copy_start`; False when the pool has no room.
+    """Allocate all copies of a block into `copy_slab`, `copy_start`; False when the class has no room.
 
     To 0.7 copies on one vdev keep an eighth of it apart, then a sixteenth ...; later: different metaslabs.
     """
+    wait_for_room(pool, klass, allocator, copies)
     for copy in range(copies):
         distance = rules_of(pool)[0].distance
-        while not allocate_copy(pool, psize, copy, copy_slab, copy_start, allocator, distance):
+        hard = copy - copy
+        while not allocate_copy(pool, klass, psize, copy, copy_slab, copy_start, allocator, distance, hard):
             if distance == 0:
                 return False
             distance = distance // 2 if distance > 8 else 0
+            hard = hard - hard + 1
     return True
 
 

@@ -27,6 +27,7 @@ from zsim.pool.simulator.metaslabs import (
     log_free,
     units_needed,
 )
+from zsim.pool.simulator.throttle import class_space, class_used
 
 FAILED_FULL, FAILED_KEPT = 1, 2
 LATE = 1 << 62  # stamp of an indirect block that waits for a later part of its txg
@@ -113,13 +114,35 @@ def drop(pool: I64, slot: int, dataset: int) -> None:
 
 
 @njit
-def place(pool: I64, dataset: int, first: int, index: int, psize: int, copies: int) -> None:
-    """Write a block anew, the one in slot `first` + `index`: a new place, the old one let go."""
+def data_class(pool: I64, file: int, psize: int) -> int:
+    """Return the class a record goes to: small ones to the special class, up to its reserve for metadata.
+
+    OpenZFS spa_misc.c:spa_preferred_class; volumes from 2.4 on.
+    """
+    now = now_of(pool)[0]
+    normal = now.zero
+    if psize > now.small_bytes or now.metadata_class == normal:
+        return int(normal)
+    if files_of(pool)[file].volume and not now.small_volumes:
+        return int(normal)
+    klass = now.metadata_class
+    full = class_used(pool, klass) * 100 >= class_space(pool, klass) * now.small_percent
+    return int(normal if full else klass)
+
+
+@njit
+def place(pool: I64, dataset: int, first: int, index: int, psize: int, copies: int, klass: int) -> None:
+    """Write a block anew, the one in slot `first` + `index`: a new place, the old one let go.
+
+    What finds no room in its class goes to the normal one (zio.c:zio_dva_allocate).
+    """
     slot = first + index
     drop(pool, slot, dataset)
     allocator = pick_allocator(pool, dataset, first + (index >> 20))
-    if not allocate_block(
-        pool, psize, copies, slots_of(pool)[slot].slab, slots_of(pool)[slot].start, allocator
+    slabs, starts = slots_of(pool)[slot].slab, slots_of(pool)[slot].start
+    if not allocate_block(pool, klass, psize, copies, slabs, starts, allocator) and (
+        klass == now_of(pool)[0].zero
+        or not allocate_block(pool, now_of(pool)[0].zero, psize, copies, slabs, starts, allocator)
     ):
         now_of(pool)[0].failed = FAILED_FULL
         return
@@ -179,6 +202,7 @@ def place_record(pool: I64, file: int, record: int) -> None:
     dataset = files_of(pool)[file].dataset
     psize = draw_psize(pool, files_of(pool)[file].kind, files_of(pool)[file].lsize)
     copies = now.data_copies
+    klass = data_class(pool, file, psize)
     first = files_of(pool)[file].first
     index = record
     for level in range(files_of(pool)[file].levels + 1):
@@ -193,5 +217,6 @@ def place_record(pool: I64, file: int, record: int) -> None:
                 return
             slots_of(pool)[first + index].stamp = now.txg
             copies = now.metadata_copies
+            klass = now.metadata_class if now.special_indirects else now.zero
             psize = indirect_psize(pool, pointers_in_use(pool, file, level, index))
-        place(pool, dataset, first, index, psize, copies)
+        place(pool, dataset, first, index, psize, copies, klass)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import checked
+from zsim.base.constants import constant
 from zsim.base.errors import ZsimError
 from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
-    FileSizes,
+    AddVdev,
     Fill,
+    KeepSnapshots,
     MetadataSizes,
     Overwrite,
     PoolRecipe,
@@ -26,13 +26,17 @@ from zsim.pool.recipes.recipe import (
     Snapshot,
     Step,
 )
-from zsim.pool.recipes.styles import DITTO_DISTANCE, AllocatorStyle
+from zsim.pool.recipes.styles import DITTO_DISTANCE, UNTHROTTLED, AllocatorStyle
 from zsim.pool.simulator import metaslabs, rows, writing
+from zsim.pool.simulator.files import Files, draw_files, expansion
 from zsim.pool.simulator.memory import (
     ALLOCATOR,
     BUCKETS,
+    CLASSES,
     DATASET,
     FILE,
+    GROUP,
+    IO_SLOTS,
     KEPT,
     LIST,
     LOG,
@@ -43,20 +47,16 @@ from zsim.pool.simulator.memory import (
     SLAB,
     SLOT,
     VDEV,
+    WRITE,
     HistoryMemory,
 )
 from zsim.pool.simulator.placing import FAILED_FULL
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 from zsim.pool.simulator.writing import FAILED_FILES
-from zsim.vdevs.arrays import asizes_on
-from zsim.vdevs.kind import code_of
+from zsim.vdevs.kind import DEDUP, NORMAL, SPECIAL, code_of, kind_of
 
+CLASS_NUMBERS = {NORMAL: 0, SPECIAL: 1, DEDUP: 2}
 FIRST_TXG = 4
-SPARE_DATA, SPARE_FILES = 1.2, 16
-GOLDEN = 0.618_033_988_749_895
-LEAST_RECORDS = 8
-DRAWN = 20_000
-"""Files whose pieces a miniature is drawn from."""
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
 
@@ -69,20 +69,6 @@ class HistoryError(ZsimError):
 
 class TooFewFilesError(HistoryError):
     """A history wrote all files that were drawn for it before the pool was as full as wanted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """All files a history may write: dataset, object, records, logical size of a record, class."""
-
-    dataset: I64
-    item: I64
-    records: I64
-    lsize: I64
-    kind: I64
-
-    def __len__(self) -> int:
-        return len(self.records)
 
 
 class HistoryRun:
@@ -166,132 +152,6 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     return history.table()
 
 
-def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
-    """Draw the files of a history, in the order they will be written; removed ones may be written again."""
-    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
-    wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
-    drawn: list[NDArray[np.int64]] = []
-    total = 0.0
-    while total < wanted or len(drawn) < 2:
-        count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
-        kind, size = draw_pieces(recipe, count, generator)
-        drawn.append(np.stack([kind, size]))
-        total += float(size.sum())
-    kind, size = np.concatenate(drawn, axis=1)
-    keep = int(np.searchsorted(np.cumsum(size.astype(np.float64)), wanted)) + SPARE_FILES
-    kind, size = kind[:keep], size[:keep]
-    records, lsize = records_of(recipe, kind, size)
-    number = np.arange(len(kind), dtype=np.int64)
-    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
-
-
-def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
-    """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
-
-    Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
-    real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
-    mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
-    """
-    if not recipe.piece_bytes:
-        return draw_kinds(recipe, count, generator)
-    kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
-    pieces = -(-size // _piece_bytes(recipe)[kind])
-    order = np.lexsort((size, kind))
-    behind = np.cumsum(pieces[order])
-    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
-    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
-    return kind[row], size[row] // pieces[row]
-
-
-def _piece_bytes(recipe: PoolRecipe) -> I64:
-    """Return how large a piece of each class may be [bytes]: as small a share of it as of all."""
-    bytes_of = np.array([record.share * record.size_factor for record in recipe.records])
-    least = np.array([LEAST_RECORDS * record.recordsize for record in recipe.records], dtype=np.int64)
-    shares = np.asarray(recipe.piece_bytes * bytes_of / bytes_of.sum(), dtype=np.int64)
-    return np.minimum(np.maximum(shares, least), max(recipe.piece_bytes, 1))
-
-
-def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
-    """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
-    recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
-    single = size < recordsize
-    records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
-    return records, np.where(single, -(-size // 512) * 512, recordsize).astype(np.int64)
-
-
-def draw_kinds(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
-    """Draw the record class and the size [bytes] of files."""
-    weights = np.array([record.share for record in recipe.records])
-    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
-    factor = np.array([record.size_factor for record in recipe.records])[kind]
-    return kind, np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
-
-
-def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Draw file sizes [bytes]."""
-    if sizes.shape == "uniform":
-        drawn = generator.uniform(sizes.low, sizes.high, count)
-    elif sizes.shape == "lognormal":
-        drawn = generator.lognormal(np.log(sizes.mean) - sizes.sigma**2 / 2, sizes.sigma, count)
-    else:
-        drawn = np.full(count, float(sizes.mean))
-    return np.clip(drawn, sizes.low, sizes.high)
-
-
-def mean_file_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of a file, or of a piece of one at most [bytes]."""
-    sizes = recipe.files
-    mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
-    weights = np.array([record.share for record in recipe.records])
-    factors = np.array([record.size_factor for record in recipe.records])
-    mean = float(mean * (weights * factors).sum() / weights.sum())
-    return min(mean, recipe.piece_bytes) if recipe.piece_bytes else mean
-
-
-def typical_file_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of the file that a byte lies in [bytes].
-
-    Notes
-    -----
-    Of a log-normal distribution the mean times exp(sigma**2); of any, at most the largest file.
-    """
-    sizes = recipe.files
-    largest = sizes.high if sizes.shape != "fixed" else sizes.mean
-    heavy = math.exp(min(sizes.sigma**2, 50.0)) if sizes.shape == "lognormal" else 1.0
-    factor = max(record.size_factor for record in recipe.records)
-    return min(mean_file_bytes(replace(recipe, piece_bytes=0)) * heavy, largest * factor)
-
-
-def mean_record_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of a data block [bytes]: files smaller than a record are one block."""
-    size = recipe.files.low + (recipe.files.high - recipe.files.low) / 2
-    if recipe.files.shape != "uniform":
-        size = float(recipe.files.mean)
-    blocks = total = 0.0
-    for record in recipe.records:
-        each = size * record.size_factor
-        blocks += record.share * max(each / record.recordsize, 1.0)
-        total += record.share * each
-    return total / blocks
-
-
-def expansion(recipe: PoolRecipe) -> float:
-    """Return asize / lsize of the data: compression, parity and padding, mean over the mix."""
-    total = 0.0
-    weight = 0.0
-    for record in recipe.records:
-        share = record.share * record.size_factor
-        total += share * _record_expansion(recipe, record)
-        weight += share
-    return total / weight
-
-
-def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
-    vdev = recipe.vdevs[0]
-    psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
-    return float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0]) / record.recordsize
-
-
 def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     """Return a new pool, with nothing on it but the metadata every pool has."""
     memory = HistoryMemory()
@@ -319,8 +179,12 @@ def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, record
     memory.starts[:, 0] = 0
     memory.ends[:, 0] = slabs["units"]
     allocators = recipe.style.allocators
-    memory.rules = _rules(recipe.style)
-    memory.allocators = np.zeros(allocators, dtype=ALLOCATOR)
+    memory.rules = _rules(recipe.style, len(recipe.vdevs))
+    memory.allocators = np.zeros(allocators * CLASSES, dtype=ALLOCATOR)
+    for klass in range(CLASSES):
+        memory.allocators["rotor"][klass::CLASSES] = np.argmax((vdevs["klass"] == klass) & vdevs["present"])
+    memory.groups = np.zeros(allocators * len(vdevs), dtype=GROUP)
+    memory.writes = np.zeros(len(vdevs) * IO_SLOTS if memory.rules["throttle"][0] else 1, dtype=WRITE)
     memory.cursors = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
     memory.histogram = np.zeros((len(slabs), BUCKETS), dtype=np.int64)
     memory.owners = np.full((allocators, len(vdevs), 3), -1, dtype=np.int64)
@@ -328,7 +192,7 @@ def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, record
     memory.marks = np.zeros(LOG_SLOTS, dtype=np.int64)
 
 
-def _rules(style: AllocatorStyle) -> Any:
+def _rules(style: AllocatorStyle, vdevs: int) -> Any:
     rules = np.zeros(1, dtype=RULES)
     rules["segment_weight"] = style.segment_weight
     rules["lba_weight"] = style.lba_weight
@@ -341,12 +205,20 @@ def _rules(style: AllocatorStyle) -> Any:
     rules["fill_empty"] = style.fill_empty
     rules["allocators"] = style.allocators
     rules["separate"] = style.separate_metaslabs
+    # Of one vdev the throttle decides nothing.
+    rules["throttle"] = style.throttle if vdevs > 1 else UNTHROTTLED
+    rules["first_depth"], rules["most_depth"] = style.first_depth, style.most_depth
+    rules["biased"] = style.biased
+    rules["third_each"] = style.allocator_each_third
+    rules["position_s"] = constant("population.write_position")
+    rules["rate"] = constant("population.write_rate")
     rules["distance"] = 1 if style.separate_metaslabs else DITTO_DISTANCE
     return rules
 
 
 def _vdev_records(recipe: PoolRecipe) -> Any:
     vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
+    later = {step.vdev for step in recipe.steps if isinstance(step, AddVdev)}
     for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
         row["kind"] = code_of(vdev.spec.kind)
         row["ashift"] = vdev.ashift
@@ -357,6 +229,9 @@ def _vdev_records(recipe: PoolRecipe) -> Any:
         row["count"] = vdev.slab_count
         row["aliquot"] = _aliquot(recipe, k)
         row["space"] = vdev.slab_bytes * vdev.slab_count
+        row["klass"] = CLASS_NUMBERS[vdev.spec.alloc_class]
+        row["present"] = k not in later
+        row["spread"] = kind_of(vdev.spec.kind).spanned_children(vdev.spec)
     return vdevs
 
 
@@ -370,8 +245,9 @@ def _aliquot(recipe: PoolRecipe, k: int) -> int:
 def _lay_out_trees(memory: HistoryMemory, recipe: PoolRecipe, files: Files, seed: int) -> None:
     metadata = recipe.metadata
     memory.files, slots = _file_records(files, metadata)
+    memory.files["volume"] = np.array([record.volume for record in recipe.records])[files.kind]
     memory.datasets, slots = _dataset_records(files, metadata, recipe.datasets, slots)
-    memory.now = _now(recipe, seed)
+    memory.now = _now(memory, recipe, seed)
     memory.now["mos_first"] = slots
     slots += int(memory.now["mos_heads"][0]) + metadata.mos_static + 2 * len(memory.slabs)
     memory.now["claims_first"] = slots
@@ -384,7 +260,7 @@ def _lay_out_trees(memory: HistoryMemory, recipe: PoolRecipe, files: Files, seed
     memory.snapshots = np.zeros(len(recipe.steps) + 1, dtype=np.int64)
 
 
-def _now(recipe: PoolRecipe, seed: int) -> Any:
+def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Any:
     metadata = recipe.metadata
     now = np.zeros(1, dtype=NOW)
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
@@ -417,6 +293,12 @@ def _now(recipe: PoolRecipe, seed: int) -> Any:
     now["issue_per_object"] = recipe.issue.per_object
     now["map_psize"] = metadata.space_map
     now["log_space_maps"] = recipe.style.log_space_maps
+    special = (memory.vdevs["klass"] == CLASS_NUMBERS[SPECIAL]) & (memory.vdevs["present"] > 0)
+    now["metadata_class"] = CLASS_NUMBERS[SPECIAL] if special.any() else CLASS_NUMBERS[NORMAL]
+    now["special_indirects"] = recipe.small_blocks.indirects
+    now["small_bytes"] = recipe.small_blocks.largest
+    now["small_percent"] = recipe.small_blocks.percent
+    now["small_volumes"] = recipe.small_blocks.volumes
     now["meta_levels"] = meta_dnode_levels(metadata.pointers)
     return now
 
@@ -481,18 +363,23 @@ def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots
 
 def _operation(step: Step) -> tuple[int, float, int, int]:
     """Return a step as the compiled history takes it."""
-    if isinstance(step, Fill):
-        return writing.OP_FILL, step.fraction, 1, 1
-    if isinstance(step, Overwrite):
-        operation = writing.OP_OVERWRITE_FILES if step.by_file else writing.OP_OVERWRITE
-        return operation, step.fraction, step.shortest, step.longest
-    if isinstance(step, Remove):
-        return writing.OP_FREE, step.fraction, 1, 1
-    if isinstance(step, Snapshot):
-        return writing.OP_SNAPSHOT, 0.0, 1, 1
-    if isinstance(step, Refill):
-        return writing.OP_REFILL, 0.0, 1, 1
-    return writing.OP_DROP_SNAPSHOT, float(step.count), 1, 1
+    match step:
+        case Overwrite():
+            operation = writing.OP_OVERWRITE_FILES if step.by_file else writing.OP_OVERWRITE
+            return operation, step.fraction, step.shortest, step.longest
+        case Fill():
+            found = writing.OP_FILL, step.fraction
+        case Remove():
+            found = writing.OP_FREE, step.fraction
+        case AddVdev():
+            found = writing.OP_ADD, float(step.vdev)
+        case Snapshot():
+            found = writing.OP_SNAPSHOT, 0.0
+        case Refill():
+            found = writing.OP_REFILL, 0.0
+        case KeepSnapshots():
+            found = writing.OP_DROP_SNAPSHOT, float(step.count)
+    return *found, 1, 1
 
 
 def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:

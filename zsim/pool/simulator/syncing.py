@@ -37,6 +37,7 @@ from zsim.pool.simulator.placing import (
     place_record,
     random_below,
 )
+from zsim.pool.simulator.throttle import begin_txg
 
 SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the order of objects
 DNODES_PER_BLOCK = 32
@@ -110,7 +111,15 @@ def claim_somewhere(pool: I64) -> None:
     for copy in range(last):
         claim.slab[copy] = root.slab[copy]
     if not allocate_copy(
-        pool, now.sector, last, claim.slab, claim.start, now.zero, rules_of(pool)[0].distance
+        pool,
+        now.zero,
+        now.sector,
+        last,
+        claim.slab,
+        claim.start,
+        now.zero,
+        rules_of(pool)[0].distance,
+        now.zero,
     ):
         claim.psize = 0
         return
@@ -180,7 +189,7 @@ def sync_meta_dnode(pool: I64, dataset: int) -> None:
         )
         psize = now.dnode_psize if level == 0 else indirect_psize(pool, now.meta_pointers)
         if level == now.meta_levels:
-            place(pool, dataset, first, now.zero, now.root_psize, now.metadata_copies)
+            place(pool, dataset, first, now.zero, now.root_psize, now.metadata_copies, now.metadata_class)
             return
         for k in range(now.dirty_dnodes):
             if lists_of(pool)[k].dnode_set != dataset:
@@ -191,14 +200,14 @@ def sync_meta_dnode(pool: I64, dataset: int) -> None:
                 if slots_of(pool)[first + index].stamp == now.txg:
                     continue
                 slots_of(pool)[first + index].stamp = now.txg
-            place(pool, dataset, first, index, psize, now.metadata_copies)
+            place(pool, dataset, first, index, psize, now.metadata_copies, now.metadata_class)
 
 
 @njit
 def place_mos(pool: I64, at: int, psize: int) -> None:
     """Rewrite block number `at` of the MOS."""
     now = now_of(pool)[0]
-    place(pool, now.mos, now.mos_first + at, now.zero, psize, now.mos_copies)
+    place(pool, now.mos, now.mos_first + at, now.zero, psize, now.mos_copies, now.metadata_class)
 
 
 @njit
@@ -276,6 +285,8 @@ def close_txg(pool: I64, txgs: int) -> None:
 def sync_txg(pool: I64) -> None:
     """Write the open txg out and open the next."""
     now = now_of(pool)[0]
+    if now.txg_begins:
+        begin_txg(pool)
     if rules_of(pool)[0].allocators > 1 and now.txg_begins:
         now.thread = random_below(pool, rules_of(pool)[0].allocators)
     for k in range(now.dirty_files):

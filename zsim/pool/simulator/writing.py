@@ -8,15 +8,19 @@ from __future__ import annotations
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
+    CLASSES,
     DATASETS,
     FILES,
+    allocators_of,
     datasets_of,
     files_of,
     kept_of,
     lists_of,
     now_of,
+    rules_of,
     slots_of,
     snapshots_of,
+    vdevs_of,
 )
 from zsim.pool.simulator.metaslabs import (
     DEFER_TXGS,
@@ -33,10 +37,12 @@ from zsim.pool.simulator.syncing import (
     mark_dnode,
     sync_txg,
 )
+from zsim.pool.simulator.throttle import class_groups
 
 OP_FILL, OP_OVERWRITE, OP_FREE, OP_SNAPSHOT, OP_DROP_SNAPSHOT, OP_FOUND, OP_REFILL = 0, 1, 2, 3, 4, 5, 6
-OP_OVERWRITE_FILES = 7
+OP_OVERWRITE_FILES, OP_ADD = 7, 8
 FAILED_FILES = 3
+SPECIAL = 1
 
 
 @njit
@@ -291,6 +297,18 @@ def drop_snapshots(pool: I64, keep: int) -> None:
 
 
 @njit
+def add_vdev(pool: I64, vdev: int) -> None:
+    """Add a top-level vdev; of the special class, metadata goes there from now on."""
+    vdevs_of(pool)[vdev].present = 1
+    klass = vdevs_of(pool)[vdev].klass
+    if class_groups(pool, klass) == 1:
+        for allocator in range(rules_of(pool)[0].allocators):
+            allocators_of(pool)[allocator * CLASSES + klass].rotor = vdev
+    if klass == SPECIAL:
+        now_of(pool)[0].metadata_class = SPECIAL
+
+
+@njit
 def write_txgs(pool: I64, overwrites: int) -> None:
     """Write txg after txg until the step is done."""
     done = False
@@ -317,6 +335,9 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
         now.unfinished = -1
     if operation == OP_SNAPSHOT:
         take_snapshot(pool)
+        return
+    if operation == OP_ADD:
+        add_vdev(pool, int(amount))
         return
     now.overwrites = operation in (OP_OVERWRITE, OP_OVERWRITE_FILES)
     now.parts = now.fill_parts if operation in (OP_FILL, OP_REFILL) else now.data_copies

@@ -24,7 +24,8 @@ from zsim.pool.miniature.shape import Miniature as PoolMiniature
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.histories import History
 from zsim.pool.recipes.recipe import TopLevel
-from zsim.pool.simulator.population import HistoryError, expansion
+from zsim.pool.simulator.files import expansion
+from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
 from zsim.vdevs.kind import kind_of
 

@@ -18,7 +18,7 @@ from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.cursors import mos_cursors
 from zsim.operation.result import RunResult
-from zsim.operation.rules import rebuild_window, waits_for_metaslabs
+from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import damaged_vdev
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import TopLevel
@@ -99,7 +99,7 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     part = size * min(1.0, windows * in_flight * count / max(real, 1.0))
     unit = max(1.0, real / count * part / size)
     wanted = len(pool.table) / 2 * piece
-    if waits_for_metaslabs(case.release):
+    if case.release.rebuild_waits:
         in_flight = 0
     around = math.ceil(AROUND * in_flight / unit)
     numbers = _chosen(count, math.ceil(max(wanted, WINDOWS * in_flight) / unit), around)

@@ -123,6 +123,17 @@ class ReleaseProfile:
         Active metaslabs at a time; see `allocator_count`.
     allocator_choice : {"none", "hash", "sync-thread"}
         What decides which allocator a block goes to.
+    allocator_metaslabs : {"all-or-one", "each-third"}
+        Allocators with metaslabs of their own on a top-level vdev: all where it has three for each, else one;
+        or one for each three of its metaslabs.
+    special_class : bool
+        Whether the release has vdevs of the special class, and of the class for deduplication tables.
+    special_volumes : bool
+        Whether small blocks of volumes go to the special class.
+    special_spares : bool
+        Whether a hot spare takes the place of a drive of a special, dedup or log vdev.
+    allocation_throttle : {"none", "number", "bytes"}
+        What limits the allocations queued on the vdevs of a class.
     fragmentation_table : {"none", "to-16M", "to-512M"}
         Table behind FRAG.
     fragmentation_mean : {"none", "metaslabs", "free-space"}
@@ -133,6 +144,11 @@ class ReleaseProfile:
         Where sequential rebuild exists.
     rebuild_inflight : {"none", "ios_per_top_level", "bytes_per_child"}
         What the window of a rebuild counts.
+    rebuild_waits : bool
+        Whether a rebuild waits for a txg to be written after each metaslab.
+    rebuild_writes : {"rebuilt", "all-verified"}
+        Which drives of a mirror or a dRAID a rebuild writes when others of them are degraded: the one that is
+        rebuilt, or all whose data can be verified.
     draid : bool
         Whether the release has dRAID.
     dirty_data_cap : {"none", "percent", "4G-and-percent"}
@@ -175,11 +191,18 @@ class ReleaseProfile:
     embedded_slog: bool
     allocators: Literal["one", "fixed", "by-cpus"]
     allocator_choice: Literal["none", "hash", "sync-thread"]
+    allocator_metaslabs: Literal["all-or-one", "each-third"]
+    special_class: bool
+    special_volumes: bool
+    special_spares: bool
+    allocation_throttle: Literal["none", "number", "bytes"]
     fragmentation_table: Literal["none", "to-16M", "to-512M"]
     fragmentation_mean: Literal["none", "metaslabs", "free-space"]
     resilver_restart: Literal["restart", "defer", "defer-unless-early"]
     rebuild: Literal["none", "mirror", "mirror-draid"]
     rebuild_inflight: Literal["none", "ios_per_top_level", "bytes_per_child"]
+    rebuild_waits: bool
+    rebuild_writes: Literal["rebuilt", "all-verified"]
     draid: bool
     dirty_data_cap: Literal["none", "percent", "4G-and-percent"]
     tunables: Tunables

@@ -19,6 +19,7 @@ from zsim.engine.model import TO_SPARE, ClientModel, LeafModel, LinkModel, Plane
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.operation.run import RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
+from zsim.pool.measured.bps import in_classes
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import kind_of
@@ -57,10 +58,6 @@ NOT_SIMULATED = {
     "disk.tail_leaf": "a drive that stutters is not simulated yet",
     "autosit": "sitting out slow drives by themselves is not simulated yet",
 }
-TAKEN_AS = {
-    "special_vdevs": "the special vdev is simulated as one more top-level vdev that holds what the list says",
-}
-"""What of a pool is simulated otherwise than it is, by field; given a list of blocks only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,8 @@ class EmulatedRun:
         if isinstance(before, str):
             text = _expanded(before, text)
         tops = int(self.section("pool").get("ntop") or 1)
-        return Layout.parse(f"{tops}*{text}" if tops > 1 else text)
+        layout = Layout.parse(f"{tops}*{text}" if tops > 1 else text)
+        return in_classes(layout, self.section("pool").get("special_vdevs") or ())
 
     @property
     def sources(self) -> int:
@@ -201,11 +199,6 @@ def refuse_unknown(bench: EmulatedRun) -> None:
             if field not in known and part[field] not in (None, 0, "", "0", [], False):
                 reason = NOT_SIMULATED.get(full, "a run of zsim knows no such field")
                 raise InputError(f"config.json: {full}", str(part[field]), reason)
-
-
-def taken_as(bench: EmulatedRun) -> str:
-    """Return what of the pool is simulated otherwise than it is, in words; empty where nothing is."""
-    return "; ".join(words for field, words in TAKEN_AS.items() if bench.section("pool").get(field))
 
 
 def release_of(bench: EmulatedRun) -> ReleaseProfile:
@@ -316,6 +309,7 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
                 data=spec.data,
                 spares=spec.spares,
                 grown=spec.grown,
+                alloc_class=spec.alloc_class,
             )
         )
         first += spec.children
@@ -413,8 +407,14 @@ def _setup(bench: EmulatedRun, blocks: BlockTable, seed: int, records: int) -> R
         second=second_replacement(bench),
         clock_s=clock_of(bench),
         imported=True,
-        metaslab_shift=int(bench.config.get("ms_shift") or 0) or None,
+        metaslab_shift=_metaslab_shift(bench),
     )
+
+
+def _metaslab_shift(bench: EmulatedRun) -> int | None:
+    """Return the size of the metaslabs; the configuration has that of the first vdev only."""
+    same = len(set(bench.layout.vdevs)) == 1
+    return int(bench.config.get("ms_shift") or 0) or None if same else None
 
 
 def _clients(load: Mapping[str, Any], seed: int) -> tuple[ClientModel, ...]:

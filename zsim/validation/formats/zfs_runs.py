@@ -98,15 +98,11 @@ def discover(path: Path) -> list[ValidationCase]:
 def run(case: ValidationCase, options: Options) -> list[Claim]:
     """Return the claims of one run; several seeds where its streams or its blocks are random."""
     from zsim.operation.run import Run
-    from zsim.validation.formats.zfs_config import EmulatedRun, setup_of, taken_as
+    from zsim.validation.formats.zfs_config import EmulatedRun, setup_of
     from zsim.validation.formats.zfs_population import population_claims
 
     bench = EmulatedRun(_json(case.path / "config.json")[0], _json(case.path / "result.json")[0])
     recipe = options.population == "recipe"
-    if recipe and taken_as(bench):
-        raise InputError(
-            "--population", "recipe", f"{taken_as(bench)}, which a recipe cannot say", "use given"
-        )
     count = SEEDS if bench.randomly_loaded else RECIPE_SEEDS if recipe else 1
     given = given_population(case.path)
     tables, results = [], []
@@ -155,8 +151,6 @@ def time_claims(
     def mean(value: Callable[[RunResult], float]) -> float:
         return float(np.mean([value(result) for result in results]))
 
-    from zsim.validation.formats.zfs_config import taken_as
-
     whole = _number(seen, "resilver_s") is not None and bench.operation != "rebuild"
     times = [result.end if whole else result.span for result in results]
     spread = {"seeds": float(len(times)), "lowest": min(times), "highest": max(times)}
@@ -169,7 +163,6 @@ def time_claims(
             tolerance,
             unit="s",
             details=spread,
-            reason=taken_as(bench),
         ),
         judge(case, "span", _number(seen, "scan_io_span_s"), mean(lambda result: result.span), unit="s"),
     ]

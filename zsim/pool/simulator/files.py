@@ -1,0 +1,182 @@
+"""The files of a history: how many, how large, in which records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
+from zsim.vdevs.arrays import asizes_on
+from zsim.vdevs.kind import SPECIAL
+
+SPARE_DATA, SPARE_FILES = 1.2, 16
+GOLDEN = 0.618_033_988_749_895
+LEAST_RECORDS = 8
+DRAWN = 20_000
+"""Files whose pieces a miniature is drawn from."""
+
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """All files a history may write: dataset, object, records, logical size of a record, class."""
+
+    dataset: I64
+    item: I64
+    records: I64
+    lsize: I64
+    kind: I64
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
+    """Draw the files of a history, in the order they will be written; removed ones may be written again."""
+    highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
+    wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
+    drawn: list[NDArray[np.int64]] = []
+    total = 0.0
+    while total < wanted or len(drawn) < 2:
+        count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
+        drawn.append(np.stack(draw_pieces(recipe, count, generator)))
+        total = float(_in_normal_class(recipe, *np.concatenate(drawn, axis=1)).sum())
+    kind, size = np.concatenate(drawn, axis=1)
+    keep = int(np.searchsorted(np.cumsum(_in_normal_class(recipe, kind, size)), wanted)) + SPARE_FILES
+    kind, size = kind[:keep], size[:keep]
+    records, lsize = records_of(recipe, kind, size)
+    number = np.arange(len(kind), dtype=np.int64)
+    return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+
+
+def _in_normal_class(recipe: PoolRecipe, kind: I64, size: I64) -> NDArray[np.float64]:
+    """Return how much of each file is on vdevs of the normal class [bytes]: small blocks may go elsewhere."""
+    small, held = recipe.small_blocks, size.astype(np.float64)
+    room = (
+        small.percent
+        / 100
+        * sum(vdev.slab_bytes * vdev.slab_count for vdev in recipe.vdevs if vdev.spec.alloc_class == SPECIAL)
+    )
+    if small.largest == 0 or room == 0:
+        return held
+    least = np.array([min(value for value, _ in record.ratios) for record in recipe.records])
+    taken = np.array([small.volumes or not record.volume for record in recipe.records])
+    elsewhere = taken[kind] & (records_of(recipe, kind, size)[1] * least[kind] <= small.largest)
+    inside = np.cumsum(np.where(elsewhere, held, 0.0)) <= room * SPARE_DATA
+    return np.where(elsewhere & inside, 0.0, held)
+
+
+def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
+
+    Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
+    real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
+    mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
+    """
+    if not recipe.piece_bytes:
+        return draw_kinds(recipe, count, generator)
+    kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
+    pieces = -(-size // _piece_bytes(recipe)[kind])
+    order = np.lexsort((size, kind))
+    behind = np.cumsum(pieces[order])
+    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
+    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
+    return kind[row], size[row] // pieces[row]
+
+
+def _piece_bytes(recipe: PoolRecipe) -> I64:
+    """Return how large a piece of each class may be [bytes]: as small a share of it as of all."""
+    bytes_of = np.array([record.share * record.size_factor for record in recipe.records])
+    least = np.array([LEAST_RECORDS * record.recordsize for record in recipe.records], dtype=np.int64)
+    shares = np.asarray(recipe.piece_bytes * bytes_of / bytes_of.sum(), dtype=np.int64)
+    return np.minimum(np.maximum(shares, least), max(recipe.piece_bytes, 1))
+
+
+def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
+    """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
+    recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
+    single = size < recordsize
+    records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
+    return records, np.where(single, -(-size // 512) * 512, recordsize).astype(np.int64)
+
+
+def draw_kinds(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
+    """Draw the record class and the size [bytes] of files."""
+    weights = np.array([record.share for record in recipe.records])
+    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
+    factor = np.array([record.size_factor for record in recipe.records])[kind]
+    return kind, np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
+
+
+def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Draw file sizes [bytes]."""
+    if sizes.shape == "uniform":
+        drawn = generator.uniform(sizes.low, sizes.high, count)
+    elif sizes.shape == "lognormal":
+        drawn = generator.lognormal(np.log(sizes.mean) - sizes.sigma**2 / 2, sizes.sigma, count)
+    else:
+        drawn = np.full(count, float(sizes.mean))
+    return np.clip(drawn, sizes.low, sizes.high)
+
+
+def mean_file_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a file, or of a piece of one at most [bytes]."""
+    sizes = recipe.files
+    mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
+    weights = np.array([record.share for record in recipe.records])
+    factors = np.array([record.size_factor for record in recipe.records])
+    mean = float(mean * (weights * factors).sum() / weights.sum())
+    return min(mean, recipe.piece_bytes) if recipe.piece_bytes else mean
+
+
+def typical_file_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of the file that a byte lies in [bytes].
+
+    Notes
+    -----
+    Of a log-normal distribution the mean times exp(sigma**2); of any, at most the largest file.
+    """
+    sizes = recipe.files
+    largest = sizes.high if sizes.shape != "fixed" else sizes.mean
+    heavy = math.exp(min(sizes.sigma**2, 50.0)) if sizes.shape == "lognormal" else 1.0
+    factor = max(record.size_factor for record in recipe.records)
+    return min(mean_file_bytes(replace(recipe, piece_bytes=0)) * heavy, largest * factor)
+
+
+def mean_record_bytes(recipe: PoolRecipe) -> float:
+    """Return the expected logical size of a data block [bytes]: files smaller than a record are one block."""
+    size = recipe.files.low + (recipe.files.high - recipe.files.low) / 2
+    if recipe.files.shape != "uniform":
+        size = float(recipe.files.mean)
+    blocks = total = 0.0
+    for record in recipe.records:
+        each = size * record.size_factor
+        blocks += record.share * max(each / record.recordsize, 1.0)
+        total += record.share * each
+    return total / blocks
+
+
+def expansion(recipe: PoolRecipe) -> float:
+    """Return asize / lsize of the data: compression, parity and padding, mean over the mix."""
+    total = 0.0
+    weight = 0.0
+    for record in recipe.records:
+        share = record.share * record.size_factor
+        total += share * _record_expansion(recipe, record)
+        weight += share
+    return total / weight
+
+
+def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
+    """Return asize / lsize of a class of records, mean over the space of the pool."""
+    psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
+    held = 0.0
+    for vdev in recipe.normal:
+        asize = float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0])
+        held += vdev.slab_bytes * vdev.slab_count / asize
+    return recipe.space / held / record.recordsize
