@@ -226,7 +226,11 @@ def _repair(
     target = _target(scenario, layout, notes)
     operation = _operation(scenario, target, release, notes)
     count, old, new = 0, scenario.old_drive or "online", space.drive
-    if operation != "scrub":
+    if operation == "expand":
+        count, old, new = 1, "online", scenario.new_drive or space.drive
+        if scenario.new_drive is None:
+            notes.take("new_drive", None, new, new, "the same model as the others")
+    elif operation != "scrub":
         count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
         old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
         new = scenario.new_drive or space.drive

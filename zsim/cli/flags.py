@@ -60,7 +60,7 @@ FLAGS = (
         "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
     ),
     Flag("hz", "N", "Ticks per second of the host's kernel."),
-    Flag("operation", "NAME", "What runs: resilver, scrub or rebuild."),
+    Flag("operation", "NAME", "What runs: resilver, scrub, rebuild or expand."),
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
     Flag("replace", "K", "Number of drives replaced at once in one vdev."),
     Flag("second_at", "SHARE", "Replace a second drive of the vdev when this much is done: 80%."),

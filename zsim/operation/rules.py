@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
-from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.scenario.releases.profile import COPIES, Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.mirror import BY_LOAD, BY_OFFSET, BY_PENDING
 
 ASYNC_READ, ASYNC_WRITE, SCRUB, REBUILD = 2, 3, 4, 5
 CLASS_NAMES = ("sync_read", "sync_write", "async_read", "async_write", "scrub", "rebuild")
 MIRROR_RULES = {"offset": BY_OFFSET, "fewest-active": BY_PENDING, "load-and-seek": BY_LOAD}
-# What copies by address, in an I/O class of its own: that of a rebuild stands for REMOVAL as well, since no
-# pool does both at once, and both come after SCRUB.
-COPIES = ("rebuild", "expand")
 OLD_MAXIMUM_BLOCK = 128 << 10
 MINIMUM_WINDOW = 1 << 20
 SECONDS_BUCKET = 2**29 / 1e9
@@ -92,6 +89,7 @@ def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
     delay = values.get("zfs_scrub_delay" if scrub else "zfs_resilver_delay", 0)
     bookmark_order = release.metadata_prefetch == "bookmark-order"
     prefetch = values.get("zfs_no_scrub_prefetch", 0) == 0
+    # The class of rebuilds stands for REMOVAL too: no pool does both at once, and both come after SCRUB.
     rebuild = operation in COPIES
     return ScanRules(
         scrub=scrub,

@@ -40,6 +40,7 @@ from zsim.scenario.asked import scenario_of
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import without_effect
+from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
     from zsim.scenario.typed import AnyFields
@@ -118,7 +119,7 @@ def _prediction(work: Work) -> Prediction:
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
-        order="sequential" if case.operation == "rebuild" else case.release.order,
+        order="sequential" if case.operation in COPIES else case.release.order,
         resilver_s=answer,
         uncertainty=Uncertainty(
             sampling_half_width_s=work.half_width * middle,
@@ -138,7 +139,7 @@ def _prediction(work: Work) -> Prediction:
         breakdown_of=breakdown_of(result, limit),
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
-        advice=() if case.operation == "scrub" else advice(bench, middle, others, without),
+        advice=() if case.operation in ("scrub", "expand") else advice(bench, middle, others, without),
         warnings=(
             *warnings(case),
             *_short_of_precision(work),
@@ -223,6 +224,8 @@ def subject(case: Case) -> str:
         )
     elif case.operation == "rebuild":
         how = "onto a replacement drive"
+    elif case.operation == "expand":
+        how = "one drive added"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
         how += f", another drive replaced at {case.second_at:.0%}"

@@ -193,7 +193,9 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
     name = NAMES.get(kind.removeprefix("slow "), kind)
     several = len(members) > 1
     if kind.endswith("target"):
-        name = f"the {'overwritten' if in_place else 'replacement'} drive{'s' if several else ''}"
+        used = {leaf for vdev in model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf)}
+        what = "overwritten" if in_place else "added" if used.isdisjoint(members) else "replacement"
+        name = f"the {what} drive{'s' if several else ''}"
     elif not several and kind.endswith(SOURCE):
         name = "the source drive"
     return (name.replace("the ", "the slow ", 1) if kind.startswith("slow ") else name) + behind + link
@@ -242,6 +244,10 @@ def _target(model: PlaneModel) -> int:
     return next((number for number, leaf in enumerate(model.leaves) if leaf.role == "target"), 0)
 
 
+REPAIRS = {"rebuild": "sequential rebuild", "expand": "copying"}
+"""Of operations that copy by address: what their one phase is called."""
+
+
 def phases(
     result: MemberResult,
     time_s: float | None = None,
@@ -267,11 +273,12 @@ def phases(
     active = max(result.visit_s + result.issue_s, 1e-9)
     found, start = [], 0.0
     factor = 1.0 if time_s is None else time_s / max(result.time_s, 1e-9)
-    repair = "sequential rebuild" if any(name == "rebuild" for name, _, _ in result.run.phases) else "repair"
+    names = {name for name, _, _ in result.run.phases}
+    repair = next((words for name, words in REPAIRS.items() if name in names), "repair")
     sums = totals(result)
     for name, kinds, seconds in (
         ("metadata scan", ("visit",), result.visit_s),
-        (repair, ("issue", "rebuild"), result.issue_s),
+        (repair, ("issue", *REPAIRS), result.issue_s),
     ):
         if seconds > 0.0:
             duration = (seconds + result.sync_s * seconds / active) * factor

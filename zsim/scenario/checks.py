@@ -5,7 +5,7 @@ from __future__ import annotations
 from zsim.base.errors import InputError, is_unsafe
 from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
-from zsim.scenario.layout import Layout, VdevSpec
+from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
 from zsim.scenario.slow import REMEDY
 from zsim.vdevs.kind import DEDUP, SPECIAL, kind_of, kinds
@@ -103,6 +103,8 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
             if vdev.alloc_class in (SPECIAL, DEDUP):
                 allowed = f"{release.name} has no allocation classes"
                 raise InputError("layout", str(layout), allowed, "take openzfs-0.8 or later")
+    if scenario.operation == "expand":
+        _check_expansion(layout, release)
     if scenario.operation != "rebuild":
         return
     for kind in present:
@@ -115,9 +117,24 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
         raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
 
 
+def _check_expansion(layout: Layout, release: ReleaseProfile) -> None:
+    """Refuse what ``zpool attach`` of a RAID-Z refuses."""
+    if not kind_of(layout.vdevs[0].kind).expanded:
+        allowed = "only a RAID-Z can be expanded by a drive, and the first vdev of the layout is"
+        raise InputError("layout", str(layout), allowed, "write the RAID-Z first, as it is before")
+    if layout.vdevs[0].children >= MAX_CHILDREN:
+        raise InputError("layout", str(layout), f"a vdev has at most {MAX_CHILDREN} drives", "add a vdev")
+    if not release.raidz_expansion:
+        allowed = f"{release.name} cannot expand a RAID-Z"
+        raise InputError("operation", "expand", allowed, "take openzfs-2.3 or later")
+
+
 def _check_replacement(scenario: Fields, layout: Layout) -> None:
     if scenario.operation == "scrub":
         _check_scrub(scenario, layout)
+        return
+    if scenario.operation == "expand":
+        _check_replaces_nothing(scenario, "an expansion adds one drive and replaces none")
         return
     vdev = layout.vdevs[0]
     if vdev.is_disk:
@@ -141,15 +158,19 @@ def _check_replacement(scenario: Fields, layout: Layout) -> None:
 
 
 def _check_scrub(scenario: Fields, layout: Layout) -> None:
-    for name in ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size"):
-        value = getattr(scenario, name)
-        if value is not None and value != "overwritten":
-            raise InputError(name, value, "a scrub replaces nothing", "leave it out")
+    _check_replaces_nothing(scenario, "a scrub replaces nothing", "new_drive", "new_drive_size")
     if scenario.old_drive == "overwritten" and not kind_of(layout.vdevs[0].kind).repairs_overwritten:
         others = " and ".join(each.plural for each in kinds().values() if each.repairs_overwritten)
         subject = f"the repair of an overwritten drive of {layout.vdevs[0]}"
         allowed = f"{subject} is not simulated, that of {others} is"
         raise InputError("old_drive", "overwritten", allowed, "take a layout such as raidz2x6")
+
+
+def _check_replaces_nothing(scenario: Fields, allowed: str, *more: str) -> None:
+    for name in ("replace", "second_at", "old_drive", "target", *more):
+        value = getattr(scenario, name)
+        if value is not None and (value != "overwritten" or scenario.operation != "scrub"):
+            raise InputError(name, value, allowed, "leave it out")
 
 
 def _check_second(scenario: Fields, vdev: VdevSpec, count: int) -> None:
@@ -174,7 +195,7 @@ def _check_spare(scenario: Fields, vdev: VdevSpec, count: int) -> None:
 
 def _check_slow(scenario: Fields, layout: Layout) -> None:
     replaced = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
-    gone = range(0 if scenario.old_drive == "online" else replaced)
+    gone = range(0 if scenario.old_drive == "online" or scenario.operation == "expand" else replaced)
     seen: set[int] = set()
     for each in scenario.slow or ():
         if each.drive >= layout.leaves + replaced:

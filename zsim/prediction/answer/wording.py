@@ -50,6 +50,10 @@ class Section(NamedTuple):
     grid: Grid | None = None
 
 
+NAMES = {"expand": "expansion"}
+"""Of operations that are called otherwise than what one asks for."""
+
+
 def percent(share: float) -> str:
     """Return a share in percent, one decimal below ten."""
     value = 100.0 * share
@@ -60,7 +64,8 @@ def headline(prediction: Answer) -> str:
     """Return the answer in one sentence."""
     subject = f" of {prediction.subject}" if prediction.subject else ""
     answer = format_duration(prediction.resilver_s.p50)
-    return f"{prediction.operation.capitalize()}{subject}: {answer}{_overload(prediction)}"
+    what = NAMES.get(prediction.operation, prediction.operation).capitalize()
+    return f"{what}{subject}: {answer}{_overload(prediction)}"
 
 
 def _overload(prediction: Answer) -> str:
@@ -113,6 +118,9 @@ def volume(prediction: Answer) -> str:
     p = prediction
     seconds = p.resilver_s.p50 or 1.0
     read, written = format_bytes(p.read_bytes), format_bytes(p.written_bytes)
+    if p.operation == "expand":
+        pace = format_rate(p.read_bytes / seconds)
+        return f"{read} of allocated space copied at {pace} on average in {p.io_count:,} I/Os."
     if p.operation == "scrub":
         return f"{read} read at {format_rate(p.read_bytes / seconds)} on average in {p.io_count:,} I/Os."
     pace = format_rate(p.resilvered_bytes / seconds)
@@ -131,7 +139,8 @@ def bottleneck(prediction: Answer) -> tuple[str, ...]:
     if found.without_it_s is not None:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "next to nothing" if nothing_else else format_duration(found.without_it_s)
-        lines.append(f"Were it infinitely fast, the {prediction.operation} would take {without}.")
+        what = NAMES.get(prediction.operation, prediction.operation)
+        lines.append(f"Were it infinitely fast, the {what} would take {without}.")
     return tuple(lines)
 
 
@@ -184,11 +193,16 @@ def phase_grid(prediction: Answer) -> Grid:
 
 
 def milestones(prediction: Answer) -> tuple[str, ...]:
-    """Say when redundancy is back, and when all is verified, where that is not the same moment."""
+    """Say when the work itself is done, and when all is verified, where that is not the same moment."""
     scrub = next((phase for phase in prediction.phases if phase.name == VERIFYING_SCRUB), None)
     if scrub is None:
         return ()
     back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
+    if prediction.operation == "expand":
+        return (
+            f"The new space is there after {back}; the scrub that follows, verified after {verified}: copying "
+            "checks no checksums.",
+        )
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
 
 

@@ -12,6 +12,7 @@ from zsim.case.case import Case
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
+from zsim.scenario.releases.profile import COPIES
 
 CLIENT_READ_S = constant("clients.read_s")
 CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
@@ -117,7 +118,7 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
     groups = setup.model.clients
     if not groups:
         return ()
-    quiet = replace(setup, operation="resilver" if setup.operation == "rebuild" else setup.operation)
+    quiet = replace(setup, operation="resilver" if setup.operation in COPIES else setup.operation)
     before = _watched(quiet)
     after = _watched(replace(quiet, model=repaired(setup.model)))
     rows = zip(groups, _means(groups, before), _means(groups, during), _means(groups, after), strict=True)

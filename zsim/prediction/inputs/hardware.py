@@ -226,7 +226,7 @@ def vdev_models(case: Case) -> tuple[VdevModel, ...]:
     """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced."""
     vdevs, first = [], 0
     for number, spec in enumerate(case.layout.vdevs):
-        replaced = case.replace if number == 0 else 0
+        replaced = case.replace if number == 0 and case.operation != "expand" else 0
         vdevs.append(_vdev(spec, case, first, replaced))
         first += spec.children
     return tuple(vdevs)

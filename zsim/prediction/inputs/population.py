@@ -27,6 +27,7 @@ from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
+from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
 
 BLOCKS = whole_constant("population.blocks")
@@ -139,7 +140,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
 
 def _may_lie_anywhere(case: Case) -> bool:
     """Tell whether what is taken in the order of the traversal may lie at other places than it does."""
-    known = case.operation == "rebuild" or case.facts.free_space is not None
+    known = case.operation in COPIES or case.facts.free_space is not None
     return not known and not kind_of(case.layout.vdevs[0].kind).has_groups
 
 
@@ -153,7 +154,7 @@ def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
 
 def _heaps(case: Case) -> int:
     """Return how many heaps the metaslabs stand in at least; 0: one by one, where each has its real place."""
-    if case.facts.free_space is not None or case.operation == "rebuild":
+    if case.facts.free_space is not None or case.operation in COPIES:
         return 0
     return SORTED_HEAPS if case.release.order == "sorted" else LEGACY_HEAPS
 

@@ -16,6 +16,7 @@ from zsim.prediction.inputs.clients import Loads, client_groups, has_hours, log_
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.shingled import in_miniature
+from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -81,6 +82,8 @@ def run_member(
     profile = release or case.release
     if case.operation == "rebuild":
         return _rebuild_member(case, pool, model, progress)
+    if case.operation == "expand":
+        return _expansion_member(case, pool, model, progress)
     small = in_miniature(
         model,
         pool.scale,
@@ -232,6 +235,20 @@ def _rebuild_member(
     run = Run(setup, progress).finish()
     copying, waiting, scale = scaled_rebuild(run, sample)
     return MemberResult(copying + waiting, 0.0, copying, waiting, scale, run, model)
+
+
+def _expansion_member(
+    case: Case,
+    pool: WorldPopulation,
+    model: PlaneModel,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate a RAID-Z expansion on a miniature."""
+    small = in_miniature(model, pool.scale, case.member.shingling, slab_bytes(case, pool), in_order=True)
+    setup = replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+    found = expansion_of(case, setup, pool.scale, progress)
+    whole = found.copying_s + found.waiting_s
+    return MemberResult(whole, 0.0, found.copying_s, found.waiting_s, pool.scale, found.run, model)
 
 
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:

@@ -22,6 +22,7 @@ from zsim.prediction.runs.member import MemberResult, run_member, share_correcti
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+from zsim.scenario.releases.profile import COPIES
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
@@ -60,7 +61,7 @@ def in_windows(case: Case, model: PlaneModel) -> bool:
     """Tell whether nothing in the operation depends on what was done long before."""
     drives = [leaf.drive for leaf in model.leaves]
     grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
-    plain = case.operation != "rebuild" and case.second_at is None and case.engine == "compiled"
+    plain = case.operation not in COPIES and case.second_at is None and case.engine == "compiled"
     return plain and not grows and not has_hours(case)
 
 

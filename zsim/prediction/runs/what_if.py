@@ -15,6 +15,7 @@ from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
 from zsim.prediction.inputs.hardware import on_own_ports, shared_link, under
 from zsim.prediction.inputs.population import WorldPopulation
+from zsim.prediction.runs.expanding import healthy_scrub
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
@@ -89,6 +90,8 @@ def bench_of(middle: MiddleWorld) -> Baseline:
 def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
     release = bench.case.release
+    if bench.case.operation == "expand":
+        return ()
     if bench.case.operation == "rebuild":
         return healing(bench, middle_s)
     if release.order == "sorted":
@@ -103,12 +106,15 @@ def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
 
 
 def verifying_scrub(bench: Baseline) -> float | None:
-    """Return how long the scrub that follows a rebuild takes, relative to the rebuild; None: none follows.
+    """Return how long the scrub that follows a copy takes, relative to it; None: none follows.
 
     It reads the whole pool, with the new drive or the distributed spare in place (vdev_rebuild.c: 2.0 always
-    starts one, later releases where zfs_rebuild_scrub_enabled is set).
+    starts one, later releases where zfs_rebuild_scrub_enabled is set; vdev_raidz.c: zfs_scrub_after_expand).
     """
     release = bench.case.release
+    if bench.case.operation == "expand" and release.tunables.get("zfs_scrub_after_expand", 1):
+        grown = replace(healthy_scrub(bench.result.model), scan=scan_rules(release, "scrub"))
+        return bench.time(model=grown, operation="scrub")
     if bench.case.operation != "rebuild" or not release.tunables.get("zfs_rebuild_scrub_enabled", 1):
         return None
     model = replace(repaired(bench.result.model), scan=scan_rules(release, "scrub"))

@@ -28,6 +28,8 @@ DEFAULT_RELEASE = "openzfs-2.3"
 """The release assumed when none is named."""
 
 Operation = Literal["resilver", "scrub", "rebuild", "expand"]
+COPIES: tuple[Operation, ...] = ("rebuild", "expand")
+"""What copies by address, without looking at block pointers."""
 
 GIB = 1 << 30
 _FAMILIES = "openzfs|zfsonlinux|zol|zfs|freebsd|solaris"
@@ -268,7 +270,7 @@ class ReleaseProfile:
 
         Parameters
         ----------
-        operation : {"resilver", "scrub", "rebuild"}
+        operation : {"resilver", "scrub", "rebuild", "expand"}
         busy : bool
             Whether the pool has enough dirty data, or someone waits for the txg.
 
