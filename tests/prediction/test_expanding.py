@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def test_the_start_grows_with_the_logarithm_of_what_it_has_to_reach() -> None:
     reflow = Reflow(0, np.zeros(0, np.int64), np.zeros(0, np.int64), children=4, ashift=12)
     counts = [starting_txgs(reflow, 1 << 44, 0.5, rate, 5.0) for rate in (50e6, 100e6, 200e6)]
     # Twice the pace: ln 2 / ln 1.25, three txgs more.
-    assert [round(after - before) for before, after in zip(counts, counts[1:], strict=False)] == [3, 3]
+    assert [round(after - before) for before, after in itertools.pairwise(counts)] == [3, 3]
     assert starting_txgs(reflow, reflow.scratch_bytes * 2, 0.5, 200e6, 5.0) < 6
 
 

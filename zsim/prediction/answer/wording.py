@@ -200,7 +200,7 @@ def milestones(prediction: Answer) -> tuple[str, ...]:
     back, verified = format_duration(scrub.start_s), format_duration(scrub.start_s + scrub.duration_s)
     if prediction.operation == "expand":
         return (
-            f"The new space is there after {back}; the scrub that follows, verified after {verified}: copying "
+            f"The new space is there after {back}, verified after {verified} by the scrub behind it: copying "
             "checks no checksums.",
         )
     return (f"Redundancy is back after {back}, verified after {verified}: a rebuild checks no checksums.",)
