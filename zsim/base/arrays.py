@@ -13,6 +13,7 @@ from zsim.base.plain_views import Bounded
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+I16 = NDArray[np.int16]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]

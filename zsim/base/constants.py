@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base import model_data
 
@@ -16,7 +15,7 @@ def directory() -> Path:
 
 
 @functools.cache
-def _file(name: str) -> Mapping[str, Any]:
+def _file(name: str) -> Mapping[str, object]:
     return model_data.load_toml(directory() / f"{name}.toml")
 
 

@@ -18,7 +18,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from zsim.base.errors import InputError, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
@@ -145,12 +145,12 @@ def state_of(name: str, field: str = "file") -> str:
     return content_mark(own_file(name, field), field) if name.endswith(FILE_ENDINGS) else ""
 
 
-def load(kind: ModelKind, name: str, field: str | None = None) -> dict[str, Any]:
+def load(kind: ModelKind, name: str, field: str | None = None) -> dict[str, object]:
     """Return the content of a model; see `find` for the arguments and `load_toml` for the errors."""
     return load_toml(find(kind, name, field))
 
 
-def load_toml(path: Path, field: str = "file") -> dict[str, Any]:
+def load_toml(path: Path, field: str = "file") -> dict[str, object]:
     """Read a TOML file.
 
     Raises
@@ -158,8 +158,7 @@ def load_toml(path: Path, field: str = "file") -> dict[str, Any]:
     InputError
         Naming the file, and the line when its syntax is wrong.
     """
-    data: dict[str, Any] = read_toml(path, field)
-    return data
+    return read_toml(path, field)
 
 
 def sha256_of(path: Path) -> str:
@@ -190,7 +189,7 @@ def suggest(name: str, known: Iterable[str], most: int = 3) -> str:
     return f"known are {', '.join(everything[:20])}{more}"
 
 
-def table_of(data: Mapping[str, Any], dotted: str, path: Path) -> Mapping[str, Any]:
+def table_of(data: Mapping[str, object], dotted: str, path: Path) -> Mapping[str, object]:
     """Return the table at ``a.b.c`` of a model file.
 
     Raises
@@ -204,7 +203,7 @@ def table_of(data: Mapping[str, Any], dotted: str, path: Path) -> Mapping[str, A
     return found
 
 
-def text_of(data: Mapping[str, Any], dotted: str, path: Path, choices: Iterable[str] | None = None) -> str:
+def text_of(data: Mapping[str, object], dotted: str, path: Path, choices: Iterable[str] | None = None) -> str:
     """Return the text at ``a.b.c`` of a model file, optionally one of `choices`.
 
     Raises
@@ -222,7 +221,7 @@ def text_of(data: Mapping[str, Any], dotted: str, path: Path, choices: Iterable[
     return found
 
 
-def quantity_of(data: Mapping[str, Any], dotted: str, path: Path, unit: str | None = None) -> Quantity:
+def quantity_of(data: Mapping[str, object], dotted: str, path: Path, unit: str | None = None) -> Quantity:
     """Return the number with unit and source at ``a.b.c`` of a model file.
 
     Parameters
@@ -243,7 +242,7 @@ def quantity_of(data: Mapping[str, Any], dotted: str, path: Path, unit: str | No
     """
     entry = _descend(data, dotted, path)
     problem = next(_problems(dotted, entry), None)
-    if problem is not None:
+    if problem is not None or not isinstance(entry, Mapping):
         reason = "every number has value, unit, source and kind"
         raise InputError(f"{path.name}: {problem}", None, reason, "add it")
     if unit is not None and entry["unit"] != unit:
@@ -252,7 +251,7 @@ def quantity_of(data: Mapping[str, Any], dotted: str, path: Path, unit: str | No
     return Quantity(entry["value"], entry["unit"], entry["source"], entry["kind"])
 
 
-def unsourced_numbers(data: Mapping[str, Any], free: Iterable[str] = ()) -> list[str]:
+def unsourced_numbers(data: Mapping[str, object], free: Iterable[str] = ()) -> list[str]:
     """Return the numbers of a model that lack unit or source, as dotted names.
 
     Parameters
@@ -301,8 +300,8 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
-def _descend(data: Mapping[str, Any], dotted: str, path: Path) -> Any:
-    node: Any = data
+def _descend(data: Mapping[str, object], dotted: str, path: Path) -> object:
+    node: object = data
     for key in dotted.split("."):
         if not isinstance(node, Mapping) or key not in node:
             raise InputError(f"{path.name}: {dotted}", None, "every model of this kind has it", "add it")

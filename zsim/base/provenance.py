@@ -7,10 +7,13 @@ import importlib.metadata
 import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from zsim.base import model_data
 from zsim.base.model_data import ModelKind, models_directory
+
+if TYPE_CHECKING:
+    pass
 
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
@@ -25,11 +28,11 @@ OTHER_ROOMS = ("scenario", "operation", "prediction")
 
 
 def provenance(
-    scenario: Mapping[str, Any] | None = None,
+    scenario: Mapping[str, object] | None = None,
     seed: int | None = None,
     models: Iterable[tuple[ModelKind, str]] = (),
     files: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what a result depends on besides its input data.
 
     Parameters

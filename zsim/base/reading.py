@@ -22,6 +22,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from typing_extensions import Buffer
+
 from zsim.base.errors import InputError, printable
 
 MAX_TEXT = 256 << 20
@@ -257,7 +259,7 @@ class _Zstandard:
         import zstandard  # noqa: PLC0415 - most files are not packed
 
         self.raw, self.unpacker = raw, zstandard.ZstdDecompressor()
-        self.frame: Any = None
+        self.frame: zstandard.ZstdDecompressionObj | None = None
         self.packed = b""
         self.ready: memoryview = memoryview(b"")
 
@@ -287,13 +289,14 @@ class _Bounded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        piece = self.stream.read(min(len(buffer), self.left + 1, PIECE))
+    def readinto(self, buffer: Buffer) -> int:
+        room = memoryview(buffer)
+        piece = self.stream.read(min(len(room), self.left + 1, PIECE))
         if len(piece) > self.left:
             field, path, remedy = self.refusal
             raise InputError(field, path, f"it comes to more than {_size(self.limit)}", remedy)
         self.left -= len(piece)
-        buffer[: len(piece)] = piece
+        room[: len(piece)] = piece
         return len(piece)
 
 
@@ -315,7 +318,9 @@ def read_text(path: str | Path, field: str = "file", remedy: str = REMEDY, most:
         raise InputError(field, str(path), "it is not UTF-8 text", remedy) from error
 
 
-def read_toml(path: str | Path, field: str = "file", remedy: str = "give the path of a TOML file") -> Any:
+def read_toml(
+    path: str | Path, field: str = "file", remedy: str = "give the path of a TOML file"
+) -> dict[str, object]:
     """Return the content of a TOML file.
 
     Raises
@@ -326,7 +331,7 @@ def read_toml(path: str | Path, field: str = "file", remedy: str = "give the pat
     return toml_of(read_text(path, field, remedy, MAX_MODEL), path, field, remedy)
 
 
-def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> dict[str, object]:
     """Return the data of TOML text that was read from `path`; see `read_toml` for the errors."""
     try:
         data = tomllib.loads(text)
@@ -339,12 +344,12 @@ def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
     return data
 
 
-def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:
     """Return the content of a JSON file; see `read_toml` for the errors."""
     return json_of(read_text(path, field, remedy), path, field, remedy)
 
 
-def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> Any:
+def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:
     """Return the value of JSON text that was read from `path`; see `read_toml` for the errors."""
     try:
         data = json.loads(text)
@@ -361,7 +366,7 @@ def _unusable(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
 
 
-def is_deep(data: Any, most: int = MAX_DEPTH) -> bool:
+def is_deep(data: object, most: int = MAX_DEPTH) -> bool:
     """Tell whether tables and lists stand more than `most` deep in each other."""
     level = [data]
     for _ in range(most):
@@ -371,12 +376,12 @@ def is_deep(data: Any, most: int = MAX_DEPTH) -> bool:
     return True
 
 
-def _inside(value: Any) -> list[Any]:
+def _inside(value: object) -> list[object]:
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return [each for each in inner if isinstance(each, Mapping | list)]
 
 
-def _check_depth(data: Any, path: str | Path, field: str, remedy: str) -> None:
+def _check_depth(data: object, path: str | Path, field: str, remedy: str) -> None:
     if is_deep(data):
         raise InputError(field, str(path), "it is nested too deeply", remedy)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from zsim.case.facts import PoolFacts
 from zsim.case.member import Member
@@ -43,7 +43,7 @@ class Assumption:
     text: str
     why: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {"field": self.field, "value": self.value, "text": self.text, "why": self.why}
 

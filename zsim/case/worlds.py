@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
+from zsim.base.parsed import table, tables, text, value_of
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.models.generations import first_year
@@ -31,7 +31,7 @@ MODEL = model_data.models_directory() / "unknowns" / "worlds.toml"
 
 
 @functools.cache
-def _numbers() -> Mapping[str, Any]:
+def _numbers() -> Mapping[str, object]:
     return model_data.load_toml(MODEL)
 
 
@@ -42,7 +42,7 @@ def assumption(name: str) -> float:
 
 def _pairs(table: str, key: str) -> tuple[tuple[float, float], ...]:
     """Return the values of a list of choices, and their shares."""
-    return tuple((float(each[key]["value"]), float(each["share"]["value"])) for each in _numbers()[table])
+    return tuple((value_of(each, key), value_of(each, "share")) for each in tables(_numbers(), table))
 
 
 RARER = assumption("power.rarer")
@@ -50,7 +50,7 @@ CACHE_ON = assumption("share.write_cache_on")
 LARGE_SECTORS = assumption("share.large_sectors")
 LOADS = _pairs("load", "rate")
 DRIVE_CLASSES = tuple(
-    (str(each["name"]), float(each["share"]["value"])) for each in _numbers()["drive_class"]
+    (text(each, "name"), value_of(each, "share")) for each in tables(_numbers(), "drive_class")
 )
 SHINGLINGS = _pairs("shingling", "factor")
 NARROW_SHINGLINGS = _pairs("narrow_shingling", "factor")
@@ -58,11 +58,16 @@ LEAST_FILL, FILL_STEP = constant("worlds.least_fill"), constant("worlds.fill_ste
 FILLS = tuple((LEAST_FILL + FILL_STEP * step, 1.0) for step in range(whole_constant("worlds.fills")))
 """Of pools of which nobody says it: evenly from 20 % to 80 %, the usual advice for the most."""
 FULLEST, LEAST_SHARE = constant("worlds.fullest"), constant("worlds.least_size_share")
-USUAL_SIZES = tuple((int(each["since"]), float(each["size"]["value"])) for each in _numbers()["drive_size"])
+USUAL_SIZES = tuple(
+    (int(text(each, "since")), value_of(each, "size")) for each in tables(_numbers(), "drive_size")
+)
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = whole_constant("worlds.narrow_column")
 LARGEST_OLD_RECORD = 128 << 10
 OLD_FAMILIES = ("freebsd",)
+
+
+Value = str | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +76,12 @@ class Choice:
 
     Attributes
     ----------
-    value : object
+    value : str, float or bool
     share : float
         Probability, relative to the others'.
     """
 
-    value: Any
+    value: Value
     share: float
 
 
@@ -107,7 +112,9 @@ def _prior(name: str, key: str, unit: str) -> float:
     path = model_data.find("histories", name)
     data = model_data.load_toml(path)
     return (
-        float(model_data.quantity_of(data, f"prior.{key}", path, unit).value) if key in data["prior"] else 0.0
+        float(model_data.quantity_of(data, f"prior.{key}", path, unit).value)
+        if key in table(data, "prior")
+        else 0.0
     )
 
 
@@ -197,7 +204,7 @@ def fills() -> tuple[Choice, ...]:
     return tuple(Choice(fill, share) for fill, share in FILLS)
 
 
-def pick(choices: tuple[Choice, ...], place: float) -> Any:
+def pick(choices: tuple[Choice, ...], place: float) -> Value:
     """Return the value at a place from 0 to 1 of the cumulated shares."""
     left = place * sum(choice.share for choice in choices)
     for choice in choices:
@@ -205,6 +212,12 @@ def pick(choices: tuple[Choice, ...], place: float) -> Any:
         if left < 0.0:
             return choice.value
     return choices[-1].value
+
+
+def ends_of(values: Iterable[Value]) -> tuple[float, float]:
+    """Return the least and the greatest of the numbers among values."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    return min(numbers), max(numbers)
 
 
 def largest_record(case: Case) -> int:

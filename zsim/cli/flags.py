@@ -148,7 +148,8 @@ def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     data = files.apply_overrides(data, [*given["settings"], *tunables])
     stated = stated_by_flags(given)
     if "evidence" in stated and data.get("evidence"):
-        stated["evidence"] = [*data["evidence"], *stated["evidence"]]
+        held = data["evidence"]
+        stated["evidence"] = [*(held if isinstance(held, list) else [held]), *stated["evidence"]]
     if "fill" in stated or "alloc" in stated:
         data.pop("fill", None)
         data.pop("alloc", None)

@@ -11,10 +11,10 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.parsed import rows, table, texts
 from zsim.base.reading import understood
 from zsim.drives.models.model import DriveModel, DriveQuantity
 from zsim.drives.models.parameters import MAX_ZONES
@@ -170,7 +170,7 @@ def _aliases() -> dict[str, str]:
     known = {}
     for stem in list_drives():
         data = model_data.load("drives", stem)
-        for each in (stem, *data.get("aliases", ())):
+        for each in (stem, *rows(data, "aliases")):
             known[_folded(str(each))] = stem
     return known
 
@@ -179,7 +179,7 @@ def _folded(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
+def drive_from_table(data: Mapping[str, object], path: Path) -> DriveModel:
     """Check the content of a drive file and return the model.
 
     Raises
@@ -200,7 +200,7 @@ def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
         model=model_data.text_of(data, "model", path),
         drive_class=model_data.text_of(data, "class", path),
         note=str(data.get("note", "")),
-        aliases=tuple(data.get("aliases", ())),
+        aliases=texts(data, "aliases"),
         kind=kind,  # type: ignore[arg-type]
         recording=recording,  # type: ignore[arg-type]
         queue_policy=policy,  # type: ignore[arg-type]
@@ -212,26 +212,26 @@ def drive_from_table(data: Mapping[str, Any], path: Path) -> DriveModel:
     return drive
 
 
-def _quantities(data: Mapping[str, Any], table: str, path: Path) -> dict[str, DriveQuantity]:
-    return {key: _quantity(data, table, key, path) for key in data.get(table, {})}
+def _quantities(data: Mapping[str, object], name: str, path: Path) -> dict[str, DriveQuantity]:
+    return {key: _quantity(data, name, key, path) for key in table(data, name)}
 
 
-def _quantity(data: Mapping[str, Any], table: str, key: str, path: Path) -> DriveQuantity:
-    if table != "spread" and key not in UNITS:
+def _quantity(data: Mapping[str, object], name: str, key: str, path: Path) -> DriveQuantity:
+    if name != "spread" and key not in UNITS:
         raise InputError(
-            f"{path.name}: {table}", key, "a drive has no such number", model_data.suggest(key, UNITS)
+            f"{path.name}: {name}", key, "a drive has no such number", model_data.suggest(key, UNITS)
         )
-    unit, scale = ("1", 1.0) if table == "spread" else UNITS[key]
-    number = model_data.quantity_of(data, f"{table}.{key}", path, unit)
-    entry = data[table][key]
+    unit, scale = ("1", 1.0) if name == "spread" else UNITS[key]
+    number = model_data.quantity_of(data, f"{name}.{key}", path, unit)
+    entry = table(table(data, name), key)
     uncertainty = entry.get("uncertainty", 0.0)
     if not isinstance(number.value, int | float) or not math.isfinite(number.value) or number.value < 0:
-        raise _refused(path, f"{table}.{key}", number.value, "it is a number not below zero")
+        raise _refused(path, f"{name}.{key}", number.value, "it is a number not below zero")
     if not isinstance(uncertainty, int | float) or not 0 <= uncertainty <= 2:
         raise _refused(
-            path, f"{table}.{key}.uncertainty", uncertainty, "it is a relative standard deviation, 0 to 2"
+            path, f"{name}.{key}.uncertainty", uncertainty, "it is a relative standard deviation, 0 to 2"
         )
-    source = data.get("references", {}).get(number.source, number.source)
+    source = str(table(data, "references").get(number.source, number.source))
     return DriveQuantity(
         number.value,
         unit,

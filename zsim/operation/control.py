@@ -7,7 +7,7 @@ environment, whatever process has asked for it, or until it has to ask what to d
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import simpy
@@ -30,7 +30,9 @@ from zsim.engine.window import Window
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.program import Program, ScanItems
 
-Steps = Generator[simpy.Event, Any, Any]
+T = TypeVar("T")
+Steps = Generator[simpy.Event, object, T]
+"""A process of the control plane, which returns a T."""
 Records = NDArray[np.void]
 
 
@@ -205,7 +207,7 @@ class ScanControl:
         self.start = float(environment.now)
         self.kept: list[Records] = []
 
-    def decision(self, until: float = FOREVER) -> Steps:
+    def decision(self, until: float = FOREVER) -> Steps[int]:
         """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""
         while True:
             reason = self._advanced(until)
@@ -233,7 +235,7 @@ class ScanControl:
             elif reason != EXIT_DRAINED or not self.finished(1) or not self.feed(reason):
                 return reason
 
-    def sync(self) -> Steps:
+    def sync(self) -> Steps[None]:
         """Write what a txg writes at its end: MOS passes, then uberblocks."""
         first = self.txgs == 0
         self.txgs += 1
@@ -255,17 +257,17 @@ class ScanControl:
         if changed:
             yield from self._group(self.writes.configuration_rows())
 
-    def _group(self, rows: NDArray[np.int64]) -> Steps:
+    def _group(self, rows: NDArray[np.int64]) -> Steps[None]:
         self.plane.submit_group(rows)
         yield from self._expect(EXIT_GROUP)
 
-    def _flush(self) -> Steps:
+    def _flush(self) -> Steps[None]:
         """Flush the write caches, before the uberblocks and after (vdev_label.c:vdev_config_sync)."""
         if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
             self.plane.flush()
             yield from self._expect(EXIT_GROUP)
 
-    def _expect(self, wanted: int) -> Steps:
+    def _expect(self, wanted: int) -> Steps[None]:
         while True:
             reason = yield from self.decision()
             if reason == wanted:
@@ -273,20 +275,20 @@ class ScanControl:
             if reason == EXIT_STALLED:
                 raise RuntimeError("the data plane has nothing left to do but the scan waits")
 
-    def idle(self, seconds: float) -> Steps:
+    def idle(self, seconds: float) -> Steps[None]:
         """Let time pass without a scan."""
         end = self.plane.now + seconds
         while self.plane.now < end:
             yield from self.decision(end)
 
-    def wait(self, event: simpy.Event) -> Steps:
+    def wait(self, event: simpy.Event) -> Steps[None]:
         """Let time pass without a scan until something happens on the environment."""
         while not event.triggered:
             if self.environment.peek() == FOREVER:
                 raise RuntimeError("the scan waits for what no process will do")
             yield from self.decision(self.environment.peek())
 
-    def scan_slice(self, seconds: float) -> Steps:
+    def scan_slice(self, seconds: float) -> Steps[None]:
         """Let the loaded streams run for so long and drain."""
         self.plane.resume(self.plane.now + seconds)
         yield from self._expect(EXIT_DRAINED)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from zsim.base.arrays import Rows
 
 ByPhase = dict[str, tuple[tuple[float, ...], ...]]
 COUNTED = ("busy", "read_bytes", "write_bytes")
@@ -25,7 +25,7 @@ class PhaseLedger:
         self.done: dict[str, NDArray[np.float64]] = {}
         self._before: NDArray[np.float64] | None = None
 
-    def book(self, phase: str, leaves: NDArray[Any]) -> None:
+    def book(self, phase: str, leaves: Rows) -> None:
         """Count what was done since the last booking for a phase."""
         now = np.column_stack([leaves[name].astype(np.float64) for name in COUNTED])
         done = now if self._before is None else now - self._before

@@ -3,7 +3,7 @@
 Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`Pool.at`) or for a
 share of the scan (`Pool.at_share`), then calls one of the methods that change something::
 
-    def reboot(pool: Pool) -> Steps:
+    def reboot(pool: Pool) -> Steps[None]:
         yield from pool.at(3600.0)
         pool.pause()
         yield pool.environment.timeout(600.0)
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import simpy
 
@@ -113,20 +113,20 @@ class Pool:
 
     # What processes wait for.
 
-    def happen(self, steps: Steps) -> simpy.Process:
+    def happen(self, steps: Steps[object]) -> simpy.Process:
         """Start a process on the environment of the run."""
         return self.environment.process(steps)
 
-    def at(self, seconds: float) -> Steps:
+    def at(self, seconds: float) -> Steps[None]:
         """Wait until so long after the scan began [s]; return at once if that is over."""
         yield self.environment.timeout(max(0.0, self.start + seconds - self.environment.now))
 
-    def at_share(self, share: float) -> Steps:
+    def at_share(self, share: float) -> Steps[None]:
         """Wait until so much of what the scan issues is issued, 0 to 1, to the second."""
         while self.share() < share:
             yield self.environment.timeout(LOOK_S)
 
-    def when(self, moment: When) -> Steps:
+    def when(self, moment: When) -> Steps[None]:
         """Wait until the time or the share at which something happens."""
         yield from self.at(moment.at) if moment.share is None else self.at_share(moment.share)
 
@@ -199,7 +199,7 @@ class Pool:
 
     # What the scan asks.
 
-    def standing_still(self) -> Steps:
+    def standing_still(self) -> Steps[None]:
         """Wait as long as the scan is paused."""
         if self._going is not None:
             yield from self.control.wait(self._going)
@@ -246,7 +246,7 @@ class Pool:
 
     # Passes.
 
-    def next_pass(self, *, again: Mapping[int, int]) -> Steps:
+    def next_pass(self, *, again: Mapping[int, int]) -> Steps[bool]:
         """Get ready for the pass of drives that were attached; return whether there is one.
 
         Parameters
@@ -298,11 +298,11 @@ def changed(rules: Rules, before: Rules, after: Rules) -> Rules:
     """Return rules with what differs between two others."""
     names = [each.name for each in fields(rules)]  # type: ignore[arg-type]
     pairs = ((name, getattr(before, name), getattr(after, name)) for name in names)
-    new: dict[str, Any] = {name: value for name, old, value in pairs if old != value}
+    new: dict[str, object] = {name: value for name, old, value in pairs if old != value}
     return replace(rules, **new)  # type: ignore[type-var]
 
 
-def process_of(pool: Pool, happening: Happening) -> Steps:
+def process_of(pool: Pool, happening: Happening) -> Steps[None]:
     """Return the process that waits for its time and lets something happen."""
     yield from pool.when(happening)
     if isinstance(happening, Replace):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from numpy.typing import NDArray
-
+from zsim.base.arrays import Rows
 from zsim.operation.ledger import ByPhase
 
 Slices = list[tuple[str, float, float]]
@@ -78,8 +76,8 @@ class RunResult:
     events: int
     client_reads: int
     client_latency_s: float
-    leaves: NDArray[Any]
-    records: NDArray[Any]
+    leaves: Rows
+    records: Rows
     issued_blocks: int
     issued_bytes: int
     link_busy: tuple[float, ...] = ()

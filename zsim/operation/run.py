@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 import simpy
@@ -12,7 +12,7 @@ from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.expansion import ExpansionWork, expansion_work
 from zsim.operation.background.rebuild import RebuildScan
 from zsim.operation.blocks import ScanBlocks
-from zsim.operation.control import Plane, Records, ScanControl, Steps
+from zsim.operation.control import Plane, Records, ScanControl, Steps, T
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
 from zsim.operation.ledger import ByPhase
 from zsim.operation.pool import Pool, process_of
@@ -30,7 +30,7 @@ Cursors = list[list[tuple[int, int]]]
 class Scan(Protocol):
     """A strategy: what makes a pass over the pool."""
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Make one pass."""
         ...
 
@@ -163,20 +163,21 @@ class Run:
         self.let(self.pool.control.idle(seconds))
         return self.result()
 
-    def let(self, steps: Steps) -> Any:
+    def let(self, steps: Steps[T]) -> T:
         """Run a process of the control plane to its end; return what it returns."""
         process = self.pool.happen(steps)
         if not self._started:
             self.plane.start_clients()
             self._started = True
-        return self.pool.environment.run(process)
+        # SimPy knows no types: what a process returns is the value of its event.
+        return cast("T", self.pool.environment.run(process))
 
     def release(self) -> None:
         """Let go of the data plane, which a run that refers to itself keeps until the collector comes."""
         self.plane = self.pool.control.plane = cast("Plane", None)
         self.work.release()
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> Steps[None]:
         """Run pass after pass, until no drive waits for one."""
         second = self.setup.second
         again = {}

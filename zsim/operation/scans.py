@@ -66,7 +66,7 @@ class LegacyScan:
     def __init__(self, pool: Pool, source: WalkSource) -> None:
         self.pool, self.source = pool, source
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Run one pass over the pool (OpenZFS dsl_scan.c:dsl_scan_visit)."""
         control = self.pool.control
         self.source.begin()
@@ -78,7 +78,7 @@ class LegacyScan:
             if done or self.pool.starts_again():
                 return
 
-    def issue(self) -> Steps:
+    def issue(self) -> Steps[None]:
         """Let the scan run in one txg, and drain; the txg of the attach is short."""
         pool, begin = self.pool, self.pool.elapsed
         first = pool.control.txgs == 0
@@ -111,7 +111,7 @@ class SortedScan:
     def _new_limit(self) -> MemoryLimit:
         return MemoryLimit(self.pool.release, self.pool.setup.memory, self.allocated)
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Run one pass: one decision of the mode machine a txg (OpenZFS dsl_scan.c:dsl_scan_sync, 0.8+)."""
         pool, source = self.pool, self.source
         self.limit = self._new_limit()
@@ -127,7 +127,7 @@ class SortedScan:
             if (source.visited_all and source.waiting == 0) or pool.starts_again():
                 return
 
-    def visit(self) -> Steps:
+    def visit(self) -> Steps[None]:
         """Visit metadata for a slice."""
         begin, plane = self.pool.elapsed, self.pool.plane
         yield from self.slice(lambda: self.source.load_visits(self.limit), self.source.note_visits)
@@ -136,7 +136,7 @@ class SortedScan:
         if self.source.visited_all:
             self.limit.finish_visits()
 
-    def issue(self) -> Steps:
+    def issue(self) -> Steps[None]:
         """Issue queued entries for a slice."""
         begin, by_address = self.pool.elapsed, self.limit.by_address
         yield from self.slice(
@@ -146,7 +146,7 @@ class SortedScan:
         if self.source.waiting == 0:
             self.limit.drained(self.pool.elapsed)
 
-    def slice(self, load: Load, note: Note) -> Steps:
+    def slice(self, load: Load, note: Note) -> Steps[None]:
         """Let the scan run in one txg, and drain; should what was loaded not last, load more and go on."""
         plane, control = self.pool.plane, self.pool.control
         seconds = self.pool.slice_s(self.pool.txg.slice_s)

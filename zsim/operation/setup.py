@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.control import Plane
 from zsim.operation.cursors import vdev_asize
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
@@ -21,7 +21,7 @@ from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
-PlaneFactory = Callable[..., Any]
+PlaneFactory = Callable[..., Plane]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,9 @@ from zsim.prediction.simulated import text_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from rich.console import Group
+    from xarray import Dataset
 
 _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "p10_s": ("p10", format_duration),
@@ -163,19 +165,20 @@ class Table:
             replace_file(path, text.encode())
         return text
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas data frame; pandas must be installed."""
         return data_frame([dict(row) for row in self.rows], self.columns)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return the same as `to_frame`."""
         return self.to_frame()
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Dataset:
         """Return an xarray data set: `axes` as its dimensions; pandas and xarray must be installed."""
         needed("xarray")
         axes = list(self.axes) or [self.columns[0]]
-        return self.to_frame().set_index(axes).to_xarray()
+        found: Dataset = self.to_frame().set_index(axes).to_xarray()
+        return found
 
     def grid(self) -> Grid:
         """Return the table in print: units for people; no column that is empty, or the same in all rows."""

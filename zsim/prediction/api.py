@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 from pydantic import JsonValue
 
@@ -163,10 +163,10 @@ def held(prediction: Prediction, work: Work) -> Prediction:
     return prediction
 
 
-def _given(prediction: Prediction, work: Work | None, evidence: Any) -> Prediction:
+def _given(prediction: Prediction, work: object, evidence: object) -> Prediction:
     """Return a prediction with more evidence; see `Prediction.given`."""
     scenario = with_evidence(prediction, evidence)
-    if work is None or work.case.exact or work.bench is None:
+    if not isinstance(work, Work) or work.case.exact or work.bench is None:
         return predict(scenario)
     again = work.given(scenario)
     return held(anew(prediction, again, provenance_of(again.case)), again)
@@ -177,7 +177,8 @@ Held.given = _given
 
 def provenance_of(case: Case) -> dict[str, JsonValue]:
     """Return the provenance of an answer."""
-    return provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case))
+    found = provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case))
+    return cast("dict[str, JsonValue]", found)  # all of it came from JSON or goes there
 
 
 def _of_records(bench: Baseline, middle_s: float) -> tuple[Driver, ...]:

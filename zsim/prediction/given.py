@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import AnswerPart, Quantiles
@@ -25,12 +25,13 @@ SECONDS = {
 """Fields of the answer's lists that go with the duration."""
 
 
-def with_evidence(prediction: Prediction, evidence: Any) -> Scenario:
+def with_evidence(prediction: Prediction, evidence: object) -> Scenario:
     """Return the scenario of a prediction with more evidence; see `Prediction.given`."""
     stated = Scenario.from_dict(prediction.provenance["scenario"])  # type: ignore[arg-type]
-    one = isinstance(evidence, str) or not isinstance(evidence, Iterable) or hasattr(evidence, "what")
-    more = observations_of([evidence] if one else list(evidence))
-    return stated.replaced_by(evidence=(*(stated.evidence or ()), *more))
+    if isinstance(evidence, str | Mapping | BaseModel) or not isinstance(evidence, Iterable):
+        evidence = (evidence,)
+    more = observations_of(tuple(evidence)) or ()
+    return stated.changed({"evidence": (*(stated.evidence or ()), *more)})
 
 
 def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -> Prediction:
@@ -57,7 +58,7 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
         }
     )
     without = prediction.bottleneck.without_it_s
-    changes: dict[str, Any] = {
+    changes: dict[str, object] = {
         name: tuple(_stretched(each, fields, factor) for each in getattr(prediction, name))
         for name, fields in SECONDS.items()
     }
@@ -85,7 +86,7 @@ def _drivers(prediction: Prediction, work: Work, factor: float) -> tuple[AnswerP
 
 def _stretched(record: AnswerPart, fields: tuple[str, ...], factor: float) -> AnswerPart:
     """Return a row of the answer with its durations multiplied."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for name in fields:
         value = getattr(record, name)
         if isinstance(value, Quantiles):

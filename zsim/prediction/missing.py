@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from zsim.base.units import format_bytes, format_drive_size, format_fraction
 from zsim.case.case import Case
-from zsim.case.worlds import USES, largest_record
+from zsim.case.worlds import USES, ends_of, largest_record
 from zsim.pool.recipes.histories import History
 from zsim.prediction.inputs.ensemble import Unknown
 
@@ -22,13 +22,11 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
         return _taken(case, values)
     found = []
     if values.get("drive_size"):
-        low, high = (
-            format_drive_size(size) for size in (min(values["drive_size"]), max(values["drive_size"]))
-        )
+        low, high = (format_drive_size(size) for size in ends_of(values["drive_size"]))
         span = f"{low} to {high}" if low != high else low
         found.append(f"the size of the drives (sampled, {span}: give --drive or --drive-size)")
     if values.get("fill"):
-        low, high = format_fraction(min(values["fill"])), format_fraction(max(values["fill"]))
+        low, high = (format_fraction(fill) for fill in ends_of(values["fill"]))
         found.append(f"how full the pool is (sampled, {low} to {high}: give --alloc or --fill)")
     if found and "history" in values and case.assumed("recordsize"):
         found.append(f"its record sizes (sampled, {record_span(case)}: give --history or --recordsize)")

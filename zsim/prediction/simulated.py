@@ -15,6 +15,7 @@ from zsim.base.units import (
 )
 from zsim.case.case import Assumption as Default
 from zsim.case.case import Case
+from zsim.case.worlds import Value, ends_of
 from zsim.prediction.answer.records import Assumption, Stated
 from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.missing import record_sizes, record_span
@@ -179,18 +180,18 @@ def _range_of(field: str, world: Case, varied: Mapping[str, Unknown]) -> str:
     return f"a factor of {math.exp(max(spreads)):.2g} either way" if spreads else ""
 
 
-def _names(values: list[object]) -> str:
+def _names(values: list[Value]) -> str:
     return ", ".join(str(value) for value in values)
 
 
-def _span(form: Callable[..., str]) -> Callable[..., str]:
-    return lambda values: f"{form(min(values))} to {form(max(values))}"
+def _span(form: Callable[[float], str]) -> Callable[[list[Value]], str]:
+    return lambda values: " to ".join(form(value) for value in ends_of(values))
 
 
-_CHOICES: Mapping[str, Callable[..., str]] = {
+_CHOICES: Mapping[str, Callable[[list[Value]], str]] = {
     "drive_size": _span(format_drive_size),
     "fill": _span(format_fraction),
     "history": lambda values: f"{len(values)} uses, {values[0]} to {values[-1]}",
     "write_cache": lambda values: "on or off",
-    "load": lambda values: f"none to {max(values):g} reads/s a drive",
+    "load": lambda values: f"none to {ends_of(values)[1]:g} reads/s a drive",
 }

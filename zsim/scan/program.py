@@ -7,11 +7,12 @@ issued after its subtree); `issue_orders` gives the orders of the sorted scan's 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.vdevs.dispatch import touched_blocks
@@ -327,13 +328,26 @@ def scan_items(
     )
 
 
+class Places(TypedDict):
+    """Where blocks are read, and where their other copies are; see `ScanItems`."""
+
+    vdev: I64
+    offset: I64
+    columns: I16
+    copies: I64
+    copy_count: I64
+    copy_vdev: I64
+    copy_offset: I64
+    copy_columns: I16
+
+
 def _places(
     vdev: NDArray[np.int32],
     offset: NDArray[np.int64],
     columns: NDArray[np.int16],
     dvas: NDArray[np.int16],
     seed: int,
-) -> dict[str, NDArray[Any]]:
+) -> Places:
     """Return where each block is read, and where its other copies are."""
     rows, copy = np.arange(len(vdev)), preferred_copy(vdev, dvas, seed)
     count = np.maximum(dvas.astype(np.int64) - 1, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from zsim.base.errors import InputError
 
@@ -15,7 +14,7 @@ ALLOWED = "KIND=DURATION or KIND=RATE with KIND one of " + ", ".join((*SCANS, *A
 REMEDY = "write scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03 or sequential-read=180MB/s"
 
 
-def read_evidence(text: str) -> dict[str, Any]:
+def read_evidence(text: str) -> dict[str, object]:
     """Return one observation as the plain data that a scenario reads.
 
     Parameters
@@ -33,7 +32,7 @@ def read_evidence(text: str) -> dict[str, Any]:
     kind, equals, value = (part.strip() for part in first.partition("="))
     options = dict(_option(part, text) for part in others)
     if kind in SCANS and equals and value:
-        found: dict[str, Any] = {"what": "finished", "kind": kind, "duration": value}
+        found: dict[str, object] = {"what": "finished", "kind": kind, "duration": value}
         names: Mapping[str, str] = OPTIONS
     elif kind in ACCESSES and equals and value:
         unit = "operations" if kind.startswith("random") and value.replace(".", "", 1).isdigit() else "rate"
@@ -55,7 +54,7 @@ def _option(part: str, text: str) -> tuple[str, str]:
     return name.strip().replace("_", "-"), value.strip()
 
 
-def observations_of(value: Any) -> Any:
+def observations_of(value: object) -> tuple[object, ...] | None:
     """Return evidence with what is text read: one observation, or several."""
     if isinstance(value, str):
         return (read_evidence(value),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -114,12 +114,12 @@ class Fields(BaseModel):
 
     @field_validator("ports", "load", "slow", mode="before")
     @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
+    def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, str | Mapping | BaseModel) else value
 
     @field_validator("evidence", mode="before")
     @classmethod
-    def _read_evidence(cls, value: Any) -> Any:
+    def _read_evidence(cls, value: object) -> object:
         return observations_of(value)
 
     @property

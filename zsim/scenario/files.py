@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
@@ -28,7 +27,7 @@ FILE_FIELDS = ("block_list", "blocks", "metaslabs")
 """Fields that name a file; in a scenario file, relative to its directory."""
 
 
-def read_scenario(path: Path) -> dict[str, Any]:
+def read_scenario(path: Path) -> dict[str, object]:
     """Return the content of a scenario file, the files it names relative to its directory found there.
 
     Parameters
@@ -42,11 +41,11 @@ def read_scenario(path: Path) -> dict[str, Any]:
         When it cannot be read or is not TOML.
     """
     data = _standard_input() if str(path) == "-" else load_toml(path, "scenario")
-    named = {name: data[name] for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
+    named = {name: str(data[name]) for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
     return data | {name: str(path.parent / value) for name, value in named.items()}
 
 
-def files_named(stated: Mapping[str, Any]) -> dict[str, str]:
+def files_named(stated: Mapping[str, object]) -> dict[str, str]:
     """Return the files that a scenario names, and what each holds.
 
     Parameters
@@ -65,7 +64,7 @@ def files_named(stated: Mapping[str, Any]) -> dict[str, str]:
     return {path: _mark(path) for path in sorted(paths)}
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
@@ -80,17 +79,16 @@ def _mark(path: str) -> str:
         return ""
 
 
-def _standard_input() -> dict[str, Any]:
+def _standard_input() -> dict[str, object]:
     """Return the scenario that another program prints, such as ``zsim import -o -``."""
     remedy = "pipe a scenario into it, as zsim import status.txt -o - prints it"
     text = read_text("-", "standard input", remedy, MAX_MODEL)
     if not text.strip():
         raise InputError("standard input", None, "nothing came from it", remedy)
-    data: dict[str, Any] = toml_of(text, "-", "standard input", remedy)
-    return data
+    return toml_of(text, "-", "standard input", remedy)
 
 
-def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict[str, object]:
     """Return `data` with ``KEY=VALUE`` settings applied.
 
     Parameters
@@ -118,7 +116,7 @@ def apply_overrides(data: Mapping[str, Any], settings: Iterable[str]) -> dict[st
     return result
 
 
-def _set(result: dict[str, Any], key: str, value: Any, setting: str) -> None:
+def _set(result: dict[str, object], key: str, value: object, setting: str) -> None:
     name, dot, inner = key.partition(".")
     name = name.replace("-", "_")
     if name in ("fill", "alloc"):
@@ -135,7 +133,7 @@ def _set(result: dict[str, Any], key: str, value: Any, setting: str) -> None:
         table[inner] = value
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     """Return the value of an override: TOML if it is, else text."""
     if not text or text.lower() == "none":
         return None
@@ -147,7 +145,7 @@ def _value(text: str) -> Any:
         raise InputError("override", text, "it is nested too deeply", "write fields one by one") from error
 
 
-def scenario_toml(stated: Mapping[str, Any]) -> str:
+def scenario_toml(stated: Mapping[str, object]) -> str:
     """Return the stated fields of a scenario as TOML."""
     import tomlkit  # noqa: PLC0415 - reading a scenario does not need it
 
@@ -156,19 +154,19 @@ def scenario_toml(stated: Mapping[str, Any]) -> str:
     return tomlkit.dumps(document)
 
 
-def write_scenario(path: Path, stated: Mapping[str, Any]) -> None:
+def write_scenario(path: Path, stated: Mapping[str, object]) -> None:
     """Write the stated fields of a scenario as a TOML file, whole or not at all; files relative to it."""
-    named = {name: stated[name] for name in FILE_FIELDS if stated.get(name)}
+    named = {name: str(stated[name]) for name in FILE_FIELDS if stated.get(name)}
     moved = {
         name: os.path.relpath(at, path.parent) for name, at in named.items() if not Path(at).is_absolute()
     }
     replace_file(path, scenario_toml({**stated, **moved}).encode())
 
 
-def _written(data: Mapping[str, Any]) -> dict[str, Any]:
+def _written(data: Mapping[str, object]) -> dict[str, object]:
     """Return `data` with sizes as text, and tables after plain values, as TOML wants it."""
-    plain: dict[str, Any] = {}
-    tables: dict[str, Any] = {}
+    plain: dict[str, object] = {}
+    tables: dict[str, object] = {}
     for key, value in data.items():
         if isinstance(value, Mapping):
             tables[key] = _written(value)

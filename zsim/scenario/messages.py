@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import suggest
@@ -58,7 +58,7 @@ def input_error(error: ValidationError, known: Mapping[str, FieldInfo]) -> Input
     return InputError(field, found["input"], _allowed(found, info), _meaning(info))
 
 
-def _allowed(found: Mapping[str, Any], info: FieldInfo | None) -> str:
+def _allowed(found: ErrorDetails, info: FieldInfo | None) -> str:
     kind, context = found["type"], found.get("ctx", {})
     if kind == "literal_error":
         return f"it is one of {context['expected'].replace(chr(39), '')}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from pydantic import ValidationError, model_validator
 
@@ -39,7 +39,7 @@ class Scenario(Fields):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _one_sentence(cls, data: Any, handler: Callable[[Any], Self]) -> Self:
+    def _one_sentence(cls, data: object, handler: Callable[[object], Self]) -> Self:
         """Turn what pydantic finds into an `InputError`, which passes through it untouched."""
         try:
             scenario = handler(data)
@@ -59,7 +59,7 @@ class Scenario(Fields):
         """
         return self.changed(changes)
 
-    def changed(self, changes: Mapping[str, Any]) -> Self:
+    def changed(self, changes: Mapping[str, object]) -> Self:
         """Return the same as `replaced_by` with the changes in a mapping."""
         return type(self).model_validate({**self.stated(), **changes})
 
@@ -77,12 +77,12 @@ class Scenario(Fields):
         """Return the scenario with ``KEY=VALUE`` settings applied (`zsim.scenario.files.apply_overrides`)."""
         return type(self).model_validate(files.apply_overrides(self.stated(), settings))
 
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, object]:
         """Return what is stated, as plain data that `from_dict` reads (numbers in SI, names as text)."""
         return self.model_dump(mode="json", exclude_none=True)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Return the scenario of plain data, as `stated` gives it or a TOML file holds it."""
         return cls.model_validate(dict(data))
 
@@ -106,7 +106,7 @@ class Scenario(Fields):
         files.write_scenario(Path(path), self.stated())
 
     @classmethod
-    def json_schema(cls) -> dict[str, Any]:
+    def json_schema(cls) -> dict[str, object]:
         """Return the JSON Schema of a scenario file, for editors and other programs."""
         schema = cls.model_json_schema()
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

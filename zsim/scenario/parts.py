@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -158,7 +158,7 @@ class Port(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: Any) -> Any:
+    def _read_text(cls, value: object) -> object:
         if isinstance(value, str):
             enclosure, colon, drives = value.rpartition(":")
             if not colon or not enclosure.strip():
@@ -265,11 +265,11 @@ class Load(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: Any) -> Any:
+    def _read_text(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         kind, *settings = (each.strip() for each in value.split(","))
-        data: dict[str, Any] = {"kind": kind}
+        data: dict[str, object] = {"kind": kind}
         for setting in settings:
             key, equals, text = setting.partition("=")
             if not equals or not text.strip():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -33,7 +32,7 @@ class SlowDrive(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: Any) -> Any:
+    def _read_text(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         match = _FORM.fullmatch(value.strip())

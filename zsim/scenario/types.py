@@ -7,7 +7,7 @@ names the field.  Numbers stay numbers when a model is written as JSON; see `zsi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema
 
@@ -16,7 +16,7 @@ from zsim.base.errors import InputError
 from zsim.scenario.layout import FORMS, Layout
 
 
-def _reader(parse: Callable[[Any, str], Any]) -> BeforeValidator:
+def _reader(parse: Callable[..., object]) -> BeforeValidator:
     """Return a validator that hands the field's name to `parse`, for its message."""
 
     def read(value: object, info: ValidationInfo) -> object:

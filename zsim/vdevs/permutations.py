@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.model_data import load_toml, models_directory
+from zsim.base.parsed import table, text
 
 Permutations = NDArray[np.int64]
 
@@ -24,8 +25,8 @@ def permutation_count(children: int) -> int:
 @functools.cache
 def known_seeds() -> dict[int, int]:
     """Return the seeds of the on-disk format that models/draid/seeds.toml has, by number of children."""
-    seeds = load_toml(models_directory() / "draid" / "seeds.toml")["seeds"]
-    return {int(children): int(row["seed"], 16) for children, row in seeds.items()}
+    seeds = table(load_toml(models_directory() / "draid" / "seeds.toml"), "seeds")
+    return {int(children): int(text(table(seeds, children), "seed"), 16) for children in seeds}
 
 
 def permutations_are_exact(children: int) -> bool:

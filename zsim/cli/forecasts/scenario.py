@@ -45,5 +45,5 @@ def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
     from zsim.report.tables import Grid, with_title
 
     echo(scenario.to_toml())
-    rows = tuple((each["field"], each["text"], each["why"]) for each in assumptions)
+    rows = tuple((str(each["field"]), str(each["text"]), str(each["why"])) for each in assumptions)
     show(with_title("Defaults used for the rest", Grid(("field", "default used", "why"), rows)))

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.parsed import tables
 from zsim.base.reading import read_json
 from zsim.drives.disksim.tracks import FIRST_LBN, LBN_COUNT, RANGE, SECTORS, SPARES, Geometry
 
@@ -67,7 +67,7 @@ def load_track_drive(path: str | Path) -> TrackDrive:
     return track_drive(data, source.name)
 
 
-def track_drive(data: Mapping[str, Any], file: str) -> TrackDrive:
+def track_drive(data: Mapping[str, object], file: str) -> TrackDrive:
     """Return the drive described by the content of such a file; see `load_track_drive`."""
     seek_cylinders, seek_seconds_ = _seek_points(data, file)
     zones, skews = _zones(data, file)
@@ -99,12 +99,12 @@ def track_drive(data: Mapping[str, Any], file: str) -> TrackDrive:
     return drive
 
 
-def _zones(data: Mapping[str, Any], file: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _zones(data: Mapping[str, object], file: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     spares = _table(data, "spares", file)
     scheme = _choice(spares, "scheme", file, ("none", "zone_end", "per_range_end"))
     width = int(_number(spares, "range_cylinders", file, low=1)) if scheme == "per_range_end" else 0
     rows, skews = [], []
-    for zone in _list(data, "zones", file):
+    for zone in tables({"zones": _list(data, "zones", file)}, "zones"):
         names = ("first_cyl", "sectors_per_track", "first_lbn", "lbn_count", "reserved_sectors_at_front",
                  "spare_sectors")  # fmt: skip
         numbers = [_number(zone, name, file, low=1 if name in ("sectors_per_track", "lbn_count") else 0)
@@ -115,13 +115,13 @@ def _zones(data: Mapping[str, Any], file: str) -> tuple[NDArray[np.int64], NDArr
     return np.array(rows, dtype=np.int64), np.array(skews, dtype=np.float64)
 
 
-def _seek_points(data: Mapping[str, Any], file: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _seek_points(data: Mapping[str, object], file: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     seek = _table(data, "seek", file)
     _choice(seek, "form", file, ("piecewise_linear",))
     points = _list(seek, "points_cyl_ms", file)
     try:
-        cylinders = np.array([int(point[0]) for point in points], dtype=np.int64)
-        seconds = np.array([float(point[1]) * 1e-3 for point in points])
+        known = np.array(points, dtype=np.float64)
+        cylinders, seconds = known[:, 0].astype(np.int64), known[:, 1] * 1e-3
     except (TypeError, ValueError, IndexError) as error:
         reason = "each point is [cylinders, ms]"
         raise InputError(f"{file}: seek.points_cyl_ms", None, reason, "put the points right") from error
@@ -142,7 +142,7 @@ def _check_zones(drive: TrackDrive, file: str) -> None:
         raise InputError(f"{file}: spare_sectors", None, "a range holds more sectors than spares", "")
 
 
-def _number(table: Mapping[str, Any], key: str, file: str, low: float = 0.0) -> float:
+def _number(table: Mapping[str, object], key: str, file: str, low: float = 0.0) -> float:
     value = table.get(key)
     if (
         isinstance(value, bool)
@@ -154,21 +154,21 @@ def _number(table: Mapping[str, Any], key: str, file: str, low: float = 0.0) -> 
     return float(value)
 
 
-def _choice(table: Mapping[str, Any], key: str, file: str, allowed: Sequence[str]) -> str:
+def _choice(table: Mapping[str, object], key: str, file: str, allowed: Sequence[str]) -> str:
     value = table.get(key)
     if value not in allowed:
         raise InputError(f"{file}: {key}", value, f"it is one of {', '.join(allowed)}", "")
     return str(value)
 
 
-def _table(data: Mapping[str, Any], key: str, file: str) -> Mapping[str, Any]:
+def _table(data: Mapping[str, object], key: str, file: str) -> Mapping[str, object]:
     value = data.get(key)
     if not isinstance(value, Mapping):
         raise InputError(f"{file}: {key}", value, "a table is needed here", "")
     return value
 
 
-def _list(data: Mapping[str, Any], key: str, file: str) -> Sequence[Any]:
+def _list(data: Mapping[str, object], key: str, file: str) -> Sequence[object]:
     value = data.get(key)
     if not isinstance(value, list) or not value:
         raise InputError(f"{file}: {key}", value, "a list with at least one entry is needed here", "")

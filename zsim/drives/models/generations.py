@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from zsim.base import model_data
+from zsim.base.parsed import tables, value_of, whole
 
 LATEST = 2025
 """The year taken where none is told."""
@@ -22,6 +23,7 @@ FITS = 1.01
 GIGABYTE = 1e9
 
 Steps = tuple[tuple[int, float], ...]
+T = TypeVar("T")
 
 
 @functools.cache
@@ -31,7 +33,7 @@ def _history() -> tuple[Steps, Steps, int, int]:
     data = model_data.load_toml(path)
 
     def steps(table: str) -> Steps:
-        return tuple((int(each["year"]), float(each["size"]["value"])) for each in data[table])
+        return tuple((whole(each, "year"), value_of(each, "size")) for each in tables(data, table))
 
     def years(key: str) -> int:
         return int(model_data.quantity_of(data, f"in_use.{key}", path, "years").value)
@@ -39,7 +41,7 @@ def _history() -> tuple[Steps, Steps, int, int]:
     return steps("platter"), steps("most_platters"), years("age"), years("redesigned")
 
 
-def _at(steps: Sequence[tuple[int, Any]], year: int) -> Any:
+def _at(steps: Sequence[tuple[int, T]], year: int) -> T:
     """Return the value of a year: that of the last step before it, or of the first."""
     return next((value for begin, value in reversed(steps) if begin <= year), steps[0][1])
 

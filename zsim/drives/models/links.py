@@ -11,10 +11,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.parsed import number_of, table
 from zsim.base.reading import understood
 
 Switching = Literal["command", "fis", "shared"]
@@ -130,7 +131,7 @@ def load_enclosure(name: str) -> Enclosure:
         return enclosure_from_table(model_data.load_toml(path, "enclosure"), path)
 
 
-def enclosure_from_table(data: Mapping[str, Any], path: Path) -> Enclosure:
+def enclosure_from_table(data: Mapping[str, object], path: Path) -> Enclosure:
     """Check the content of an enclosure file and return it.
 
     Raises
@@ -138,7 +139,7 @@ def enclosure_from_table(data: Mapping[str, Any], path: Path) -> Enclosure:
     InputError
         Naming file and field.
     """
-    links = model_data.table_of(data, "links", path)
+    links = {name: table(model_data.table_of(data, "links", path), name) for name in table(data, "links")}
     parents = {name: _parent_of(data, name, path) for name in links}
     roots = [name for name, parent in parents.items() if parent is None]
     if len(roots) != 1:
@@ -147,25 +148,27 @@ def enclosure_from_table(data: Mapping[str, Any], path: Path) -> Enclosure:
     root = _link(data, roots[0], parents, path)
     if sum(1 for _ in _flattened(root, -1, [0])) != len(links):
         raise InputError(f"{path.name}: links", None, "every link hangs from the root", "name the parents")
-    numbers = [entry for table in links.values() for entry in table.values() if isinstance(entry, Mapping)]
-    references = data.get("references", {})
+    numbers = [entry for link in links.values() for entry in link.values() if isinstance(entry, Mapping)]
+    references = table(data, "references")
     return Enclosure(
         name=path.stem,
         title=model_data.text_of(data, "title", path),
         note=str(data.get("note", "")),
         root=root,
-        rate_spread=max(float(table["rate"].get("uncertainty", 0.0)) for table in links.values()),
-        sources=tuple(sorted({references.get(entry["source"], entry["source"]) for entry in numbers})),
+        rate_spread=max(
+            number_of(table(link, "rate").get("uncertainty", 0.0), "uncertainty") for link in links.values()
+        ),
+        sources=tuple(sorted({str(references.get(entry["source"], entry["source"])) for entry in numbers})),
     )
 
 
-def _parent_of(data: Mapping[str, Any], name: str, path: Path) -> str | None:
+def _parent_of(data: Mapping[str, object], name: str, path: Path) -> str | None:
     if "parent" not in model_data.table_of(data, f"links.{name}", path):
         return None
-    return model_data.text_of(data, f"links.{name}.parent", path, tuple(data["links"]))
+    return model_data.text_of(data, f"links.{name}.parent", path, tuple(table(data, "links")))
 
 
-def _link(data: Mapping[str, Any], name: str, parents: Mapping[str, str | None], path: Path) -> LinkSpec:
+def _link(data: Mapping[str, object], name: str, parents: Mapping[str, str | None], path: Path) -> LinkSpec:
     rate = _number(data, name, "rate", path)
     if not rate >= SLOWEST_LINK:
         allowed = "no bus that drives were sold for is slower than 1 MB/s (USB 1.1: 12 Mbit/s)"
@@ -175,14 +178,14 @@ def _link(data: Mapping[str, Any], name: str, parents: Mapping[str, str | None],
         rate=rate,
         per_command_s=_number(data, name, "per_command", path),
         switching=cast("Switching", model_data.text_of(data, f"links.{name}.switching", path, SWITCHINGS)),
-        bays=int(_number(data, name, "bays", path)) if "bays" in data["links"][name] else 0,
+        bays=int(_number(data, name, "bays", path)) if "bays" in table(table(data, "links"), name) else 0,
         children=tuple(
             _link(data, child, parents, path) for child, parent in parents.items() if parent == name
         ),
     )
 
 
-def _number(data: Mapping[str, Any], name: str, key: str, path: Path) -> float:
+def _number(data: Mapping[str, object], name: str, key: str, path: Path) -> float:
     unit, scale = UNITS[key]
     quantity = model_data.quantity_of(data, f"links.{name}.{key}", path, unit)
     if not math.isfinite(quantity.value) or quantity.value < 0:

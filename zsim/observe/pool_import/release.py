@@ -6,6 +6,7 @@ import functools
 import re
 
 from zsim.base import model_data
+from zsim.base.parsed import tables, text, value_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, release_names
 
@@ -17,9 +18,9 @@ _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|d
 def _by_form() -> dict[str, tuple[str, str]]:
     """Return the release taken for each form of the scan line, and what the form says."""
     return {
-        form["form"]: (name, form["says"])
+        text(form, "form"): (name, text(form, "says"))
         for name in release_names()
-        for form in model_data.load("releases", name).get("status_forms", [])
+        for form in tables(model_data.load("releases", name), "status_forms")
     }
 
 
@@ -28,7 +29,7 @@ def _by_pool_version() -> dict[int, str]:
     """Return the release that alone has a pool version."""
     files = {name: model_data.load("releases", name) for name in release_names()}
     return {
-        int(data["pool_version"]["value"]): name for name, data in files.items() if "pool_version" in data
+        int(value_of(data, "pool_version")): name for name, data in files.items() if "pool_version" in data
     }
 
 

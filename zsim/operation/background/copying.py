@@ -135,7 +135,7 @@ class BackgroundScan:
         now = self.control.plane.now - self.control.start
         self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
 
-    def wait_for_txg(self) -> Steps:
+    def wait_for_txg(self) -> Steps[None]:
         """Wait for the txg in which the last I/O was issued; it may be ending already."""
         self.set_depth(False)
         if not self.txg.idle and not self.txg.covers_all:
@@ -144,7 +144,7 @@ class BackgroundScan:
             self.txg.begin()
         yield from self.until(lambda reason: self.txg.idle)
 
-    def until(self, done: Callable[[int], bool]) -> Steps:
+    def until(self, done: Callable[[int], bool]) -> Steps[None]:
         """Let time pass and txgs end until `done` says so."""
         while True:
             deadline = self.txg.deadline if self.txg.idle else FOREVER

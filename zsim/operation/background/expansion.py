@@ -164,7 +164,7 @@ class ReflowScan(BackgroundScan):
         """How far it may go now [bytes]."""
         return int(self.reflow.end[-1]) if self.freely else self.reflow.limit(self.synced)
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Move everything, then wait for the last txg."""
         plane, values = self.control.plane, self.pool.release.tunables
         plane.set_limit(REBUILD, values["zfs_vdev_removal_min_active"], values["zfs_vdev_removal_max_active"])
@@ -184,12 +184,12 @@ class ReflowScan(BackgroundScan):
             yield from self._move(moves, window)
         yield from self.wait_for_txg()
 
-    def _move(self, moves: Integers, window: Window) -> Steps:
+    def _move(self, moves: Integers, window: Window) -> Steps[None]:
         """Issue moves, given as begin and end, and let them end."""
         self.ends = moves[:, 1]
         yield from self._issue(_moves(moves, self.moved), window)
 
-    def _issue(self, items: ScanItems, window: Window) -> Steps:
+    def _issue(self, items: ScanItems, window: Window) -> Steps[None]:
         """Issue items and let them end."""
         plane, begin, count = self.control.plane, self.control.plane.now, len(items)
         plane.put_items(items)
@@ -201,7 +201,7 @@ class ReflowScan(BackgroundScan):
         plane.pause()
         self.pool.book("expand", begin - self.pool.start)
 
-    def until(self, done: Callable[[int], bool]) -> Steps:
+    def until(self, done: Callable[[int], bool]) -> Steps[None]:
         """Let time pass; a txg takes down how far the copying has come when it closes."""
 
         def looked(reason: int) -> bool:
@@ -253,7 +253,7 @@ class ReflowScan(BackgroundScan):
         if not self.done:
             self.at = max(place, int(self.reflow.begin[self.range]))
 
-    def _through_scratch(self, window: Window) -> Steps:
+    def _through_scratch(self, window: Window) -> Steps[None]:
         """Move the first part to the boot areas and from there on, all in one txg (reflow_scratch_sync)."""
         size = self.reflow.scratch_bytes
         there = _moves(np.array([[0, size]], np.int64), self.moved)

@@ -37,7 +37,7 @@ class RebuildScan(BackgroundScan):
         self.programs, self.window = programs, window
         self.waits = pool.release.rebuild_waits
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Run the programs; without waits they follow one another without a break."""
         plane = self.control.plane
         self.start_txgs()

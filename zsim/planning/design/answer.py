@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 from dataclasses import dataclass
@@ -12,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from zsim.base.files import replace_file
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
 from zsim.planning.risk.words import odds
+from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from rich.console import Group
 
 Row = dict[str, Any]
@@ -79,9 +80,9 @@ class Design:
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         replace_file(path, (text + "\n").encode())
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a pandas data frame; pandas must be installed."""
-        return importlib.import_module("pandas").DataFrame(list(self.rows))
+        return data_frame(self.rows)
 
     @property
     def meeting(self) -> list[Row]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib
 import io
 import json
 from pathlib import Path
@@ -15,11 +14,13 @@ from zsim.base.files import replace_file
 from zsim.base.units import format_duration
 from zsim.planning.risk.records import Chance, rounded
 from zsim.planning.risk.words import between, odds
+from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from rich.console import Group
 
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool gone"))
@@ -84,10 +85,10 @@ class FleetAnswer(AnswerPart):
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         replace_file(path, (text + "\n").encode())
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a kind of pools; pandas must be installed."""
         rows = [_flat(row) for row in self.pools]
-        return importlib.import_module("pandas").DataFrame(rows)
+        return data_frame(rows)
 
     def plot(self) -> Figure:
         """Return a matplotlib figure: which pools contribute most, and hours without full redundancy."""

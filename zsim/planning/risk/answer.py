@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from zsim.base.files import replace_file
 from zsim.planning.risk.records import Risk
+from zsim.prediction.answer.frames import data_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 
 class RiskAnswer(Risk):
@@ -31,11 +33,9 @@ class RiskAnswer(Risk):
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         replace_file(path, (text + "\n").encode())
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a period and grade; pandas must be installed."""
-        import importlib
-
-        return importlib.import_module("pandas").DataFrame(self.rows())
+        return data_frame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row a period and grade: period, grade, p, low, high."""

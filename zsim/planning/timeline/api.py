@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
 from zsim.planning.timeline.plan import Plan
@@ -69,7 +70,7 @@ def timeline(
     ordered = [pool for _, pool in sorted(pools, key=lambda each: each[0])]
     notes = _notes(found, min(stories, key=lambda each: abs(each[0] - WORLDS // 2))[1])
     record = provenance(found.pool.stated(), resolved.seed, models_used(resolved), files_used(resolved))
-    record["models"]["timeline/rules"] = rules_hash()
+    record["models"] = {**table(record, "models"), "timeline/rules": rules_hash()}
     record["plan"] = found.model_dump(mode="json", exclude_unset=True)
     record["story"] = [{"time_s": time, "text": text} for time, text in ordered[WORLDS // 2].story]
     record["notes"] = list(notes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +16,12 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import as_text, span
+from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.wording import Grid, rich_table
 from zsim.scenario.evidence import RunningScan
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
@@ -86,7 +89,7 @@ class Decision:
             "provenance": self.best.found.provenance,
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the alternatives as a pandas data frame; pandas must be installed."""
         rows = []
         for each in self.alternatives:
@@ -94,7 +97,7 @@ class Decision:
             whole, exposed = data.pop("whole_s"), data.pop("exposed_s")
             times = {f"whole_{name}_s": value for name, value in whole.items()}
             rows.append(data | times | {f"left_{left}_s": three["p50"] for left, three in exposed.items()})
-        return importlib.import_module("pandas").DataFrame(rows)
+        return data_frame(rows)
 
     def grid(self) -> Grid:
         """Return the table in print."""

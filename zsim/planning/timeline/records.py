@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zsim.planning.timeline.passes import F64
 from zsim.planning.timeline.redundancy import Level
+from zsim.prediction.answer.frames import data_frame
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Three = dict[str, float | None]
 
@@ -120,7 +123,7 @@ class TimelineAnswer:
         """Return the timeline as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the passes as a pandas data frame, one row each; pandas must be installed."""
         rows = [
             {
@@ -132,4 +135,4 @@ class TimelineAnswer:
             }
             for each in self.passes
         ]
-        return importlib.import_module("pandas").DataFrame(rows)
+        return data_frame(rows)

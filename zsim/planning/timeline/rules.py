@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zsim.base import model_data
+from zsim.base.parsed import table, text
 from zsim.scenario.releases.inherited import load_complete
 from zsim.scenario.releases.profile import ReleaseProfile, load_release
 from zsim.vdevs.kind import kinds
@@ -157,15 +158,15 @@ def table_for(name: str) -> tuple[Rule, ...]:
     """Return the rules of a release by its name, for documents."""
     release = load_release(name)
     rules = rules_of(release, release.order)
-    text = {
+    told = {
         "restart": "another drive that needs a resilver starts the running one again, for all of them",
         "defer": "another drive waits until the running resilver ends; then a second pass serves it",
         "defer-unless-early": "another drive starts the running resilver again if less than "
         f"{rules.early:.0%} is issued, else it waits for a second pass",
     }[rules.second_target]
     data = load_complete(model_data.find("releases", release.series))
-    source = data["behaviour"]["resilver_restart"]["source"]
-    return (Rule("second_replacement", rules.second_target, text, source), *rules.table.values())
+    source = text(table(table(data, "behaviour"), "resilver_restart"), "source")
+    return (Rule("second_replacement", rules.second_target, told, source), *rules.table.values())
 
 
 def _data() -> Mapping[str, Any]:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from zsim.base.errors import InputError
 from zsim.prediction.answer.records import Answer, share_of_total
 
-Rows = list[dict[str, Any]]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Rows = Sequence[Mapping[str, object]]
 
 
-def frame(prediction: Answer, part: str) -> Any:
+def frame(prediction: Answer, part: str) -> DataFrame:
     """Return a part of an answer as a data frame; see `Prediction.to_frame`."""
     if part not in _PARTS:
         raise InputError("part", part, f"the parts are {', '.join(_PARTS)}", "name one of them")
     return data_frame(_PARTS[part](prediction))
 
 
-def data_frame(rows: Rows, columns: Iterable[str] | None = None) -> Any:
+def data_frame(rows: Rows, columns: Iterable[str] | None = None) -> DataFrame:
     """Return rows as a data frame.
 
     Raises
@@ -29,11 +33,13 @@ def data_frame(rows: Rows, columns: Iterable[str] | None = None) -> Any:
     InputError
         When pandas is not installed.
     """
-    pandas = needed("pandas")
-    return pandas.DataFrame(rows, columns=None if columns is None else list(columns))
+    found: DataFrame = needed("pandas").DataFrame(
+        [dict(row) for row in rows], columns=None if columns is None else list(columns)
+    )
+    return found
 
 
-def needed(name: str) -> Any:
+def needed(name: str) -> ModuleType:
     """Return a library that is not installed with zsim.
 
     Raises

@@ -6,7 +6,7 @@ import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 from pydantic import PrivateAttr, ValidationError
 
@@ -19,6 +19,7 @@ from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
     from rich.console import Group
 
 
@@ -36,9 +37,9 @@ class Held:
         Makes the prediction again from it, its runs and evidence; handed over by what makes predictions.
     """
 
-    given: ClassVar[Callable[[Any, Any, Any], Any] | None] = None
+    given: ClassVar[Callable[[Prediction, object, object], Prediction] | None] = None
 
-    def __init__(self, runs: Any = None) -> None:
+    def __init__(self, runs: object = None) -> None:
         self.runs = runs
 
     def __eq__(self, other: object) -> bool:
@@ -62,7 +63,7 @@ class Prediction(Answer):
 
     _held: Held = PrivateAttr(default_factory=Held)
 
-    def given(self, evidence: Any) -> Self:
+    def given(self, evidence: object) -> Self:
         """Return the prediction once more is known of the pool.
 
         Parameters
@@ -88,7 +89,7 @@ class Prediction(Answer):
         assert Held.given is not None
         return cast(Self, Held.given(self, self._held.runs, evidence))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the prediction as plain dictionaries, lists and numbers, ready for ``json.dump``."""
         return self.model_dump(mode="json")
 
@@ -167,7 +168,7 @@ class Prediction(Answer):
     def _repr_html_(self) -> str:
         return brief_html(self)
 
-    def to_frame(self, part: str = "answer") -> Any:
+    def to_frame(self, part: str = "answer") -> DataFrame:
         """Return a part of the answer as a pandas data frame; pandas must be installed.
 
         Parameters

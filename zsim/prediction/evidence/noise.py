@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
 
 from zsim.base import model_data
 
@@ -12,7 +11,7 @@ MODEL = model_data.models_directory() / "evidence" / "noise.toml"
 
 
 @functools.cache
-def _numbers() -> Mapping[str, Any]:
+def _numbers() -> Mapping[str, object]:
     return model_data.load_toml(MODEL)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import S
 from zsim.base.constants import constant, whole_constant
 from zsim.engine.codes import EXIT_DRAINED, STREAM_READY
 from zsim.engine.compiled.memory import power_of_two
@@ -145,7 +146,7 @@ class LegacyTiles:
             readable[:] = first + data[np.arange(len(readable)) * len(data) // len(readable)]
 
 
-def _put(ring: NDArray[Any], start: int, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _put(ring: NDArray[S], start: int, values: NDArray[S]) -> tuple[NDArray[S], NDArray[S]]:
     """Write values into a ring at a running number; return the two parts of the ring where they are."""
     place = start & (len(ring) - 1)
     room = min(len(values), len(ring) - place)

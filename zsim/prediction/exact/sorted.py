@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class Regions:
         Tile and row of each entry in the regions.
     """
 
-    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[Any]) -> None:
+    def __init__(self, setup: RunSetup, sample: PreparedQueue, slots: int, log: NDArray[np.generic]) -> None:
         self.streams = len(setup.model.vdevs)
         self.region = max(LEAST_READY, READY // self.streams)
         self.visit_items = self.streams * self.region
@@ -161,7 +161,7 @@ class Visits:
     """
 
     def __init__(
-        self, regions: Regions, tiles: Iterator[Tile], preparer: Preparer, queues: TileQueues
+        self, regions: Regions, tiles: Iterator[Tile], preparer: Preparer[PreparedQueue], queues: TileQueues
     ) -> None:
         self.regions, self.plane = regions, regions.plane
         self.tiles, self.preparer, self.queues = tiles, preparer, queues

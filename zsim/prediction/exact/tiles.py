@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import Rows
 from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
@@ -26,6 +27,7 @@ from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
 from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]
+T = TypeVar("T")
 LINKED = ("prefetch_first", "prefetch_next", "unwind")
 
 
@@ -195,7 +197,7 @@ class Prepared:
         del self.blocks, self.wanted, self.items
         return self
 
-    def move(self, records: Any, tile: Tile, first_item: int, first_copy: int) -> None:
+    def move(self, records: Rows, tile: Tile, first_item: int, first_copy: int) -> None:
         """Put records, still those of the population, at the place of a tile whose numbers begin here."""
         shift_records(records, tile, self.turn, self.vdevs)
         records["copies"] += first_copy
@@ -209,14 +211,14 @@ class Prepared:
         return vdev, self.copy_offset + tile.shift[vdev]
 
 
-def place_records(records: Any, tile: Tile, turn: int, vdevs: int) -> Any:
+def place_records(records: Rows, tile: Tile, turn: int, vdevs: int) -> Rows:
     """Return item records of a population, turned by `turn`, at the place of a tile."""
     placed = records.copy()
     shift_records(placed, tile, turn, vdevs)
     return placed
 
 
-def shift_records(records: Any, tile: Tile, turn: int, vdevs: int) -> None:
+def shift_records(records: Rows, tile: Tile, turn: int, vdevs: int) -> None:
     """Put item records of a population, turned by `turn`, at the place of a tile."""
     if tile.turn != turn:
         records["vdev"] = (records["vdev"] + tile.turn - turn) % vdevs
@@ -232,7 +234,7 @@ def turned(table: BlockTable, turn: int, vdevs: int, rows: int) -> BlockTable:
     return replace(part, dva_vdev=vdev)
 
 
-class Preparer:
+class Preparer(Generic[T]):
     """Prepares tiles, the same populations once.
 
     Parameters
@@ -244,14 +246,12 @@ class Preparer:
         From a set-up and a turn to what is prepared.
     """
 
-    def __init__(
-        self, tiling: Tiling, setup: RunSetup, make: Callable[[RunSetup, int], Any] = Prepared
-    ) -> None:
+    def __init__(self, tiling: Tiling, setup: RunSetup, make: Callable[[RunSetup, int], T]) -> None:
         self.tiling, self.setup, self.make = tiling, setup, make
         self.damaged = [number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged]
-        self._known: dict[tuple[int, bool, tuple[int, ...]], Any] = {}
+        self._known: dict[tuple[int, bool, tuple[int, ...]], T] = {}
 
-    def prepared(self, tile: Tile) -> Any:
+    def prepared(self, tile: Tile) -> T:
         """Return what a tile is a copy of."""
         if tile.rows < self.tiling.rows_of(tile):
             return self._make(self.tiling.table(tile.base, first=tile.number == 0), tile)
@@ -265,6 +265,6 @@ class Preparer:
                 self.tiling.forget(tile.base)
         return self._known[key]
 
-    def _make(self, table: BlockTable, tile: Tile) -> Any:
+    def _make(self, table: BlockTable, tile: Tile) -> T:
         blocks = turned(table, tile.turn, self.tiling.vdevs, tile.rows)
         return self.make(replace(self.setup, blocks=blocks, seed=self.setup.seed + tile.base), tile.turn)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from zsim.case.case import Case
 from zsim.case.member import Factors, Member
 from zsim.case.worlds import (
     Choice,
+    Value,
     assumption,
     data_bytes,
     drive_classes,
@@ -181,9 +181,14 @@ def _hypercube(seed: int, count: int) -> NDArray[np.float64]:
     return best
 
 
+# Unknowns have the names of what they set.
+_factors: Callable[..., Factors] = Factors
+_member: Callable[..., Member] = Member
+
+
 def member_at(inputs: Sequence[Unknown], scores: tuple[float, ...]) -> Member:
     """Return the member at given standard normal scores of the unknowns."""
-    values: dict[str, Any] = {}
+    values: dict[str, Value] = {}
     for unknown, score in zip(inputs, scores, strict=True):
         if unknown.choices:
             values[unknown.name] = pick(unknown.choices, NORMAL.cdf(score))
@@ -191,4 +196,4 @@ def member_at(inputs: Sequence[Unknown], scores: tuple[float, ...]) -> Member:
             values[unknown.name] = math.exp(unknown.spread * score)
     plain = {name: values[name] for name in Factors.__slots__ if name in values}
     rest = {name: value for name, value in values.items() if name not in plain}
-    return Member(factors=replace(Factors(), **plain), scores=scores, **rest)
+    return _member(factors=_factors(**plain), scores=scores, **rest)

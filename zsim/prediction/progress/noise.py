@@ -11,13 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
+from zsim.base.parsed import tables, value_of
 from zsim.prediction.progress.course import CELLS, EDGES, VISIT_CELLS
 
 F64 = NDArray[np.float64]
@@ -90,7 +91,7 @@ class Noise:
 
 
 @cache
-def _numbers() -> Mapping[str, Any]:
+def _numbers() -> Mapping[str, object]:
     return model_data.load_toml(MODEL)
 
 
@@ -103,8 +104,8 @@ def progress_number(name: str, unit: str = "1") -> float:
 @cache
 def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
-    rows, names = _numbers()["restless"], Restless._fields
-    levels = tuple(Restless(*(float(row[name]["value"]) for name in names)) for row in rows)
+    rows, names = tables(_numbers(), "restless"), Restless._fields
+    levels = tuple(Restless(*(value_of(row, name) for name in names)) for row in rows)
     return Noise(
         whole=progress_number("spread.whole"),
         visit=progress_number("spread.visit"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 QUIET_TXGS = whole_constant("sampling.quiet_txgs")
 
 
-def quiet_end(control: ScanControl, cached: bool, ends: Sequence[float]) -> Steps:
+def quiet_end(control: ScanControl, cached: bool, ends: Sequence[float]) -> Steps[float]:
     """Let txgs end in which the scan has left nothing in the caches; return how long one takes [s].
 
     Parameters

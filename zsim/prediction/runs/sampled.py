@@ -167,7 +167,7 @@ class SampledRun:
             return 0.0
         return min(1.0, self.simulated / self.plan.operations)
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[None]:
         """Visit all metadata, then issue what is sampled."""
         blocks = self._blocks
         if not isinstance(self._scan, SortedScan):
@@ -179,7 +179,7 @@ class SampledRun:
         programs = [issue_program(blocks.queue, rows) for rows in orders]
         yield from self._issue_steps(programs, blocks.windows)
 
-    def _visit_steps(self, scan: SortedScan) -> Steps:
+    def _visit_steps(self, scan: SortedScan) -> Steps[None]:
         """Run the metadata phase."""
         while True:
             yield from scan.visit()
@@ -190,7 +190,7 @@ class SampledRun:
                 break
         self.visited_s = self.pool.elapsed
 
-    def _issue_steps(self, programs: list[Program], limits: list[Window]) -> Steps:
+    def _issue_steps(self, programs: list[Program], limits: list[Window]) -> Steps[None]:
         self.limits = limits
         self._occupied = self._items.psize.copy()
         if self._blocks.queue is not None:
@@ -245,7 +245,7 @@ class SampledRun:
     def begin(self) -> None:
         """Do nothing: what is sampled is loaded already."""
 
-    def _period(self) -> Steps:
+    def _period(self) -> Steps[None]:
         """Run one txg, and note its course."""
         first = self.control.txgs == 0 and not self.sorted
         begin = self.plane.now
@@ -256,7 +256,7 @@ class SampledRun:
         yield from self.control.sync()
         self.periods.append(Period(begin, drained, self.plane.now, notes, not done and not first, done))
 
-    def _head(self) -> Steps:
+    def _head(self) -> Steps[None]:
         """Run the beginning, until the streams are done that are much shorter than the longest.
 
         Where windows would cover most of what follows, all of it is the beginning.
@@ -283,7 +283,7 @@ class SampledRun:
         if self.control.finished(len(self.streams)):
             yield from self._all_done()
 
-    def _all_done(self) -> Steps:
+    def _all_done(self) -> Steps[None]:
         """Take all that there is as simulated: nothing is to be estimated, or the other tiles alone."""
         if self.plan.times == 1.0 or self._left() == 0:
             self.complete = True
@@ -370,7 +370,7 @@ class SampledRun:
         self._skip_metadata(stream.program, pieces)
         return Windows(starts, np.array(begins, np.int64), rows)
 
-    def _measure(self, chosen: list[Windows]) -> Steps:
+    def _measure(self, chosen: list[Windows]) -> Steps[None]:
         """Simulate windows and note how long each takes; the last txg is a whole one."""
         self._load([_taken(s.program, each.rows) for s, each in zip(self.streams, chosen, strict=True)])
         first = len(self.periods)

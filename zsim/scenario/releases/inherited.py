@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.base.parsed import rows, table, text
 
 TABLES = ("behaviour", "tunables")
 DEEPEST = 20
 
 
-def load_complete(path: Path, depth: int = 0) -> dict[str, Any]:
+def load_complete(path: Path, depth: int = 0) -> dict[str, object]:
     """Return the content of a release file with all that it inherits.
 
     Raises
@@ -31,11 +31,11 @@ def load_complete(path: Path, depth: int = 0) -> dict[str, Any]:
     if "base" not in data:
         return data
     base = _base_of(data, path, depth)
-    tables = {name: _inherited(base, data, name, path) | data.get(name, {}) for name in TABLES}
+    tables = {name: {**_inherited(base, data, name, path), **table(data, name)} for name in TABLES}
     return {"platform": base["platform"], "year": base["year"]} | data | tables
 
 
-def _base_of(data: Mapping[str, Any], path: Path, depth: int) -> dict[str, Any]:
+def _base_of(data: Mapping[str, object], path: Path, depth: int) -> dict[str, object]:
     name = model_data.text_of(data, "base", path)
     if depth > DEEPEST:
         raise InputError(
@@ -47,23 +47,28 @@ def _base_of(data: Mapping[str, Any], path: Path, depth: int) -> dict[str, Any]:
     return load_complete(model_data.find("releases", name), depth + 1)
 
 
-def _inherited(base: Mapping[str, Any], data: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:
-    removed = data.get("removed", []) if name == "tunables" else []
-    missing = [each for each in removed if each not in base[name]]
+def _inherited(
+    base: Mapping[str, object], data: Mapping[str, object], name: str, path: Path
+) -> dict[str, object]:
+    removed = rows(data, "removed") if name == "tunables" else ()
+    missing = [each for each in removed if each not in table(base, name)]
     if missing:
         raise InputError(f"{path.name}: removed", missing[0], "the base has no such tunable", "leave it out")
     begin = _origin(base, path)
     new = _origin(data, path) if "origin" in data else begin
-    return {key: _told_anew(entry, begin, new) for key, entry in base[name].items() if key not in removed}
+    old = table(base, name)
+    return {key: _told_anew(table(old, key), begin, new) for key in old if key not in removed}
 
 
-def _origin(data: Mapping[str, Any], path: Path) -> tuple[str, str]:
+def _origin(data: Mapping[str, object], path: Path) -> tuple[str, str]:
     source = model_data.text_of(data, "origin.source", path)
     return source, model_data.text_of(data, "origin.kind", path, model_data.SOURCE_KINDS)
 
 
-def _told_anew(entry: Mapping[str, Any], begin: tuple[str, str], new: tuple[str, str]) -> dict[str, Any]:
+def _told_anew(
+    entry: Mapping[str, object], begin: tuple[str, str], new: tuple[str, str]
+) -> dict[str, object]:
     """Return a number or choice with the source that it has in the new release."""
     if not str(entry["source"]).startswith(begin[0]) or entry["kind"] != begin[1]:
         return dict(entry)
-    return {**entry, "source": new[0] + entry["source"][len(begin[0]) :], "kind": new[1]}
+    return {**entry, "source": new[0] + text(entry, "source")[len(begin[0]) :], "kind": new[1]}

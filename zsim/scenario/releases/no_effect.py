@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from zsim.base import model_data
+from zsim.base.parsed import table
 from zsim.scenario.releases.profile import ReleaseProfile
 
 
@@ -15,7 +16,7 @@ def reasons(what: Literal["tunables", "behaviours"]) -> Mapping[str, str]:
     """Return the tunables or the behaviours that have no effect here, with the reason of each."""
     path = model_data.models_directory() / "tunables" / "no-effect.toml"
     data = model_data.load_toml(path)
-    return {name: model_data.text_of(data, f"{what}.{name}", path) for name in data[what]}
+    return {name: model_data.text_of(data, f"{what}.{name}", path) for name in table(data, what)}
 
 
 def without_effect(release: ReleaseProfile, tunables: Iterable[str]) -> tuple[str, ...]:

@@ -11,14 +11,15 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.model_data import Quantity
+from zsim.base.parsed import table, tables, texts
 from zsim.base.reading import understood
 from zsim.base.units import parse_bytes
 from zsim.scenario.releases.inherited import load_complete
@@ -389,19 +390,21 @@ def _key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _profile(data: Mapping[str, Any], path: Path, version: str) -> ReleaseProfile:
+def _profile(data: Mapping[str, object], path: Path, version: str) -> ReleaseProfile:
     choices = {key: _choice(data, f"behaviour.{key}", path, key) for key in BEHAVIOURS}
     details = _quantities(data, path)
-    for patch in data.get("patch", []):
+    for patch in tables(data, "patch"):
         if _key(model_data.text_of(patch, "from", path)) > _key(version):
             continue
-        for key in patch.get("removed", ()):
+        for key in texts(patch, "removed"):
             details.pop(key)
-        choices |= {key: _choice(patch, f"behaviour.{key}", path, key) for key in patch.get("behaviour", {})}
+        choices |= {key: _choice(patch, f"behaviour.{key}", path, key) for key in table(patch, "behaviour")}
         details |= _quantities(patch, path)
     family = model_data.text_of(data, "family", path)
     hz = model_data.quantity_of(data, "platform.hz", path, "ticks/s")
-    return ReleaseProfile(
+    # Each choice has been checked against the type of its attribute.
+    made: Callable[..., ReleaseProfile] = ReleaseProfile
+    return made(
         name=f"{family}-{version}",
         series=model_data.text_of(data, "name", path),
         family=family,
@@ -415,21 +418,21 @@ def _profile(data: Mapping[str, Any], path: Path, version: str) -> ReleaseProfil
     )
 
 
-def _quantities(data: Mapping[str, Any], path: Path) -> dict[str, Quantity]:
-    return {key: model_data.quantity_of(data, f"tunables.{key}", path) for key in data.get("tunables", {})}
+def _quantities(data: Mapping[str, object], path: Path) -> dict[str, Quantity]:
+    return {key: model_data.quantity_of(data, f"tunables.{key}", path) for key in table(data, "tunables")}
 
 
-def _choice(data: Mapping[str, Any], dotted: str, path: Path, key: str) -> Any:
+def _choice(data: Mapping[str, object], dotted: str, path: Path, key: str) -> object:
     """Return a behaviour's choice, checked against the type of the profile's attribute."""
-    table = model_data.table_of(data, dotted, path)
+    entry = model_data.table_of(data, dotted, path)
     model_data.text_of(data, f"{dotted}.source", path)
     model_data.text_of(data, f"{dotted}.kind", path, model_data.SOURCE_KINDS)
     hint = get_type_hints(ReleaseProfile)[key]
     if get_origin(hint) is Literal:
         return model_data.text_of(data, f"{dotted}.choice", path, get_args(hint))
-    if not isinstance(table.get("choice"), bool):
-        raise InputError(f"{path.name}: {dotted}.choice", table.get("choice"), "it is true or false", "")
-    return table["choice"]
+    if not isinstance(entry.get("choice"), bool):
+        raise InputError(f"{path.name}: {dotted}.choice", entry.get("choice"), "it is true or false", "")
+    return entry["choice"]
 
 
 def _tunable_value(name: str, value: int | float | str, unit: str) -> int:

@@ -189,7 +189,10 @@ def zpool_total(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> 
 
 def load(path: Path) -> EmulatedRun:
     """Return the configuration and the result of a run."""
-    return EmulatedRun(*(read_json(path / name) for name in ("config.json", "result.json")))
+    config, result = (read_json(path / name) for name in ("config.json", "result.json"))
+    assert isinstance(config, dict)
+    assert isinstance(result, dict)
+    return EmulatedRun(config, result)
 
 
 def run(case: ValidationCase, options: Options) -> list[Claim]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base import model_data
+from zsim.base.parsed import table
 from zsim.prediction.answer.wording import Grid
 
 FITTED = "fitted"
@@ -74,7 +75,7 @@ def fitted_numbers(root: Path | None = None) -> tuple[Fitted, ...]:
         data = model_data.load_toml(path)
         for name, entry in _quantities(data, ""):
             key = str(entry.get("source", ""))
-            text = str(data.get("references", {}).get(key, key))
+            text = str(table(data, "references").get(key, key))
             groups[f"{folder}: {name}", str(entry.get("unit", "")), text, key].append(entry)
     return tuple(_fitted(*key, entries) for key, entries in sorted(groups.items()))
 
