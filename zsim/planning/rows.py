@@ -65,8 +65,8 @@ def axes_of(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
     varying = [name for name in asked if len({str(row.get(name)) for row in rows}) > 1]
     numeric = [name for name in varying if all(is_number(row.get(name)) for row in rows)]
     # The layout follows from width and parity where these are there.
-    rest = [name for name in varying if name not in numeric and not {"width", "parity"} & set(numeric)]
-    return numeric + rest
+    made = {"width", "parity"} & set(numeric)
+    return numeric + [name for name in varying if name not in numeric and not (made and name == "layout")]
 
 
 def is_number(value: object) -> bool:

@@ -13,7 +13,7 @@ from zsim.base.errors import InputError
 from zsim.base.files import check_ending, replace_file
 from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.rows import QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
+from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent, rich_table
 from zsim.prediction.simulated import text_of
@@ -227,17 +227,32 @@ class Table:
         )
         return Grid(self.columns, rows)
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: time over the first axis, a line for each combination of the others."""
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: names as intervals, numbers as lines, small multiples or heat maps.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
         from zsim.planning.drawing import figure
 
-        return figure(self.columns, self.rows)
+        return figure(self.columns, self.rows, self._title(), dark=dark)
 
-    def save_plot(self, path: str | Path) -> None:
+    def _title(self) -> str:
+        """Return what all rows have in common, as far as it was asked for."""
+        told = {name: value for name, value in self.common.items() if value is not None}
+        asked = (name for name in self._constant() if name not in NOT_AXES)
+        told |= {name: self.rows[0][name] for name in asked}
+        words = (_printed(name, value) if name == "layout" else f"{_head(name)} {_printed(name, value)}"
+                 for name, value in told.items())  # fmt: skip
+        return ", ".join(words)
+
+    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
         """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
         from zsim.prediction.answer.drawing import save
 
-        save(self.plot(), path)
+        save(self.plot(dark=dark), path)
 
     def reasons(self) -> tuple[str, ...]:
         """Return why rows have no answer, each reason with the rows it holds for."""

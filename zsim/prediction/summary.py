@@ -281,8 +281,9 @@ def phases(
         (repair, ("issue", *REPAIRS), result.issue_s),
     ):
         if seconds > 0.0:
-            duration = (seconds + result.sync_s * seconds / active) * factor
-            shares = _of_phase(counted or result, kinds)
+            whole = seconds + result.sync_s * seconds / active
+            duration = whole * factor
+            shares = _of_phase(counted or result, kinds, whole / max(result.time_s, 1e-9))
             found.append(
                 Phase(
                     name=name,
@@ -291,6 +292,7 @@ def phases(
                     read_bytes=int(sums["read_bytes"] * shares.read),
                     written_bytes=int(sums["written_bytes"] * shares.written),
                     bound_by=limit if limit and longest in kinds else shares.busiest,
+                    busy=shares.busy,
                 )
             )
             start += duration
@@ -300,28 +302,35 @@ def phases(
 
 
 class _Shares(NamedTuple):
-    """A phase's part of what was read and written, and in words what was busiest in it."""
+    """A phase's part of what was read and written, how busy drives are by role, and who is the busiest."""
 
     read: float
     written: float
+    busy: dict[str, float]
     busiest: str
 
 
-def _of_phase(result: MemberResult, kinds: tuple[str, ...]) -> _Shares:
+def _of_phase(result: MemberResult, kinds: tuple[str, ...], part: float) -> _Shares:
+    """Return what falls to a phase that takes so large a part of the time."""
     booked = result.run.by_phase
     here = [booked[kind] for kind in kinds if kind in booked]
     if not here:
-        return _Shares(0.0, 0.0, "")
+        return _Shares(0.0, 0.0, {}, "")
     done = np.sum(here, axis=0)
     every = np.maximum(np.sum(list(booked.values()), axis=(0, 1)), 1e-9)
     read, written = (done.sum(axis=0) / every)[1:]
+    span = max(part * result.run.end, 1e-9)
+    groups = dict(_groups(result))
     busy = {
-        _named(result.model, role, members): float(done[members, 0].mean())
-        / result.model.leaves[members[0]].drive.parallel_commands
-        for role, members in _groups(result)
+        role: min(
+            1.0,
+            float(done[members, 0].mean()) / result.model.leaves[members[0]].drive.parallel_commands / span,
+        )
+        for role, members in groups.items()
     }
-    name = max(busy, key=lambda each: busy[each], default="")
-    return _Shares(float(read), float(written), name)
+    busiest_role = max(busy, key=lambda role: busy[role], default="")
+    name = _named(result.model, busiest_role, groups[busiest_role]) if busy else ""
+    return _Shares(float(read), float(written), busy, name)
 
 
 def totals(result: MemberResult) -> dict[str, int]:

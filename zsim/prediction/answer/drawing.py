@@ -1,4 +1,4 @@
-"""The picture of a prediction: progress, how busy the drives are, where the time goes.
+"""What all pictures share: palette, formats, light and dark.
 
 This module is imported when something is drawn, because matplotlib is slow to import.  Figures are made
 without pyplot: no global state, no window, and the same file byte for byte for the same prediction.
@@ -7,21 +7,31 @@ without pyplot: no global state, no window, and the same file byte for byte for 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
 
 from zsim.base.files import check_ending, replace_file
-from zsim.prediction.answer.records import Answer, share_of_total
-from zsim.prediction.answer.wording import headline, interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = (".svg", ".png", ".pdf")
 INK, ACCENT, PALE = "#333333", "#0b6e99", "#c9dde6"
+DARK_INK, DARK_GROUND = "#d8dde3", "#16191d"
+DARK_COLOURS = {ACCENT: "#4fb3dd", INK: DARK_INK, "#0072b2": "#3d9ad6"}
+"""Colours too dark on a dark ground, and what takes their place."""
+RGBA = 4
+INKS = (INK, "#000000")
+"""Colours of text that a dark ground would swallow."""
 # Okabe and Ito's palette: told apart by colour-blind readers.
 CAUSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 
@@ -41,28 +51,36 @@ def time_unit(seconds: float) -> tuple[float, str]:
     return 1.0, "seconds"
 
 
-def figure(prediction: Answer) -> Picture:
-    """Return the figure of a prediction.
-
-    Parameters
-    ----------
-    prediction : Answer
-        The answer to draw; what it does not hold is left out.
-
-    Returns
-    -------
-    Picture
-        A matplotlib figure.
-    """
-    drawn = Picture(figsize=(9.0, 6.0), layout="constrained")
-    rows = drawn.subplots(2, 1, height_ratios=(3, 2))
-    lower = rows[1].get_subplotspec().subgridspec(1, 2)
-    rows[1].remove()
-    _draw_progress(rows[0], prediction)
-    _draw_leaves(drawn.add_subplot(lower[0, 0]), prediction)
-    _draw_breakdown(drawn.add_subplot(lower[0, 1]), prediction)
-    drawn.suptitle(headline(prediction), fontsize=12, color=INK, x=0.01, ha="left")
+def themed(drawn: Picture, dark: bool) -> Picture:
+    """Return a figure with light ink on a dark ground, if that is asked for."""
+    if not dark:
+        return drawn
+    drawn.set_facecolor(DARK_GROUND)
+    for text in drawn.findobj(Text):
+        if mpl.colors.to_hex(text.get_color()) in INKS:
+            text.set_color(DARK_INK)
+    for line in drawn.findobj(Line2D):
+        line.set_color(DARK_COLOURS.get(mpl.colors.to_hex(line.get_color()), line.get_color()))
+    for shape in drawn.findobj(lambda each: isinstance(each, Patch | Collection)):
+        if isinstance(shape, Patch | Collection):
+            _brighten(shape)
+    for axes in drawn.axes:
+        axes.set_facecolor(DARK_GROUND)
+        for spine in axes.spines.values():
+            spine.set_edgecolor(DARK_INK)
+        axes.tick_params(colors=DARK_INK, which="both")
     return drawn
+
+
+def _brighten(shape: Patch | Collection) -> None:
+    """Give a shape the colour that is seen on a dark ground; as opaque as it is."""
+    found = np.ravel(np.asarray(shape.get_facecolor(), dtype=float))
+    if found.size < RGBA:
+        return
+    red, green, blue, alpha = found[:RGBA].tolist()
+    colour = mpl.colors.to_hex((red, green, blue))
+    if colour in DARK_COLOURS:
+        shape.set_facecolor(mpl.colors.to_rgba(DARK_COLOURS[colour], alpha))
 
 
 def save(drawn: Figure, path: str | Path) -> None:
@@ -86,52 +104,21 @@ def render(drawn: Figure, form: str) -> bytes:
     return stream.getvalue()
 
 
-def _draw_progress(axes: Axes, prediction: Answer) -> None:
-    size, unit = time_unit(prediction.resilver_s.p90 or prediction.resilver_s.p50)
-    points = prediction.progress
-    if points:
-        axes.plot([p.time_s / size for p in points], [100 * p.fraction for p in points], color=ACCENT, lw=2)
-        where = [(p.time_s / size, 100 * p.position) for p in points if p.position is not None]
-        if where:
-            axes.plot(*zip(*where, strict=True), color=CAUSES[1], lw=0.8, label="position on the drives")
-            axes.legend(loc="upper left", frameon=False)
-    _draw_interval(axes, prediction, size)
-    axes.set(xlabel=f"time after the start [{unit}]", ylabel="issued [%]", ylim=(0, 103))
-    axes.set_xlim(left=0)
-    axes.set_title(interval(prediction), fontsize=9, color=INK, loc="left")
-    _plain(axes)
+def plain(axes: Axes, title: str = "", size: float = 10.0) -> None:
+    """Take frame and boldness off a panel, and set its title at the left."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(INK)
+    axes.tick_params(labelsize=8, colors=INK)
+    axes.xaxis.label.set(color=INK, fontsize=9)
+    axes.yaxis.label.set(color=INK, fontsize=9)
+    if title:
+        axes.set_title(title, fontsize=size, color=INK, loc="left")
 
 
-def _draw_interval(axes: Axes, prediction: Answer, size: float) -> None:
-    answer = prediction.resilver_s
-    if answer.p10 is not None and answer.p90 is not None:
-        axes.axvspan(answer.p10 / size, answer.p90 / size, color=PALE, alpha=0.6, lw=0)
-    axes.axvline(answer.p50 / size, color=ACCENT, lw=1, ls="--")
-
-
-def _draw_leaves(axes: Axes, prediction: Answer) -> None:
-    names = [f"{leaf.role} ({leaf.count})" for leaf in prediction.leaves]
-    busy = [100 * leaf.utilisation for leaf in prediction.leaves]
-    bars = axes.barh(range(len(names)), busy, color=ACCENT)
-    axes.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8)
+def bars(axes: Axes, names: Sequence[str], shares: Sequence[float], colours: Sequence[str]) -> None:
+    """Draw shares of one as bars with their percentages, the first on top."""
+    drawn = axes.barh(range(len(names)), [100 * share for share in shares], color=colours)
+    axes.bar_label(drawn, fmt="%.0f %%", padding=3, fontsize=8, color=INK)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    axes.set(xlabel="busy [%]", xlim=(0, 115))
-    _plain(axes)
-
-
-def _draw_breakdown(axes: Axes, prediction: Answer) -> None:
-    shares = share_of_total(prediction.breakdown)
-    bars = axes.barh(
-        range(len(shares)), [100 * s for s in shares.values()], color=CAUSES[: len(shares)] or None
-    )
-    axes.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8)
-    axes.set_yticks(range(len(shares)), list(shares))
-    axes.invert_yaxis()
-    axes.set(xlabel="share of the time [%]", xlim=(0, 115))
-    _plain(axes)
-
-
-def _plain(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=8)
+    axes.set(xlim=(0, 118))

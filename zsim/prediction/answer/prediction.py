@@ -187,13 +187,19 @@ class Prediction(Answer):
 
         return frame(self, part)
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: progress, how busy the drives are, and where the time goes."""
-        from zsim.prediction.answer.drawing import figure
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: fan of progress, finish times, where the time goes, drives by phase.
 
-        return figure(self)
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
+        from zsim.prediction.answer.panels import figure
 
-    def save_plot(self, path: str | Path) -> None:
+        return figure(self, dark=dark)
+
+    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
         """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format.
 
         Raises
@@ -203,7 +209,7 @@ class Prediction(Answer):
         """
         from zsim.prediction.answer.drawing import save
 
-        save(self.plot(), path)
+        save(self.plot(dark=dark), path)
 
 
 class PredictionInterrupted(KeyboardInterrupt):

@@ -90,6 +90,9 @@ class Phase(AnswerPart):
     read_bytes: int = Field(default=0, ge=0)
     written_bytes: int = Field(default=0, ge=0)
     bound_by: str = Field(default="", description="the resource that sets its pace")
+    busy: dict[str, Share] = Field(
+        default_factory=dict, description="share of the phase that drives are busy, by their role in `leaves`"
+    )
 
 
 class Bottleneck(AnswerPart):

@@ -489,7 +489,7 @@ def html_table(grid: Grid) -> str:
     align = ["right" if number in grid.numeric else "left" for number in range(len(grid.head))]
     head = _html_row("th", grid.head, align)
     body = "".join(_html_row("td", row, align) for row in grid.rows)
-    return f'<table class="zsim"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    return f'<div class="wide"><table class="zsim"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
 
 
 def _html_row(tag: str, cells: Sequence[str], align: Sequence[str]) -> str:

@@ -1,0 +1,214 @@
+"""Reports: self-contained, right in a browser; pictures look as they were when they were looked at."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import itertools
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.planning.page import table_page
+from zsim.planning.rows import ANSWER
+from zsim.planning.table import Table
+from zsim.prediction.answer.panels import panels, quantile
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.records import Quantiles, Stated
+from zsim.report.page import prediction_page
+
+HERE = Path(__file__).parent
+PICTURES = HERE / "pictures"
+LEAST_ALIKE = 6.0
+"""Root mean square difference of two pictures [of 255]: each release draws fonts a little otherwise."""
+
+
+def row(width: int = 6, fill: float = 0.5, **more: Any) -> dict[str, Any]:
+    slow = 2.0 if more.get("history") == "vm-host" else 1.0
+    time_s = 6000.0 * width * fill * slow
+    return {
+        "layout": f"raidz{more.get('parity', 2)}x{width}", "width": width, "fill": fill,
+        "p10_s": 0.5 * time_s, "p50_s": time_s, "p90_s": 2.4 * time_s, "bottleneck": "the source drives",
+        "utilisation": 0.9, "resilvered_bytes": 1, "read_bytes": 1, "refused": None, **more,
+    }  # fmt: skip
+
+
+def table(**axes: list[Any]) -> Table:
+    rows = tuple(row(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values()))
+    return Table((*axes, "layout", *ANSWER, "refused"), rows)
+
+
+INTERVALS = Table(
+    ("layout", *ANSWER),
+    tuple(row(width, parity=parity) for parity, width in ((1, 5), (2, 6), (2, 10), (3, 11))),
+)
+LINES = table(fill=[0.2, 0.4, 0.6, 0.8], history=["home-nas", "vm-host"])
+MAP = table(width=[4, 6, 8, 10], fill=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+MULTIPLES = table(width=[4, 6, 8], fill=[0.2, 0.5, 0.8], parity=[1, 2, 3], history=["home-nas", "vm-host"])
+
+TABLES = {"intervals": INTERVALS, "lines": LINES, "map": MAP, "multiples": MULTIPLES}
+
+
+@pytest.fixture
+def whole(prediction: Prediction) -> Prediction:
+    """Return a prediction with phases that tell how busy drives are, and zpool's own estimate."""
+    phases = tuple(
+        phase.model_copy(update={"busy": busy})
+        for phase, busy in zip(
+            prediction.phases, ({"source": 0.8, "target": 0.0}, {"source": 0.2, "target": 0.9}), strict=True
+        )
+    )
+    points = tuple(
+        point.model_copy(update={"zpool_eta_s": 40_000.0 * (1 - point.fraction)}) if point.fraction else point
+        for point in prediction.progress
+    )
+    told = (
+        Stated(field="layout", value="raidz2x6", text="raidz2x6"),
+        Stated(field="fill", value=0.62, text="62 %"),
+    )
+    return prediction.model_copy(
+        update={"phases": phases, "progress": points, "stated": told, "breakdown_of": "the replacement drive"}
+    )
+
+
+def chromium() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("chromium", HERE / "chromium.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# Pages.
+
+
+def test_a_report_begins_with_what_was_stated_and_the_pictures_stand_on_top(whole: Prediction) -> None:
+    page = prediction_page(whole)
+    places = [page.index(mark) for mark in ('<dl class="stated">', "80 % interval", "<svg", "<h3>Bottleneck")]
+    assert places == sorted(places)
+    assert page.count("<svg") == len(panels(whole))
+    assert '<meta name="viewport"' in page
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+@pytest.mark.parametrize("make", [prediction_page, lambda _: table_page(MULTIPLES)])
+def test_a_report_fetches_nothing(make: Callable[[Prediction], str], whole: Prediction) -> None:
+    page = make(whole)
+    assert not re.search(r"<(script|img|iframe|object|embed)\b", page)
+    links = re.findall(r'(?:src|href)="([^"]+)"|url\(([^)]+)\)', page)
+    assert all(one.startswith(("#", "data:")) for link in links for one in link if one)
+    assert "@import" not in page
+
+
+def test_a_report_follows_the_colours_of_the_page(whole: Prediction) -> None:
+    page = prediction_page(whole)
+    assert "currentColor" in page
+    assert "#333333" not in page
+
+
+def test_reports_are_right_in_a_browser(whole: Prediction, tmp_path: Path) -> None:
+    tool = chromium()
+    command = tool.browser()
+    if command is None:
+        pytest.skip("no Chromium here")
+    long = whole.model_copy(update={"warnings": ("word " * 80, "x" * 300)})
+    for name, page in (("one", prediction_page(long)), ("table", table_page(MULTIPLES))):
+        path = tmp_path / f"{name}.html"
+        path.write_text(page, encoding="utf-8")
+        assert tool.look_at(path, command) == []
+
+
+def test_the_browser_finds_what_overflows_and_what_complains(tmp_path: Path) -> None:
+    tool = chromium()
+    command = tool.browser()
+    if command is None:
+        pytest.skip("no Chromium here")
+    path = tmp_path / "bad.html"
+    path.write_text(
+        "<body><div style='width:1000px'>x</div><script>console.error('no')</script>", encoding="utf-8"
+    )
+    found = tool.look_at(path, command)
+    assert any("420 px" in each for each in found)
+    assert any("800 px" in each for each in found)
+    assert not any("at 1600 px" in each for each in found)
+    assert any("console" in each for each in found)
+
+
+# Pictures.
+
+
+def pixels(drawn: Any) -> Any:
+    from matplotlib import image
+
+    stream = io.BytesIO()
+    drawn.savefig(stream, format="png", dpi=50)
+    stream.seek(0)
+    return image.imread(stream)[..., :3]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["prediction", *TABLES])
+def test_pictures_look_as_they_were_looked_at(name: str, dark: bool, whole: Prediction) -> None:
+    """After a change that is meant, run with ZSIM_NEW_PICTURES=1, and look at each that has changed."""
+    from matplotlib import image
+
+    shown = {"prediction": whole, "intervals": INTERVALS, "lines": LINES, "map": MAP, "multiples": MULTIPLES}[
+        name
+    ]
+    found = pixels(shown.plot(dark=dark))
+    path = PICTURES / f"{name}{'-dark' if dark else ''}.png"
+    if os.environ.get("ZSIM_NEW_PICTURES"):
+        PICTURES.mkdir(exist_ok=True)
+        image.imsave(path, np.ascontiguousarray(found))
+    known = image.imread(path)[..., :3]
+    assert found.shape == known.shape
+    assert 255 * float(np.sqrt(np.mean((found - known) ** 2))) < LEAST_ALIKE
+
+
+@pytest.mark.parametrize(
+    "drawn", [INTERVALS, LINES, MAP, MULTIPLES], ids=["intervals", "lines", "map", "multiples"]
+)
+def test_every_picture_has_a_title_and_units(drawn: Table) -> None:
+    figure = drawn.plot()
+    assert figure.get_suptitle().startswith("Resilver time by")
+    labels = [axes.get_xlabel() + axes.get_ylabel() for axes in figure.axes]
+    assert any("hours" in label for label in labels)
+
+
+def test_a_sweep_of_four_axes_is_small_multiples_with_few_lines_each() -> None:
+    figure = MULTIPLES.plot()
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 6
+    assert all(len(axes.get_lines()) <= 6 for axes in shown)
+    assert len({axes.get_title(loc="left") for axes in shown}) == 6
+
+
+def test_the_quantiles_of_the_picture_are_those_of_the_answer() -> None:
+    answer = Quantiles(p10=10.0, p50=20.0, p90=80.0)
+    for share, value in ((0.1, 10.0), (0.5, 20.0), (0.9, 80.0)):
+        assert quantile(answer, share) == pytest.approx(value)
+    assert quantile(Quantiles(p50=20.0), 0.95) == 20.0
+
+
+def test_panels_scale_to_a_narrow_page(whole: Prediction) -> None:
+    """At 420 px letters of 8 points stay 7 px high or more."""
+    for drawn in panels(whole).values():
+        width = drawn.get_figwidth() * 72
+        assert 8 * 388 / width * 96 / 72 > 7.0
+
+
+def test_the_text_of_a_picture_is_text(whole: Prediction, tmp_path: Path) -> None:
+    whole.save_plot(tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    ET.fromstring(text)
+    assert "end as zpool status tells it then" in text
+    assert "80 % of all" in text

@@ -1,0 +1,186 @@
+"""The pictures of a prediction: fan of progress, finish times, causes, drives phase by phase.
+
+This module is imported when something is drawn, because matplotlib is slow to import.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, themed, time_unit
+from zsim.prediction.answer.records import Answer, Quantiles, share_of_total
+from zsim.prediction.answer.wording import headline, interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NORMAL = NormalDist()
+BANDS = ((0.05, 0.95, 0.1), (0.1, 0.9, 0.16), (0.25, 0.75, 0.2))
+"""Of the fan: lower and upper quantile, and how dense its colour is."""
+GRID_POINTS = 160
+FARTHEST = 2.2
+"""Standard deviations to either side that a distribution is drawn to."""
+SMOOTH = np.hanning(19) / np.hanning(19).sum()
+ZPOOL = CAUSES[5]
+LONGEST_TITLE = 92
+
+
+def figure(prediction: Answer, *, dark: bool = False) -> Picture:
+    """Return the whole picture: every panel that the answer has something for.
+
+    Parameters
+    ----------
+    prediction : Answer
+        The answer to draw; what it does not hold is left out.
+    dark : bool
+        Light ink on a dark ground.
+
+    Returns
+    -------
+    Picture
+        A matplotlib figure.
+    """
+    drawn = Picture(figsize=(9.0, 8.2), layout="constrained")
+    grid = drawn.add_gridspec(3, 2, height_ratios=(3.2, 1.6, 2.4))
+    draw_progress(drawn.add_subplot(grid[0, :]), prediction)
+    draw_finish(drawn.add_subplot(grid[1, :]), prediction)
+    draw_causes(drawn.add_subplot(grid[2, 0]), prediction)
+    draw_drives(drawn.add_subplot(grid[2, 1]), prediction)
+    drawn.suptitle(title_of(prediction), fontsize=12, color=INK, x=0.01, ha="left")
+    return themed(drawn, dark)
+
+
+def title_of(prediction: Answer) -> str:
+    """Return the headline in lines that fit over the picture."""
+    return "\n".join(textwrap.wrap(headline(prediction), LONGEST_TITLE))
+
+
+def panels(prediction: Answer) -> dict[str, Picture]:
+    """Return each panel as a picture of its own, for a page that sets them beside or below each other."""
+    found = {}
+    for name, (draw, height) in PANELS.items():
+        drawn = Picture(figsize=(5.6, height), layout="constrained")
+        drawn.patch.set_alpha(0.0)
+        axes = drawn.add_subplot()
+        axes.patch.set_alpha(0.0)
+        draw(axes, prediction)
+        found[name] = drawn
+    return found
+
+
+def quantile(answer: Quantiles, share: float) -> float:
+    """Return a quantile of the answer: log-normal on either side of the median, through p10 and p90 [s]."""
+    low, middle, high = answer.p10, answer.p50, answer.p90
+    if low is None or high is None or low <= 0.0:
+        return middle
+    reach = NORMAL.inv_cdf(0.9)
+    edge = high if share > 0.5 else low
+    spread = abs(math.log(edge / middle)) / reach
+    return middle * math.exp(spread * NORMAL.inv_cdf(share))
+
+
+def draw_progress(axes: Axes, prediction: Answer) -> None:
+    """Draw what share is done when: the median world, the fan of the others, and when zpool says it ends."""
+    answer = prediction.resilver_s
+    size, unit = time_unit(answer.p50)
+    points = prediction.progress
+    times = np.array([point.time_s for point in points]) / size
+    done = np.array([100 * point.fraction for point in points])
+    if len(points) and answer.has_interval:
+        for low, high, alpha in BANDS:
+            left, right = (quantile(answer, each) / answer.p50 for each in (low, high))
+            label = "80 % of all" if low == BANDS[1][0] else None
+            axes.fill_betweenx(
+                done, times * left, times * right, color=ACCENT, alpha=alpha, lw=0, label=label
+            )
+    if len(points):
+        axes.plot(times, done, color=ACCENT, lw=2, label="done, at the median")
+    said = [(p.time_s, p.zpool_eta_s, p.fraction) for p in points if p.zpool_eta_s is not None]
+    if said:
+        ends = [(now + left) / size for now, left, _ in said]
+        axes.plot(ends, [100 * share for _, _, share in said], color=ZPOOL, lw=1.2, ls="--",
+                  label="end as zpool status tells it then")  # fmt: skip
+    axes.axvline(answer.p50 / size, color=ACCENT, lw=0.8, ls=":")
+    axes.set(xlabel=f"time after the start [{unit}]", ylabel="done [%]", ylim=(0, 104))
+    axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="lower right", frameon=False, fontsize=8, labelcolor=INK)
+    plain(axes, "Progress")
+
+
+def draw_finish(axes: Axes, prediction: Answer) -> None:
+    """Draw how likely it ends when."""
+    answer = prediction.resilver_s
+    size, unit = time_unit(answer.p50)
+    if answer.has_interval:
+        scores = np.linspace(-FARTHEST, FARTHEST, GRID_POINTS)
+        times = np.array([quantile(answer, NORMAL.cdf(score)) for score in scores])
+        density = np.exp(-0.5 * scores**2) / np.gradient(times, scores)
+        density = np.convolve(density, SMOOTH, mode="same")  # two halves meet at the median
+        density /= density.max()
+        inside = (times >= (answer.p10 or 0.0)) & (times <= (answer.p90 or np.inf))
+        axes.fill_between(times / size, density, color=ACCENT, lw=0, alpha=0.16)
+        axes.fill_between(times[inside] / size, density[inside], color=ACCENT, lw=0, alpha=0.4)
+        for value, name in ((answer.p10, "p10"), (answer.p90, "p90")):
+            if value is not None:
+                axes.text(value / size, 0.04, name, ha="center", fontsize=8, color=INK)
+    axes.axvline(answer.p50 / size, color=ACCENT, lw=1.2)
+    axes.set(xlabel=f"it ends so long after the start [{unit}]", ylim=(0, 1.1), yticks=[])
+    axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
+    plain(axes, interval(prediction).partition(" Sampling")[0], 9.0)
+    axes.spines["left"].set_visible(False)
+
+
+def draw_causes(axes: Axes, prediction: Answer) -> None:
+    """Draw what the drives that set the pace spend the time on."""
+    shares = share_of_total(prediction.breakdown)
+    bars(axes, list(shares), list(shares.values()), CAUSES[: len(shares)])
+    axes.set(xlabel="share of the time [%]")
+    whose = prediction.breakdown_of.removeprefix("the ")
+    plain(axes, f"Where the time goes: {whose}" if whose else "Where the time goes", 9.0)
+
+
+def draw_drives(axes: Axes, prediction: Answer) -> None:
+    """Draw how busy each kind of drive is, phase by phase; as a whole where the phases do not tell."""
+    phases = [phase for phase in prediction.phases if phase.busy]
+    names = [f"{leaf.role} ({leaf.count})" for leaf in prediction.leaves]
+    if not phases:
+        bars(axes, names, [leaf.utilisation for leaf in prediction.leaves], [ACCENT] * len(names))
+        axes.set(xlabel="busy [%]")
+        plain(axes, "How busy the drives are", 9.0)
+        return
+    size, unit = time_unit(prediction.resilver_s.p50)
+    for row, leaf in enumerate(prediction.leaves):
+        for phase in phases:
+            share, start, length = (
+                phase.busy.get(leaf.role, 0.0),
+                phase.start_s / size,
+                phase.duration_s / size,
+            )
+            axes.barh(row, length, left=start, height=0.7, color=ACCENT, alpha=0.16, lw=0)
+            axes.barh(row + 0.35 * (1 - share), length, left=start, height=0.7 * share, color=ACCENT, lw=0)
+            if length > 0.12 * prediction.resilver_s.p50 / size:
+                axes.text(start + length / 2, row, f"{100 * share:.0f} %", ha="center", va="center",
+                          fontsize=8, color="#ffffff" if share > 0.5 else INK)  # fmt: skip
+    for phase in phases[1:]:
+        axes.axvline(phase.start_s / size, color=INK, lw=0.6, ls=":")
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set(xlabel=f"time after the start [{unit}]")
+    axes.set_xlim(0, prediction.resilver_s.p50 / size)
+    plain(axes, f"Share busy: {', then '.join(phase.name for phase in phases)}", 9.0)
+
+
+PANELS: Mapping[str, tuple[Callable[[Axes, Answer], None], float]] = {
+    "progress": (draw_progress, 3.4),
+    "finish": (draw_finish, 2.0),
+    "causes": (draw_causes, 2.6),
+    "drives": (draw_drives, 2.6),
+}
+"""Each panel: what draws it, and its height [inches]."""
