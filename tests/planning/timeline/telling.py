@@ -41,7 +41,10 @@ class KnownPasses(Passes):
     def scrub(self, scenario):  # type: ignore[no-untyped-def]
         return self._of(self.hours / 2)
 
-    def copy(self, scenario, vdev, name):  # type: ignore[no-untyped-def]
+    def expansion(self, scenario, vdev):  # type: ignore[no-untyped-def]
+        return self._of(self.copy_hours)
+
+    def removal(self, scenario, vdev):  # type: ignore[no-untyped-def]
         return self._of(self.copy_hours)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.planning.timeline.telling import HOUR, PASS_BYTES, TXG, KnownPasses, hours, left, tell, told
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.planning.timeline.passes import WORLDS, PassTimes
+from zsim.planning.timeline.passes import WORLDS, PassTimes, facts
 from zsim.planning.timeline.result import whole_at
 from zsim.planning.timeline.rules import FILE, rules_of, table_for
 from zsim.planning.timeline.scans import last_position
@@ -334,7 +334,9 @@ def test_the_expansion_waits_for_repair_and_a_scrub_follows() -> None:
     assert hours(pool) == [(6, 16)]
     assert hours(pool, "expansion") == [(0, 31)]
     assert hours(pool, "scrub") == [(31, 36)]
-    assert pool.vdevs[0].spec.children == 7
+    assert str(pool.vdevs[0].spec) == "raidz2x6+1"
+    assert pool.scenario.fill is None
+    assert facts(pool.scenario_now()).alloc == pytest.approx(0.5 * 6 * 4e12, rel=0.01)
     with pytest.raises(InputError, match="has no expansion"):
         tell(events, "openzfs-2.2")
     quiet = tell([{"do": "expand"}], "openzfs-2.3", scenario={"tunables": {"zfs_scrub_after_expand": 0}})

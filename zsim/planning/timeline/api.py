@@ -113,11 +113,6 @@ def _notes(plan: Plan, story: Story) -> tuple[str, ...]:
     """Return what is not simulated, and what never happens."""
     notes = []
     actions = {event.do for event in plan.events}
-    if "expand" in actions:
-        notes.append(
-            "how long the copy of an expansion takes is not simulated: the bytes allocated in the vdev over "
-            f"published rates ({rate_sources('expansion_rate')})"
-        )
     if "remove" in actions:
         notes.append(
             "how long the copy of a removal takes is not simulated: the bytes allocated in the vdev over a "

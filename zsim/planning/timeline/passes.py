@@ -187,18 +187,20 @@ class Passes:
         """Return the times of a scrub of the whole pool."""
         return times_of(self._predicted(scenario, {"operation": "scrub", **dict.fromkeys(FOR_REPLACEMENT)}))
 
-    def copy(
-        self, scenario: Scenario, vdev: int, name: Literal["expansion_rate", "removal_rate"]
-    ) -> PassTimes:
-        """Return the times of an expansion or a removal: allocated bytes over a published rate.
+    def expansion(self, scenario: Scenario, vdev: int) -> PassTimes:
+        """Return the times of the expansion of a top-level vdev by a drive, without the scrub behind it."""
+        return times_of(self._predicted(self._at_front(scenario, vdev), {"operation": "expand"}))
 
-        Neither is simulated; a pool that is slow to resilver is taken as slow to copy.
+    def removal(self, scenario: Scenario, vdev: int) -> PassTimes:
+        """Return the times of a removal: allocated bytes over a published rate.
+
+        It is not simulated; a pool that is slow to resilver is taken as slow to copy.
         """
         resolved = facts(scenario)
         vdevs = resolved.layout.vdevs
         part = vdevs[vdev].children / sum(each.children for each in vdevs)
         alloc = resolved.alloc * part
-        slow, middle, fast = rates(name)
+        slow, middle, fast = rates("removal_rate")
         seconds = in_worlds(Quantiles(p10=alloc / fast, p50=alloc / middle, p90=alloc / slow))
         return PassTimes(seconds, read_bytes=int(alloc), written_bytes=int(alloc))
 

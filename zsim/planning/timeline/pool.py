@@ -385,8 +385,11 @@ class Pool:
         if found.kind == "removal":
             vdev.removed = True
         else:
-            name = vdev.name
-            vdev.widened(1)
+            name, stated = vdev.name, self.scenario_now()
+            vdev.expanded()
+            if stated.block_list is None:
+                # The pool is larger now, and holds what it held.
+                self.scenario = self.scenario.replaced_by(fill=None, alloc=facts(stated).alloc)
             if self.rules.scrub_after_expansion and self.scan is None:
                 self.scrub(f"the scrub after the expansion of {name}")
 

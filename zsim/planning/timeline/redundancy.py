@@ -96,6 +96,18 @@ class Vdev:
         self.spec = replace(spec, children=spec.children + by, data=data)
         self.slots = [*self.slots, *(Slot() for _ in range(by))] if by > 0 else self.slots[:by]
 
+    def expanded(self) -> None:
+        """Add a drive to a RAID-Z: what is there keeps its width."""
+        spec = self.spec
+        self.spec = replace(
+            spec,
+            kind=kind_of(spec.kind).expanded,
+            children=spec.children + 1,
+            data=spec.data + 1,
+            grown=spec.grown + 1,
+        )
+        self.slots = [*self.slots, Slot()]
+
 
 @dataclass(frozen=True, slots=True)
 class Level:

@@ -125,7 +125,7 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
     )
 
 
-def rates(name: Literal["expansion_rate", "removal_rate"]) -> tuple[float, float, float]:
+def rates(name: Literal["removal_rate"]) -> tuple[float, float, float]:
     """Return the 10th, 50th and 90th percentile of a published rate of copying [B/s]."""
     data, path = _data(), model_data.models_directory() / "timeline" / FILE
     low, middle, high = (
@@ -135,7 +135,7 @@ def rates(name: Literal["expansion_rate", "removal_rate"]) -> tuple[float, float
     return low, middle, high
 
 
-def rate_sources(name: Literal["expansion_rate", "removal_rate"]) -> str:
+def rate_sources(name: Literal["removal_rate"]) -> str:
     """Return where the rates were published, in one line."""
     entries = _data()[name]
     return "; ".join(

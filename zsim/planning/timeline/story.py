@@ -329,7 +329,7 @@ class Story:
                 "expand", vdev.name, f"{pool.rules.release} has no expansion", "take openzfs-2.3"
             )
         yield from self._without_checkpoint()
-        times = pool.passes.copy(pool.scenario_now(), event.vdev, "expansion_rate")
+        times = pool.passes.expansion(pool.scenario_now(), event.vdev)
         pool.copy(event.vdev, "expansion", times, f"the expansion of {vdev.name} by a drive begins")
 
     def _remove(self, event: Event) -> None:
@@ -338,7 +338,7 @@ class Story:
         if len(pool.vdevs) < 2 or not all(kind_of(each.spec.kind).is_replicated for each in pool.vdevs):
             allowed = "a vdev is removed only from a pool of two and more mirrors or single drives"
             raise InputError("remove", vdev.name, allowed, "move the data with zfs send")
-        times = pool.passes.copy(pool.scenario_now(), event.vdev, "removal_rate")
+        times = pool.passes.removal(pool.scenario_now(), event.vdev)
         pool.copy(event.vdev, "removal", times, f"the removal of {vdev.name} begins")
 
     def _split(self, event: Event) -> Any:
