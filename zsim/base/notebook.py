@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Protocol
 
 Report = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is being done."""
@@ -44,6 +44,13 @@ def watched(report: Report | None, what: str) -> Iterator[Report]:
         yield lambda share, words: None
 
 
+class DisplayHandle(Protocol):
+    """What a notebook shows, and can show anew."""
+
+    def update(self, shown: object) -> None:
+        """Show something else in its place."""
+
+
 class Bar:
     """A bar of text and HTML that appears once the work has taken a while.
 
@@ -54,10 +61,10 @@ class Bar:
         As ``IPython.display.display``.
     """
 
-    def __init__(self, what: str, display: Callable[..., Any] | None = None) -> None:
+    def __init__(self, what: str, display: Callable[..., DisplayHandle] | None = None) -> None:
         self.what, self._display = what, display
         self._begun = self._drawn = time.monotonic()
-        self._handle: Any = None
+        self._handle: DisplayHandle | None = None
         self._compiling = not _kernels_are_cached()
 
     def __call__(self, share: float, words: str) -> None:
@@ -99,10 +106,10 @@ class Shown:
         return f'<progress value="{self.share:.3f}" max="1"></progress> {self.words} {100 * self.share:.0f} %'
 
 
-def _ipython_display() -> Callable[..., Any]:
+def _ipython_display() -> Callable[..., DisplayHandle]:
     import IPython.display  # noqa: PLC0415 - there only in notebooks
 
-    found: Callable[..., Any] = IPython.display.display
+    found: Callable[..., DisplayHandle] = IPython.display.display
     return found
 
 

@@ -221,11 +221,12 @@ class _Begun(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, buffer: Buffer) -> int | None:
         if not self.first:
             return cast("int | None", self.rest.readinto(buffer))
-        piece, self.first = self.first[: len(buffer)], self.first[len(buffer) :]
-        buffer[: len(piece)] = piece
+        room = memoryview(buffer)
+        piece, self.first = self.first[: len(room)], self.first[len(room) :]
+        room[: len(piece)] = piece
         return len(piece)
 
 

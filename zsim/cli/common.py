@@ -38,7 +38,7 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=target, width=width, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def show(renderable: Any) -> None:
+def show(renderable: object) -> None:
     """Print a rich renderable on stdout; in a file or a pipe its lines end without blanks."""
     screen = console()
     with screen.capture() as captured:
@@ -63,7 +63,7 @@ def notice(text: str) -> None:
     click.echo(f"zsim: {printable(text)}", err=True)
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """Print `data` on stdout as JSON; NaN and infinity are refused, because they are not JSON."""
     click.echo(escaped(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)))
 
@@ -191,7 +191,7 @@ class Savable(Protocol):
     def save_plot(self, path: str, /) -> None:
         """Draw it into a file."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
 from zsim.cli.common import notice
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from distributed import Client
 
 NOTICE_AFTER_S = 1.0
 NOTICE = "compiling the kernels for this machine, once; the next run is quick"
@@ -74,7 +76,7 @@ def executor_of(jobs: int | None, dask: str | None) -> Iterator[Executor | None]
         yield None
 
 
-def _client(address: str) -> Any:
+def _client(address: str) -> Client:
     import importlib
 
     try:
@@ -82,6 +84,7 @@ def _client(address: str) -> Any:
     except ImportError as error:
         raise InputError("--dask", address, "dask is not installed", "install dask[distributed]") from error
     try:
-        return distributed.Client(address, timeout="10s")
+        client: Client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         raise InputError("--dask", address, "no scheduler answers there", "start dask scheduler") from error
+    return client

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -18,7 +18,9 @@ from zsim.cli.common import key_value
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
+Given = Mapping[str, object]
+"""What click collected for the flags of a command: text, or several of it where a flag may be repeated."""
 
 
 class Flag(NamedTuple):
@@ -108,8 +110,8 @@ def scenario_options(command: Command) -> Command:
     command = click.option("--tunable", "tunable", metavar="NAME=VALUE", multiple=True, help=TUNABLE_HELP)(
         command
     )
-    for name, option, words in reversed(SWITCHES):
-        command = click.option(option, name, default=None, help=words)(command)
+    for name, option, text in reversed(SWITCHES):
+        command = click.option(option, name, default=None, help=text)(command)
     for flag in reversed(FLAGS + REPEATED):
         many = flag in REPEATED
         add = click.option(flag.option, flag.field, metavar=flag.metavar, multiple=many, help=flag.help)
@@ -117,7 +119,7 @@ def scenario_options(command: Command) -> Command:
     return command
 
 
-def scenario_from(given: Mapping[str, Any]) -> Scenario:
+def scenario_from(given: Given) -> Scenario:
     """Return the scenario of a command line.
 
     Parameters
@@ -139,25 +141,37 @@ def scenario_from(given: Mapping[str, Any]) -> Scenario:
     return Scenario.from_dict(data)
 
 
-def stated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+def stated_fields(given: Given) -> dict[str, object]:
     """Return the fields that a command line states: those of the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    data = files.read_scenario(Path(given["file"])) if given["file"] is not None else {}
-    tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in given["tunable"]]
-    data = files.apply_overrides(data, [*given["settings"], *tunables])
-    stated = stated_by_flags(given)
-    if "evidence" in stated and data.get("evidence"):
-        held = data["evidence"]
-        stated["evidence"] = [*(held if isinstance(held, list) else [held]), *stated["evidence"]]
+    file = word(given, "file")
+    data = files.read_scenario(Path(file)) if file is not None else {}
+    tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in words(given, "tunable")]
+    data = files.apply_overrides(data, [*words(given, "settings"), *tunables])
+    stated, held = stated_by_flags(given), data.get("evidence")
+    if held and "evidence" in stated:
+        stated["evidence"] = [*(held if isinstance(held, list) else [held]), *words(given, "evidence")]
     if "fill" in stated or "alloc" in stated:
         data.pop("fill", None)
         data.pop("alloc", None)
     return data | stated
 
 
-def stated_by_flags(given: Mapping[str, Any]) -> dict[str, Any]:
+def word(given: Given, name: str) -> str | None:
+    """Return the text given to a flag; None where it was not given."""
+    found = given.get(name)
+    return None if found is None else str(found)
+
+
+def words(given: Given, name: str) -> tuple[str, ...]:
+    """Return what was given to a flag that may be repeated."""
+    found = given[name]
+    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
+
+def stated_by_flags(given: Given) -> dict[str, object]:
     """Return the fields of the scenario that flags state."""
     single = [flag.field for flag in FLAGS] + [name for name, _, _ in SWITCHES]
     stated = {name: given[name] for name in single if given[name] is not None}
-    return stated | {flag.field: list(given[flag.field]) for flag in REPEATED if given[flag.field]}
+    return stated | {flag.field: list(words(given, flag.field)) for flag in REPEATED if given[flag.field]}

@@ -6,7 +6,8 @@ import importlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
@@ -15,7 +16,7 @@ from zsim.base.provenance import SCHEMA_VERSION
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
 
-Columns = dict[str, list[Any]]
+Columns = dict[str, list[object]]
 VERSION_KEY = b"zsim.schema_version"
 
 
@@ -26,7 +27,7 @@ def series_of(prediction: Prediction) -> Columns:
     return {name: [point[name] for point in points] for name in names}
 
 
-def columns_of(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Columns:
+def columns_of(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> Columns:
     """Return rows as columns; one that holds both numbers and text becomes text."""
     columns = {name: [row.get(name) for row in rows] for name in names}
     for name, values in columns.items():
@@ -86,7 +87,7 @@ def _csv(columns: Columns) -> bytes:
     return to_csv(Grid(tuple(columns), cells)).encode()
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
@@ -41,7 +39,7 @@ def command(
     check_outputs(output, plot, None)
     exclusive({"--jobs": jobs, "--dask": dask})
     asked = Fleet.read(file)
-    changes: dict[str, Any] = {
+    changes: dict[str, object] = {
         "trials": whole_number(trials, "--trials", 1),
         "seed": whole_number(seed, "--seed", 0),
         "years": number(years, "years"),

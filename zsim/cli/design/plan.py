@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,7 @@ from zsim.base.errors import InputError
 from zsim.cli.common import exclusive, hand_over, number, progress, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.design.risk import inputs_from, risk_options
-from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.flags import Given, scenario_options, stated_fields, word
 
 if TYPE_CHECKING:
     from zsim.planning.design.answer import Design
@@ -44,7 +45,7 @@ FIND = ("layouts", "width", "fill", "worth")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
-def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
+def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
     """Which layouts meet your requirements, how wide a vdev or how full a pool may be, what helps most.
 
     \b
@@ -58,7 +59,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     """  # noqa: D301 - click's mark for lines that stay as they are
     check_outputs(output, plot, None)
     question = {name: given.pop(name) for name in POOL}
-    find, require, sort = given.pop("find"), given.pop("require"), given.pop("sort")
+    find, require, sort = str(given.pop("find")), given.pop("require"), str(given.pop("sort"))
     if find not in FIND:
         raise InputError("--find", find, f"it is one of {', '.join(FIND)}", "write --find layouts")
     inputs = inputs_from(given)
@@ -70,8 +71,12 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     hand_over(answer, as_json, output, plot)
 
 
+Ask = Callable[..., "Design"]
+"""A question: fields are checked as those of a file are."""
+
+
 def _answer(
-    find: str, question: dict[str, Any], asked: dict[str, Any], common: dict[str, Any], sort: str
+    find: str, question: Given, asked: dict[str, object], common: dict[str, object], sort: str
 ) -> Design:
     """Return the answer to the question that is asked."""
     from zsim.planning.design import search
@@ -79,7 +84,8 @@ def _answer(
     if find == "layouts":
         if "layout" in common:
             raise InputError("layout", common["layout"], "layouts are what is sought", "leave it out")
-        return search.plan_layouts(**_pool(question), sort=sort, **asked, **common)
+        plan: Ask = search.plan_layouts
+        return plan(**_pool(question), sort=sort, **asked, **common)
     stated = [f"--{name}" for name in ("drives", "usable", "budget") if question[name] is not None]
     if stated:
         raise InputError(
@@ -90,24 +96,25 @@ def _answer(
         raise InputError("layout", None, f"--find {find} is about one layout", "write --layout raidz2x12")
     if find == "worth":
         asked.pop("require")
-        return search.worth(str(layout), **asked, **common)
-    seek = search.widest if find == "width" else search.fullest
+        worth: Ask = search.worth
+        return worth(str(layout), **asked, **common)
+    seek: Ask = search.widest if find == "width" else search.fullest
     return seek(str(layout), **asked, **common)
 
 
-def _pool(question: dict[str, Any]) -> dict[str, Any]:
+def _pool(question: Given) -> dict[str, object]:
     from zsim.base.units import parse_bytes
 
     exclusive({f"--{name}": question[name] for name in ("drives", "usable", "budget")})
-    usable, confirm = question["usable"], whole_number(question["confirm"], "--confirm", 0)
+    usable, confirm = word(question, "usable"), whole_number(word(question, "confirm"), "--confirm", 0)
     return {
-        "drives": whole_number(question["drives"], "--drives", 2),
+        "drives": whole_number(word(question, "drives"), "--drives", 2),
         "usable": None if usable is None else parse_bytes(usable, "--usable"),
-        "budget": number(question["budget"], "budget"),
-        "price": number(question["price"], "price"),
-        "spares": whole_number(question["spares"], "--spares", 0) or 0,
-        "jobs": whole_number(question["jobs"], "--jobs", 1),
-        "kinds": tuple(each.strip() for each in question["kinds"].split(",")),
+        "budget": number(word(question, "budget"), "budget"),
+        "price": number(word(question, "price"), "price"),
+        "spares": whole_number(word(question, "spares"), "--spares", 0) or 0,
+        "jobs": whole_number(word(question, "jobs"), "--jobs", 1),
+        "kinds": tuple(each.strip() for each in str(question["kinds"]).split(",")),
         "store": question["store"],
         **({} if confirm is None else {"confirm": confirm}),
     }

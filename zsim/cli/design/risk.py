@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from zsim.cli.common import NUMBER, hand_over, number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.flags import Command, scenario_from, scenario_options, word
 
 if TYPE_CHECKING:
     from zsim.planning.risk.question import RiskInputs
@@ -45,7 +46,7 @@ OPTIONS = (
 )
 
 
-def risk_options(command: Any) -> Any:
+def risk_options(command: Command) -> Command:
     """Add the flags about failures and repairs to a command."""
     for option, metavar, words in reversed(OPTIONS):
         command = click.option(option, metavar=metavar, help=words)(command)
@@ -64,7 +65,7 @@ def risk_options(command: Any) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
-def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -> None:
+def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
     """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
     Files lost, a vdev suspended and the pool gone are separate chances, each a range.  The repair's duration
@@ -80,7 +81,7 @@ def command(as_json: bool, output: str | None, plot: str | None, **given: Any) -
     hand_over(answer, as_json, output, plot)
 
 
-def inputs_from(given: dict[str, Any]) -> RiskInputs:
+def inputs_from(given: dict[str, object]) -> RiskInputs:
     """Return what the flags state of failures and repairs; takes their names out of `given`.
 
     Raises
@@ -91,25 +92,28 @@ def inputs_from(given: dict[str, Any]) -> RiskInputs:
     from zsim.base.units import parse_fraction
     from zsim.planning.risk.question import RiskInputs
 
-    flags = {
-        option[2:].replace("-", "_"): given.pop(option[2:].replace("-", "_")) for option, _, _ in OPTIONS
-    }
-    found: dict[str, Any] = {"latent": given.pop("latent"), "erc": given.pop("erc")}
+    names = [option[2:].replace("-", "_") for option, _, _ in OPTIONS]
+    flags = {name: word(given, name) for name in names}
+    for name in names:
+        del given[name]
+    found: dict[str, object] = {"latent": given.pop("latent"), "erc": given.pop("erc")}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)
     for name in ("correlation", "age_factor", "shape", "stress", "years"):
         found[name] = number(flags[name], name)
-    found["afr"] = None if flags["afr"] is None else rate_or_model(flags["afr"])
+    afr, incidence = flags["afr"], flags["latent_incidence"]
+    found["afr"] = None if afr is None else rate_or_model(afr)
     found["scrub"] = interval(flags["scrub"])
-    if flags["latent_incidence"] is not None:
-        found["latent_incidence"] = parse_fraction(flags["latent_incidence"], "--latent-incidence")
+    if incidence is not None:
+        found["latent_incidence"] = parse_fraction(incidence, "--latent-incidence")
     age = number(flags["age"], "age")
     found["age"] = None if age is None else age * YEAR
     found |= {name: flags[name] for name in ("spare", "method", "correlation_law")}
     found["discipline"] = flags["overlap"]
-    seed = given.get("seed")
-    found["seed"] = int(seed) if seed is not None and str(seed).isdigit() else None
-    return RiskInputs(**{name: value for name, value in found.items() if value is not None})
+    seed = word(given, "seed")
+    found["seed"] = int(seed) if seed is not None and seed.isdigit() else None
+    inputs: Callable[..., RiskInputs] = RiskInputs  # it checks what it is given
+    return inputs(**{name: value for name, value in found.items() if value is not None})
 
 
 def hours(text: str | None, name: str) -> float | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from zsim.cli.common import exclusive, known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
+
+if TYPE_CHECKING:
+    from zsim.planning.table import Table
 
 
 @click.command("compare")
@@ -34,7 +38,7 @@ def command(
     report: str | None,
     jobs: str | None,
     as_json: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Compare layouts or scenario files side by side.
 
@@ -56,7 +60,8 @@ def command(
     if "layout" in common:
         raise InputError("layout", common["layout"], "layouts need no flag here", "write zsim compare LAYOUT")
     with known_so_far(as_json), announced_compilation(), progress("comparing") as told:
-        table = compare(
+        ask: Callable[..., Table] = compare  # fields are checked as those of a file are
+        table = ask(
             *asked, drives=number, usable=space, data=stored, jobs=workers, on_progress=told, **common
         )
     hand_over_table(table, as_json, output, plot, report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -40,7 +40,7 @@ def command(
     why: bool,
     verbose: bool,
     quiet: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
@@ -66,7 +66,7 @@ def command(
             save_prediction_page(prediction, report)
 
 
-def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Any:
+def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> object:
     """Return as much of an answer as is asked for, to be printed."""
     from datetime import datetime
 

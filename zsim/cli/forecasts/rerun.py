@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -45,12 +45,12 @@ def command(result: str, as_json: bool) -> int:
     return DIFFERENT if moved else 0
 
 
-def without_provenance(prediction: Prediction) -> dict[str, Any]:
+def without_provenance(prediction: Prediction) -> dict[str, object]:
     """Return the answer alone."""
     return {name: value for name, value in prediction.to_dict().items() if name != "provenance"}
 
 
-def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
+def differences(old: object, new: object, path: str = "") -> Iterator[str]:
     """Yield the dotted names of what differs between two plain structures."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() | new.keys()):
@@ -62,7 +62,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def changes(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Yield what the result depends on and is not as it was: versions, model files, kernels."""
     for name in sorted(old.keys() | new.keys()):
         before, now = old.get(name), new.get(name)
@@ -76,7 +76,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str
 KINDS = (("models", "Model files"), ("kernels", "Compiled code"), ("code", "Other code"))
 
 
-def verdict(changed: list[dict[str, Any]]) -> str:
+def verdict(changed: list[dict[str, object]]) -> str:
     """Return in words what kinds of things have changed: model files, code, or only what is around them."""
     heads = {str(each["what"]).partition(".")[0] for each in changed}
     found = [words for name, words in KINDS if name in heads]
@@ -86,7 +86,7 @@ def verdict(changed: list[dict[str, Any]]) -> str:
     return f"{sentence} changed"
 
 
-def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, Any]]) -> None:
+def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, object]]) -> None:
     """Print the comparison in words."""
     from zsim.base.units import format_duration
     from zsim.report.tables import grid_of, rich_table

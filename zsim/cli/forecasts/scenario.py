@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from zsim.cli.common import echo, notice, print_json, show
@@ -27,7 +25,7 @@ def schema() -> None:
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.toml", help="Write what is stated as a scenario file.")
-def show_scenario(as_json: bool, output: str | None, **given: Any) -> None:
+def show_scenario(as_json: bool, output: str | None, **given: object) -> None:
     """Print what is stated as TOML, and what would be assumed for the rest."""
     from zsim.base.files import check_ending
     from zsim.case.resolve import resolve

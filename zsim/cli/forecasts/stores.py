@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
 from zsim.cli.common import Report, echo, print_json
@@ -51,7 +51,12 @@ def check_shared(store: str | None, shard: str | None, dask: str | None) -> None
 
 
 def studied(
-    store: str, axes: dict[str, Any], shard: str | None, dask: str | None, jobs: int | None, report: Report
+    store: str,
+    axes: Mapping[str, Sequence[object]],
+    shard: str | None,
+    dask: str | None,
+    jobs: int | None,
+    report: Report,
 ) -> Table:
     """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
     from zsim.cli.computing import executor_of

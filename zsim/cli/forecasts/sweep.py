@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.forecasts.ranges import values_of
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
+
+if TYPE_CHECKING:
+    from zsim.planning.table import Table
 
 NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
@@ -54,7 +58,7 @@ def command(
     axis: tuple[str, ...],
     jobs: str | None,
     as_json: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Resilver time by width, parity, fill and fragmentation.
 
@@ -81,25 +85,26 @@ def command(
         if store is not None and store.endswith(".sqlite"):
             table = studied(store, axes, shard, dask, workers, told)
         else:
-            table = sweep(store=store, jobs=workers, on_progress=told, **axes)
+            ask: Callable[..., Table] = sweep  # fields are checked as those of a file are
+            table = ask(store=store, jobs=workers, on_progress=told, **axes)
     hand_over_table(table, as_json, output, plot, report)
     if len(table) and all(row.get("refused") is not None for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)
 
 
 def axes_of(
-    width: str | None, parity: str | None, stated: dict[str, Any], listed: set[str]
-) -> dict[str, Any]:
+    width: str | None, parity: str | None, stated: dict[str, object], listed: set[str]
+) -> dict[str, list[object]]:
     """Return axis names and values; width and parity first, as they make the layout."""
     shape = {"width": width, "parity": parity}
-    axes: dict[str, Any] = {
+    axes: dict[str, list[object]] = {
         name: [whole(value, name) for value in values_of(text, name)]
         for name, text in shape.items()
         if text is not None
     }
     for name, value in stated.items():
         several = name in listed and isinstance(value, str)
-        axes[name] = list(values_of(value, name)) if several else [value]
+        axes[name] = list(values_of(str(value), name)) if several else [value]
     return axes
 
 

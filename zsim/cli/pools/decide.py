@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from zsim.base.errors import InputError
+from zsim.base.parsed import table
 from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
@@ -37,7 +36,7 @@ def command(
     reboot: bool,
     replace_drive: str | None,
     as_json: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
@@ -51,7 +50,7 @@ def command(
     stated["waiting"] = _numbers(waiting, "--waiting")
     known = {name: value for name, value in stated.items() if value is not None}
     if known:
-        plan["running"] = plan.get("running", {}) | known
+        plan["running"] = {**table(plan, "running"), **known}
     if replace_drive is not None:
         drive = whole_number(replace_drive, "--replace-drive", 0)
         plan["events"] = [{"do": "fail", "drive": drive}, {"do": "replace", "drive": drive}]
@@ -65,7 +64,7 @@ def command(
         show(found)
 
 
-def _state(source: str | None, given: dict[str, Any]) -> dict[str, Any]:
+def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
     """Return the plan of what is stated: the scenario, and the scan of a status."""
     from pathlib import Path
 

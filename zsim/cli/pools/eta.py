@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,9 +23,11 @@ from zsim.cli.common import (
     whole_number,
 )
 from zsim.cli.computing import announced_compilation
-from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.flags import scenario_options, stated_fields, words
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from zsim.planning.eta.answer import Eta
 
 LEAST_EVERY_S = 1
@@ -54,7 +56,7 @@ def command(
     log: str | None,
     prometheus: str | None,
     as_json: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Tell when a running resilver, scrub or rebuild is over: zpool status tank | zsim eta.
 
@@ -70,7 +72,7 @@ def command(
     for path in (log, prometheus):
         if path is not None:
             check_writable(path)
-    given["settings"], overrides = (), given["settings"]
+    given["settings"], overrides = (), words(given, "settings")
     stated = stated_fields(given)
     if every is not None:
         assert pool is not None
@@ -85,7 +87,7 @@ def command(
 
 
 def answer_of(
-    files: tuple[str, ...], pool: str | None, overrides: tuple[str, ...], stated: dict[str, Any]
+    files: tuple[str, ...], pool: str | None, overrides: tuple[str, ...], stated: dict[str, object]
 ) -> Eta:
     """Return the answer for files, what is piped in, or a pool that is asked."""
     from zsim.planning.eta.api import eta
@@ -140,7 +142,7 @@ def watch_pool(
     every: int,
     files: tuple[str, ...],
     overrides: tuple[str, ...],
-    stated: dict[str, Any],
+    stated: dict[str, object],
     log: str | None,
     prometheus: str | None,
 ) -> None:
@@ -159,7 +161,7 @@ def watch_pool(
 
 
 @contextlib.contextmanager
-def live() -> Iterator[Any]:
+def live() -> Iterator[Callable[[RenderableType], None] | None]:
     """Give what redraws the terminal; None where stdout is none."""
     if not sys.stdout.isatty():
         yield None

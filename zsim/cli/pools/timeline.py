@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import print_json, progress, show, whole_number
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import scenario_options, stated_fields
+from zsim.cli.flags import Command, scenario_options, stated_fields, word, words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from zsim.planning.timeline.plan import Plan
 
 NOT_HERE = {"replace": "--fail or --replace-drives", "second_at": "--second-fails-at", "operation": "a plan"}
 EVENT_FLAGS = (
@@ -78,10 +83,10 @@ EVENT_FLAGS = (
 )
 
 
-def event_options(function: Any) -> Any:
+def event_options(function: Command) -> Command:
     """Add the flags about what happens to a command."""
-    for option, name, metavar, many, words in reversed(EVENT_FLAGS):
-        function = click.option(option, name, metavar=metavar, multiple=many, help=words)(function)
+    for option, name, metavar, many, text in reversed(EVENT_FLAGS):
+        function = click.option(option, name, metavar=metavar, multiple=many, help=text)(function)
     return function
 
 
@@ -100,7 +105,7 @@ def command(
     as_json: bool,
     plot: str | None,
     report: str | None,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Tell the story of a pool: failures, spares, second failures, restarts, reboots, whole procedures.
 
@@ -134,14 +139,14 @@ def command(
         show(found)
 
 
-def _procedures() -> Any:
+def _procedures() -> RenderableType:
     from zsim.planning.timeline.procedures import titles
     from zsim.prediction.answer.wording import Grid, rich_table
 
     return rich_table(Grid(("procedure", "what it is"), titles()))
 
 
-def plan_from(source: str | None, procedure: str | None, given: dict[str, Any]) -> Any:
+def plan_from(source: str | None, procedure: str | None, given: dict[str, object]) -> Plan:
     """Return the plan of a command line.
 
     Raises
@@ -175,21 +180,21 @@ def plan_from(source: str | None, procedure: str | None, given: dict[str, Any]) 
     return known.with_scenario(stated, events=added, **own)
 
 
-def plan_fields(given: dict[str, Any]) -> dict[str, Any]:
+def plan_fields(given: dict[str, object]) -> dict[str, object]:
     """Return the fields of the plan that flags state."""
-    found: dict[str, Any] = {n: given[n] for n in ("detection", "churn") if given.get(n) is not None}
+    found: dict[str, object] = {n: given[n] for n in ("detection", "churn") if given.get(n) is not None}
     for name, least in (("spares", 0), ("at_once", 1)):
-        if (number := whole_number(given.get(name), f"--{name.replace('_', '-')}", least)) is not None:
+        if (number := whole_number(word(given, name), f"--{name.replace('_', '-')}", least)) is not None:
             found[name] = number
     return found
 
 
-def events_from(given: dict[str, Any], stated: dict[str, Any]) -> list[dict[str, Any]]:
+def events_from(given: dict[str, object], stated: dict[str, object]) -> list[dict[str, object]]:
     """Return the events that flags state, in order."""
-    failed = [_place(text, "--fail") for text in given["fail"]]
-    events: list[dict[str, Any]] = [{"do": "fail", "vdev": vdev, "drive": drive} for vdev, drive in failed]
-    if given["drives"] is not None:
-        drives = [_place(text, "--replace-drives") for text in given["drives"].split(",")]
+    failed = [_place(text, "--fail") for text in words(given, "fail")]
+    events: list[dict[str, object]] = [{"do": "fail", "vdev": vdev, "drive": drive} for vdev, drive in failed]
+    if (listed := word(given, "drives")) is not None:
+        drives = [_place(text, "--replace-drives") for text in listed.split(",")]
         events.append({"do": "replace", "vdev": drives[0][0], "drives": [drive for _, drive in drives]})
     if given["replace_after"] is not None:
         if not failed:
@@ -208,11 +213,11 @@ def events_from(given: dict[str, Any], stated: dict[str, Any]) -> list[dict[str,
     for flag, action in (("unreadable_at", "unreadable-block"), ("resilver_at", "resilver")):
         if given[flag] is not None:
             events.append({"do": action, "at": given[flag]})
-    events += [{"do": "reboot", "at": moment} for moment in given["reboot_at"]]
+    events += [{"do": "reboot", "at": moment} for moment in words(given, "reboot_at")]
     return events + ([{"do": "scrub", "when": "whole"}] if given["scrub_after"] else [])
 
 
-def _second(given: dict[str, Any], failed: list[tuple[int, int]]) -> list[dict[str, Any]]:
+def _second(given: dict[str, object], failed: list[tuple[int, int]]) -> list[dict[str, object]]:
     """Return the failure and the replacement of a second drive of the vdev."""
     if not failed:
         raise InputError(

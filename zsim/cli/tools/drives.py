@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -11,6 +11,8 @@ from zsim.base.errors import InputError
 from zsim.cli.common import notice, print_json, show
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from zsim.drives.models.model import DriveModel
     from zsim.drives.models.parameters import DriveParameters
     from zsim.observe.drives.fit import Fit
@@ -132,7 +134,7 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
         )
         for key, q in drive.quantities.items()
     )
-    parts: list[Any] = [
+    parts: list[RenderableType] = [
         Text(f"{drive.vendor} {drive.model} ({drive.drive_class}, {drive.recording})", style="bold"),
         *([Text(drive.note)] if drive.note else []),
         rich_table(Grid(("parameter", "value", "kind", "+-", "source"), rows, frozenset({1, 3}))),
@@ -190,7 +192,7 @@ def run_drives_fit(
         notice(f"{output} written; use it as --drive {output}")
 
 
-def fit_entry(fit: Fit) -> dict[str, Any]:
+def fit_entry(fit: Fit) -> dict[str, object]:
     """Return a fit as JSON prints it; an infinite condition number is null."""
     from dataclasses import asdict
     from math import isfinite
@@ -229,7 +231,16 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     show(Group(rich_table(grid), *(Text(line) for line in sentences)))
 
 
-def derived_figures(drive: DriveModel) -> dict[str, Any]:
+class Derived(TypedDict):
+    """What the model gives of a drive, in SI; reads per second by size and queue depth."""
+
+    random_read_iops_by_depth: dict[str, dict[str, float]]
+    rate_by_place: list[dict[str, float]]
+    seconds_to_read_all: float
+    writes: dict[str, float]
+
+
+def derived_figures(drive: DriveModel) -> Derived:
     """Return random reads per second by queue depth, rates by place and the time to read the whole drive."""
     from zsim.drives.derived import rate_profile, seconds_to_read_all
     from zsim.engine.single_drive import iops_by_depth
@@ -266,7 +277,7 @@ def _writes(parameters: DriveParameters) -> dict[str, float]:
     return {}
 
 
-def derived_lines(drive: DriveModel, derived: dict[str, Any]) -> list[str]:
+def derived_lines(drive: DriveModel, derived: Derived) -> list[str]:
     """Return the derived figures in words."""
     from zsim.base.units import format_duration, format_rate
 
@@ -302,7 +313,7 @@ def _write_lines(writes: dict[str, float]) -> list[str]:
     return []
 
 
-def _observed_parts(drive: DriveModel, derived: dict[str, Any]) -> list[Any]:
+def _observed_parts(drive: DriveModel, derived: Derived) -> list[RenderableType]:
     """Return what was measured of the drive beside what the model gives."""
     if not drive.observed:
         return []
@@ -322,7 +333,7 @@ def _observed_parts(drive: DriveModel, derived: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _modelled(drive: DriveModel, derived: dict[str, Any]) -> dict[str, str]:
+def _modelled(drive: DriveModel, derived: Derived) -> dict[str, str]:
     """Return the model's own figures by the observation that each stands beside."""
     from zsim.drives.derived import random_service
 
@@ -351,7 +362,7 @@ def _sized(name: str, drive_size: str | None) -> DriveModel:
     return drive if drive_size is None else drive.with_capacity(parse_drive_size(drive_size, "--drive-size"))
 
 
-def _listed(drive: DriveModel) -> dict[str, Any]:
+def _listed(drive: DriveModel) -> dict[str, object]:
     return {
         "name": drive.name,
         "vendor": drive.vendor,
@@ -380,14 +391,14 @@ def _outer(drive: DriveModel) -> float:
     return drive.quantities[_rate_key(drive)].si
 
 
-def _entries(drive: DriveModel) -> dict[str, Any]:
+def _entries(drive: DriveModel) -> dict[str, object]:
     return {key: _entry(quantity) for key, quantity in drive.quantities.items()}
 
 
-def _observed(drive: DriveModel) -> dict[str, Any]:
+def _observed(drive: DriveModel) -> dict[str, object]:
     return {key: _entry(quantity) for key, quantity in drive.observed.items()}
 
 
-def _entry(quantity: Any) -> dict[str, Any]:
+def _entry(quantity: object) -> dict[str, object]:
     names = ("value", "unit", "kind", "source", "uncertainty", "note")
     return {name: getattr(quantity, name) for name in names}

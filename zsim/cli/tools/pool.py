@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.parsed import Parsed, number, numbers
 from zsim.cli.common import notice, print_json, show
 from zsim.cli.flags import scenario_from, scenario_options
 
@@ -29,7 +30,7 @@ def command() -> None:
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("--plot", metavar="FILE", help="Draw the population: FILE.svg, FILE.png or FILE.pdf.")
-def show_command(as_json: bool, plot: str | None, **given: Any) -> None:
+def show_command(as_json: bool, plot: str | None, **given: object) -> None:
     """Show where the blocks of a pool lie, and what that means for a resilver.
 
     The picture: address against birth, run lengths, holes, sizes, and how full each metaslab is.
@@ -76,7 +77,7 @@ def _populated(case: Case) -> AgedPool:
     return populate(case)
 
 
-def figures(pool: AgedPool, case: Case) -> dict[str, Any]:
+def figures(pool: AgedPool, case: Case) -> dict[str, object]:
     """Return what `zsim pool show` prints, as plain data in SI."""
     import math
     from dataclasses import asdict
@@ -112,7 +113,7 @@ def show_pool(pool: AgedPool, case: Case) -> None:
 
     data = figures(pool, case)
     rows = tuple(summary_rows(data))
-    holes = tuple(hole_rows(data["holes_by_power_of_two_from_4K"]))
+    holes = tuple(hole_rows([int(count) for count in numbers(data, "holes_by_power_of_two_from_4K")]))
     show(
         Group(
             Text(
@@ -127,11 +128,11 @@ def show_pool(pool: AgedPool, case: Case) -> None:
     )
 
 
-def summary_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
+def summary_rows(data: Parsed) -> list[tuple[str, str]]:
     """Return the table of figures."""
     from zsim.base.units import format_bytes
 
-    metadata = 1 - data["data_blocks"] / data["blocks"]
+    metadata = 1 - number(data, "data_blocks") / number(data, "blocks")
     return [
         ("FRAG", "not known to this release" if data["frag"] is None else f"{data['frag']:.0%}"),
         ("rounds of ageing", f"{data['rounds']:.1f}"),
@@ -139,8 +140,14 @@ def summary_rows(data: dict[str, Any]) -> list[tuple[str, str]]:
         ("share of metadata blocks", f"{metadata:.1%}"),
         ("mean run in file order", f"{data['run_blocks']:.1f} blocks"),
         ("in address order: next to the one before", f"{data['exact']:.0%}"),
-        ("  up to 512K further", f"{data['near']:.0%}, {format_bytes(round(data['near_gap']))} on average"),
-        ("  further than that", f"{data['far']:.1%}, {format_bytes(round(data['far_gap']))} on average"),
+        (
+            "  up to 512K further",
+            f"{data['near']:.0%}, {format_bytes(round(number(data, 'near_gap')))} on average",
+        ),
+        (
+            "  further than that",
+            f"{data['far']:.1%}, {format_bytes(round(number(data, 'far_gap')))} on average",
+        ),
         ("file order against address (rank correlation)", f"{data['traversal_order']:.2f}"),
         ("birth against address (rank correlation)", f"{data['birth_order']:.2f}"),
         ("mean position on the drives, 0 outer 1 inner", f"{data['position']:.2f}"),
@@ -160,13 +167,13 @@ def hole_rows(holes: list[int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def sentences(data: dict[str, Any]) -> list[str]:
+def sentences(data: Parsed) -> list[str]:
     """Say what the population means for a resilver."""
-    jumps = data["near"] + data["far"]
+    jumps = number(data, "near") + number(data, "far")
     lines = [
         f"\nA scan in address order (0.8 and later) passes over a gap at {jumps:.0%} of the blocks, nearly"
         f" all of them short; one in file order (to 0.7) seeks about once in {data['run_blocks']:.1f} blocks."
     ]
-    if data["run_blocks"] < 3:
+    if number(data, "run_blocks") < 3:
         lines.append("The files are scattered: a scan in file order is bound by seeks.")
     return lines

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from zsim.cli.common import notice, print_json, show, whole_number
 
 if TYPE_CHECKING:
-    from zsim.observe.traces.replay import Replay
+    from rich.console import RenderableType
+
+    from zsim.observe.traces.replay import Figures, Replay
 
 # Writes whose mean service differs by this factor between stretches of a trace are shown stretch by stretch.
 NOTABLE = 2.0
@@ -109,8 +111,8 @@ def show_replay(done: Replay, drive: str) -> None:
     figures = done.summary()
     names = ("mean", "p50", "p90", "p99", "p99.9", "max")
     rows = tuple(
-        (label, *(format_duration(figures[key][name]) for name in names))
-        for label, key in (("service", "service_s"), ("response", "response_s"))
+        (label, *(format_duration(times[name]) for name in names))
+        for label, times in (("service", figures["service_s"]), ("response", figures["response_s"]))
     )
     lines = (
         f"{figures['requests']:,} requests ({figures['reads']:,} reads, {figures['writes']:,} writes) "
@@ -123,7 +125,7 @@ def show_replay(done: Replay, drive: str) -> None:
     show(Group(*(Text(line) for line in lines), grid, *_as_it_went(figures)))
 
 
-def _as_it_went(figures: dict[str, Any]) -> list[Any]:
+def _as_it_went(figures: Figures) -> list[RenderableType]:
     """Return how the writes slowed down as more was written; nothing where they did not."""
     from rich.text import Text
 
@@ -145,7 +147,7 @@ def _as_it_went(figures: dict[str, Any]) -> list[Any]:
         for stretch in stretches
     )
     head = ("written so far", "writes", "service", "a second", "rate")
-    found: list[Any] = [
+    found: list[RenderableType] = [
         Text("\nWrites, as more is written", style="bold"),
         rich_table(Grid(head, rows, frozenset(range(5)))),
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.texts import nice_bytes, plain, whole
@@ -69,7 +68,7 @@ def _lsblk_json(text: str) -> Iterator[Identity]:
             yield from _lsblk_row({str(key).upper(): _text(value) for key, value in row.items()})
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(int(value))
     return str(value)[:300] if isinstance(value, str | int) else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from zsim.observe.devices.identity import Identity
 from zsim.observe.texts import plain, whole
@@ -100,8 +99,8 @@ def _smartctl_json(text: str) -> Iterator[Identity]:
     )
 
 
-def _inner(data: Mapping[str, Any], *keys: str) -> Any:
-    found: Any = data
+def _inner(data: Mapping[str, object], *keys: str) -> object:
+    found: object = data
     for key in keys:
         found = found.get(key) if isinstance(found, Mapping) else None
     return found

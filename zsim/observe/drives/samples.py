@@ -6,9 +6,9 @@ import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError, printable
+from zsim.base.parsed import number_of, table
 from zsim.base.reading import WRONG_VALUES, read_text
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
@@ -83,22 +83,28 @@ def _fio_json(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
 
 
 def _fio_job(
-    options: Mapping[str, Any], job: Mapping[str, Any], source: Path, capacity: int
+    options: Mapping[str, object], job: Mapping[str, object], source: Path, capacity: int
 ) -> Iterator[Measurement]:
     pattern = str(options.get("rw", options.get("readwrite", "")))
-    read = job["read"]
+    read = table(job, "read")
     field = f"{source.name}: {job.get('jobname', 'job')}"
     offset = _fio_size(options.get("offset", 0), capacity, f"{field}: offset")
     length = _fio_size(options.get("size", capacity), capacity, f"{field}: size")
     if not read.get("iops"):
         return
     if pattern in SEQUENTIAL:
-        yield _sequential(float(read.get("bw_bytes", 1024 * read["bw"])), offset, length, capacity, field)
+        yield _sequential(
+            number_of(read.get("bw_bytes", 1024 * number_of(read.get("bw"), "bw")), "bw_bytes"),
+            offset,
+            length,
+            capacity,
+            field,
+        )
     elif pattern in RANDOM:
         size = parse_bytes(str(options.get("bs", "4k")).split(",")[0], f"{field}: bs")
-        depth = int(options.get("iodepth", 1)) * int(options.get("numjobs", 1))
+        depth = int(str(options.get("iodepth", 1))) * int(str(options.get("numjobs", 1)))
         start, span = offset / capacity, min(length, capacity - offset) / capacity
-        yield Measurement("random", float(read["iops"]), start, span, size, depth)
+        yield Measurement("random", number_of(read.get("iops"), "iops"), start, span, size, depth)
 
 
 def _fio_log(text: str, source: Path, capacity: int) -> Iterator[Measurement]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from zsim.base.errors import InputError
 from zsim.base.units import parse_bytes
@@ -79,11 +79,11 @@ def _fio_json(text: str) -> Iterator[Benchmark]:
             yield from _fio_job(options, job)
 
 
-def _table(value: object) -> Mapping[str, Any]:
+def _table(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _fio_job(options: Mapping[str, Any], job: Mapping[str, Any]) -> Iterator[Benchmark]:
+def _fio_job(options: Mapping[str, object], job: Mapping[str, object]) -> Iterator[Benchmark]:
     pattern = str(options.get("rw") or options.get("readwrite") or "read")
     for side, access in KINDS.get(pattern, ()):
         result = _table(job.get(side))
@@ -107,7 +107,7 @@ def _scaled(value: float | None, unit: float) -> float | None:
     return None if value is None else value * unit
 
 
-def _depth(options: Mapping[str, Any]) -> int | None:
+def _depth(options: Mapping[str, object]) -> int | None:
     numbers = [str(options.get(key, "1")) for key in ("iodepth", "numjobs")]
     if not all(text.isdigit() and len(text) < 6 for text in numbers):
         return None

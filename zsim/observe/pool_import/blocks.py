@@ -87,7 +87,7 @@ def _find_stated_record(evidence: Evidence) -> None:
 
 
 def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:
-    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     limit = OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
     if sizes.recordsize > limit:
         evidence.notes.append(
@@ -121,7 +121,7 @@ def _find_frag(evidence: Evidence) -> None:
     frag, source = (listed.space.frag if listed is not None else None), "FRAG of zpool list"
     if frag is None and metaslabs is not None:
         frag, source = metaslabs.mean_fragmentation, "mean over the metaslabs of zdb -mm"
-    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     if frag is not None and release.fragmentation_table == "none":
         evidence.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
     elif frag is not None:

@@ -166,7 +166,7 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
     if not models:
         return
     chosen = _chosen(models)
-    old, old_size = evidence.value("drive"), evidence.named_size
+    old, old_size = evidence.text("drive"), evidence.named_size
     source = f"{chosen.name}: {_source(known)}"
     size = min((model.size for model in models if model.size), default=None)
     if size is not None and old_size is not None and size < old_size * (1 - SAME_SIZE):
@@ -230,10 +230,10 @@ def find_sizes(evidence: Evidence, size: int | None) -> int | None:
 
 def find_new_size(evidence: Evidence) -> None:
     """Note the capacity of the new drive where its name tells it and it is larger than the old ones."""
-    old = evidence.value("drive_size") or evidence.named_size
+    old = evidence.size("drive_size") or evidence.named_size
     size = evidence.new_named_size
-    new_drive = evidence.value("new_drive")
-    if size is None or old is None or evidence.value("new_drive_size") is not None:
+    new_drive = evidence.text("new_drive")
+    if size is None or old is None or evidence.size("new_drive_size") is not None:
         return
     if size > old * (1 + SAME_SIZE):
         evidence.find("new_drive_size", size, evidence.new_named_source)

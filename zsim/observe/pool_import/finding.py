@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
@@ -29,11 +28,11 @@ class Finding:
     """
 
     field: str
-    value: Any
+    value: object
     source: str
     inferred: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "field": self.field,
@@ -83,7 +82,17 @@ class Evidence:
         if value is not None:
             self.findings.setdefault(name, Finding(name, value, source, inferred))
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> object:
         """Return what was found for a field, or None."""
         found = self.findings.get(name)
         return found.value if found is not None else None
+
+    def text(self, name: str) -> str | None:
+        """Return what was found for a field that is a name, or None."""
+        found = self.value(name)
+        return found if isinstance(found, str) else None
+
+    def size(self, name: str) -> int | None:
+        """Return what was found for a field that is a size [bytes], or None."""
+        found = self.value(name)
+        return int(found) if isinstance(found, int | float) else None

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_files
+from zsim.base.parsed import number_of, tables
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Assumption
 from zsim.case.resolve import resolve
@@ -78,7 +78,7 @@ class ImportedPool:
         lines += [_comment(f"note: {note}") for note in self.notes]
         return "\n".join(lines) + "\n\n" + self.scenario.changed(named or {}).to_toml()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON; numbers in SI."""
         return {
             "pool": self.pool,
@@ -294,13 +294,17 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
 def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
     if found.field == "evidence":
-        return evidence_words(found.value)
+        return evidence_words(tables({"evidence": found.value}, "evidence"))
     if found.field in ("alloc", "drive_size", "new_drive_size", "recordsize", "memory"):
-        return _SIZES[found.field](found.value)
-    return format_fraction(found.value) if found.field in ("fill", "frag") else str(found.value)
+        return _SIZES[found.field](number_of(found.value, found.field))
+    return (
+        format_fraction(number_of(found.value, found.field))
+        if found.field in ("fill", "frag")
+        else str(found.value)
+    )
 
 
-def evidence_words(stated: Sequence[Mapping[str, Any]]) -> str:
+def evidence_words(stated: Sequence[Mapping[str, object]]) -> str:
     """Return how much of which kind there is, for a person."""
     kinds = {
         "finished": "finished scan", "running": "state of a running scan", "drive": "drive's activity",
@@ -355,7 +359,7 @@ def scan_words(scan: Scan) -> str:
     return ", ".join(parts)
 
 
-def scan_dict(scan: Scan) -> dict[str, Any]:
+def scan_dict(scan: Scan) -> dict[str, object]:
     """Return a scan as plain data: sizes in bytes, times in seconds."""
     values = {name: getattr(scan, name) for name in scan.__dataclass_fields__}
     values["at"] = scan.at.isoformat() if scan.at is not None else None

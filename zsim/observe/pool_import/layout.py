@@ -235,7 +235,7 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:
     """Tell whether drives of a capacity hold what is allocated."""
-    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     return alloc is None or alloc <= pool_size(Layout(tuple(tops.specs)), drive, release)
 
 
@@ -324,7 +324,7 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
     if target is None or target > drive * (1 + NOMINAL_WITHIN):
         return drive, False
     size = pool_size(
-        Layout(tuple(tops.specs)), target, load_release(evidence.value("release") or DEFAULT_RELEASE)
+        Layout(tuple(tops.specs)), target, load_release(evidence.text("release") or DEFAULT_RELEASE)
     )
     return (target, True) if rounded or abs(size - total) <= NOMINAL_WITHIN * total else (drive, False)
 
@@ -354,15 +354,15 @@ def _note_mixed(evidence: Evidence, tops: Tops) -> None:
 
 
 def _pool_size(evidence: Evidence, tops: Tops) -> int | None:
-    drive = evidence.value("drive_size")
-    release = load_release(evidence.value("release") or DEFAULT_RELEASE)
+    drive = evidence.size("drive_size")
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     return pool_size(Layout(tuple(tops.specs)), drive, release) if drive else None
 
 
 def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
     """Note a usual size that holds the data, where none is known and the default one does not."""
-    layout, release = Layout(tuple(tops.specs)), load_release(evidence.value("release") or DEFAULT_RELEASE)
-    if evidence.value("drive_size") or alloc <= pool_size(layout, DEFAULT_DRIVE_BYTES, release):
+    layout, release = Layout(tuple(tops.specs)), load_release(evidence.text("release") or DEFAULT_RELEASE)
+    if evidence.size("drive_size") or alloc <= pool_size(layout, DEFAULT_DRIVE_BYTES, release):
         return
     fits = (gb * 10**9 for gb in USUAL_GB if alloc <= FULLEST_GUESS * pool_size(layout, gb * 10**9, release))
     drive = next(fits, None)
@@ -376,7 +376,7 @@ def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
 
 def _find_new_size(evidence: Evidence) -> None:
     """Note the size of the drive that replaces, where an output shows it and it is larger."""
-    drive = evidence.value("drive_size")
+    drive = evidence.size("drive_size")
     tops = [vdev for vdev, _ in evidence.listed.vdevs] if evidence.listed is not None else []
     tops += list(evidence.status.vdevs) if evidence.status is not None else []
     new = [pair.children[-1].size for top in tops for pair in _pairs(top)]

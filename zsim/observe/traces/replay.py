@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,24 @@ from zsim.engine.single_drive import DriveRun, run_alone
 from zsim.observe.traces.trace import Trace
 
 PERCENTILES = (50, 90, 99, 99.9)
+
+
+class Figures(TypedDict):
+    """The figures of a run, times in seconds."""
+
+    requests: int
+    reads: int
+    writes: int
+    bytes: int
+    elapsed_s: float
+    requests_per_s: float
+    bytes_per_s: float
+    utilisation: float
+    sequential_share: float
+    service_s: dict[str, float]
+    response_s: dict[str, float]
+    cleaning_s: float
+    writes_by_amount: list[dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +74,7 @@ class Replay:
         ends = self.trace.offset[:-1] + self.trace.length[:-1]
         return float(np.mean(self.trace.offset[1:] == ends)) if len(self.trace) > 1 else 0.0
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Figures:
         """Return the figures of the run, times in seconds, as ``zsim replay --json`` prints them."""
         return {
             "requests": len(self.trace),
@@ -105,7 +124,7 @@ class Replay:
             first = end
         return found
 
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> Mapping[str, NDArray[np.generic]]:
         """Return what became of every request, in order of arrival."""
         return {
             "arrival_s": self.run.arrival,
@@ -174,7 +193,7 @@ def check_output(path: str | Path) -> None:
         _pyarrow()
 
 
-def _csv(columns: Mapping[str, NDArray[Any]]) -> bytes:
+def _csv(columns: Mapping[str, NDArray[np.generic]]) -> bytes:
     stream = StringIO()
     stream.write(",".join(columns) + "\n")
     for row in zip(*(column.tolist() for column in columns.values()), strict=True):
@@ -182,14 +201,14 @@ def _csv(columns: Mapping[str, NDArray[Any]]) -> bytes:
     return stream.getvalue().encode()
 
 
-def _parquet(columns: Mapping[str, NDArray[Any]]) -> bytes:
+def _parquet(columns: Mapping[str, NDArray[np.generic]]) -> bytes:
     arrow, parquet = _pyarrow()
     stream = BytesIO()
     parquet.write_table(arrow.table(dict(columns)), stream)
     return stream.getvalue()
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
     """Return the modules of pyarrow, which is an optional dependency."""
     try:
         arrow = importlib.import_module("pyarrow")

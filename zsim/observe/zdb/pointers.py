@@ -11,13 +11,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from types import ModuleType, TracebackType
+from typing import IO, TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema
+    from pyarrow.parquet import ParquetWriter
 
 CHUNK = 4 << 20
 LONGEST_LINE = 64 << 10
@@ -174,7 +178,7 @@ class _Summing:
 
     def __init__(self) -> None:
         # numba is needed here and nowhere else in this room: reading a short status must not wait for it.
-        self.kernel: Any = importlib.import_module("zsim.observe.zdb.pointer_kernel")
+        self.kernel = importlib.import_module("zsim.observe.zdb.pointer_kernel")
         self.summary = PointerSummary()
         self.counts = np.zeros(4, dtype=np.int64)
         self.others = np.zeros((OTHER_LINES, 2), dtype=np.int64)
@@ -251,7 +255,7 @@ def _counted(places: NDArray[np.int64], like: NDArray[np.int64]) -> NDArray[np.i
 
 
 @functools.cache
-def require_pyarrow() -> tuple[Any, Any]:
+def require_pyarrow() -> tuple[ModuleType, ModuleType]:
     """Return the modules of pyarrow.
 
     Raises
@@ -282,12 +286,11 @@ class PointerTable:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._waiting: list[Any] = []
+        self._waiting: list[RecordBatch] = []
         self._rows = 0
         self._temporary = ""
-        self._arrow: Any = None
-        self._schema: Any = None
-        self._writer: Any = None
+        self._schema: Schema | None = None
+        self._writer: ParquetWriter | None = None
         self._facts: dict[str, str] = {}
 
     @property
@@ -335,9 +338,9 @@ class PointerTable:
             self._flush()
 
     def _open(self) -> None:
-        self._arrow, parquet = require_pyarrow()
-        types = [(name, self._arrow.from_numpy_dtype(kind)) for name, _, kind in _table_fields()]
-        self._schema = self._arrow.schema(types)
+        arrow, parquet = require_pyarrow()
+        types = [(name, arrow.from_numpy_dtype(kind)) for name, _, kind in _table_fields()]
+        self._schema = arrow.schema(types)
         handle, self._temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         os.close(handle)
         self._writer = parquet.ParquetWriter(
@@ -345,22 +348,24 @@ class PointerTable:
         )
 
     def _flush(self) -> None:
-        if self._waiting:
-            self._writer.write_table(self._arrow.Table.from_batches(self._waiting, self._schema))
+        if self._waiting and self._writer is not None:
+            arrow, _ = require_pyarrow()
+            self._writer.write_table(arrow.Table.from_batches(self._waiting, self._schema))
         self._waiting, self._rows = [], 0
 
-    def _batch(self, rows: NDArray[np.int64]) -> Any:
+    def _batch(self, rows: NDArray[np.int64]) -> RecordBatch:
+        arrow, _ = require_pyarrow()
         columns = []
         for name, place, kind in _table_fields():
             values = rows[:, place]
             column = values == METADATA if name == "is_metadata" else values.astype(kind)
-            columns.append(self._arrow.array(column))
-        return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
+            columns.append(arrow.array(column))
+        return arrow.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
 def _table_fields() -> list[tuple[str, int, type]]:
     """Return name, column of the kernel and type of each column of the file."""
-    names: Any = importlib.import_module("zsim.observe.zdb.pointer_kernel")
+    names = importlib.import_module("zsim.observe.zdb.pointer_kernel")
     fields: list[tuple[str, int, type]] = [
         ("objset", names.OBJSET, np.int64), ("object", names.OBJECT, np.int64),
         ("level", names.LEVEL, np.int16), ("offset", names.OFFSET, np.int64),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from zsim.observe.texts import nice_bytes, percentage, plain
 from zsim.observe.zpool.listing import PoolList, Space
@@ -40,7 +39,7 @@ def read_list_json(text: str, name: str = "zpool list -j") -> Iterator[PoolList]
             yield from _pool(plain(str(pool.get("name") or key), 256), pool)
 
 
-def _pool(name: str, pool: Mapping[str, Any]) -> Iterator[PoolList]:
+def _pool(name: str, pool: Mapping[str, object]) -> Iterator[PoolList]:
     space, exact = _space(pool)
     if space.size is None or space.alloc is None:
         return
@@ -51,7 +50,7 @@ def _pool(name: str, pool: Mapping[str, Any]) -> Iterator[PoolList]:
     yield PoolList(name, space, tuple(vdevs), (), exact, frozenset(_COLUMNS))
 
 
-def _table(value: object) -> Mapping[str, Any]:
+def _table(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
@@ -68,7 +67,7 @@ def _children(table: object) -> list[tuple[Vdev, Space]]:
     return found
 
 
-def _space(row: Mapping[str, Any]) -> tuple[Space, bool]:
+def _space(row: Mapping[str, object]) -> tuple[Space, bool]:
     """Return the space of a pool or vdev, and whether it is exact."""
     values = {**_table(row.get("properties")), **{key: row[key] for key in row if key != "vdevs"}}
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.observe.texts import moment, nice_bytes, plain, whole
@@ -77,7 +76,7 @@ def _children(table: object, depth: int) -> tuple[Vdev, ...]:
     return tuple(_vdev(str(key), each, depth) for key, each in table.items() if isinstance(each, Mapping))
 
 
-def _vdev(key: str, data: Mapping[str, Any], depth: int) -> Vdev:
+def _vdev(key: str, data: Mapping[str, object], depth: int) -> Vdev:
     """Return a vdev; the class of a top-level one is handed on as its note."""
     kind = _text(data.get("vdev_type"))
     vdev = named_vdev(_text(data.get("name")) or key, _text(data.get("state")))
@@ -108,7 +107,7 @@ def _unflattened(table: object) -> object:
     return {key: row for key, row in rows.items() if key not in parents}
 
 
-def _scan(data: Mapping[str, Any]) -> Scan | None:
+def _scan(data: Mapping[str, object]) -> Scan | None:
     function, state = _FUNCTIONS.get(_text(data.get("function"))), _STATES.get(_text(data.get("state")))
     if function is None or state is None:
         return None

@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import Column, S
 from zsim.base.errors import InputError
 from zsim.base.reading import content_mark
 from zsim.base.units import format_bytes
@@ -34,6 +35,9 @@ from zsim.pool.measured.windows import (
 )
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.vdevs.arrays import fits_on
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 I64 = NDArray[np.int64]
 Order = Literal["address", "traversal"]
@@ -277,7 +281,7 @@ class _Parquet:
             ) from error
         self.damaged = (importlib.import_module("pyarrow").ArrowException, OSError, ValueError)
         try:
-            self.file: Any = module.ParquetFile(path)
+            self.file: ParquetFile = module.ParquetFile(path)
         except self.damaged as error:
             raise self._refusal("the file is damaged") from error
         missing = [name for name in COLUMNS if name not in self.file.schema_arrow.names]
@@ -321,21 +325,28 @@ class _Parquet:
         """Return a table without rows."""
         return self._table({name: np.zeros(0, dtype=np.int64) for name in COLUMNS}, 0)
 
-    def _table(self, values: dict[str, Any], count: int) -> BlockTable:
-        def whole(name: str, kind: Any = np.int64) -> Any:
+    def _table(self, values: dict[str, Column], count: int) -> BlockTable:
+        def whole(name: str, kind: type[S]) -> NDArray[S]:
             return values[name].astype(kind) if name in values else np.zeros(count, dtype=kind)
 
-        def copies(part: str, kind: Any) -> Any:
+        def copies(part: str, kind: type[S]) -> NDArray[S]:
             return np.stack([whole(f"{part}_{copy}", kind) for copy in range(MAX_DVAS)], axis=1)
 
-        lsize = whole("lsize")
+        lsize = whole("lsize", np.int64)
         table = BlockTable(
-            objset=whole("objset"), object=whole("object"), level=whole("level", np.int16),
-            blkid=whole("offset") // np.maximum(lsize, 1), is_metadata=whole("is_metadata", np.bool_),
-            birth=whole("birth"), psize=whole("psize"), lsize=lsize, dva_count=whole("dva_count", np.int16),
-            dva_vdev=copies("dva_vdev", np.int32), dva_offset=copies("dva_offset", np.int64),
+            objset=whole("objset", np.int64),
+            object=whole("object", np.int64),
+            level=whole("level", np.int16),
+            blkid=whole("offset", np.int64) // np.maximum(lsize, 1),
+            is_metadata=whole("is_metadata", np.bool_),
+            birth=whole("birth", np.int64),
+            psize=whole("psize", np.int64),
+            lsize=lsize,
+            dva_count=whole("dva_count", np.int16),
+            dva_vdev=copies("dva_vdev", np.int32),
+            dva_offset=copies("dva_offset", np.int64),
             dva_asize=copies("dva_asize", np.int64),
-        )  # fmt: skip
+        )
         return table if self.numbers is None else _renumbered(table, self.numbers)
 
 

@@ -13,12 +13,12 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError, printable
+from zsim.base.parsed import number, numbers, whole
 from zsim.base.reading import opened
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
@@ -197,7 +197,7 @@ def in_classes(layout: Layout, special: Sequence[int]) -> Layout:
     )
 
 
-def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
+def recipe_from_config(config: Mapping[str, object]) -> PoolRecipe:
     """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release.
 
     Nothing measured on the pool goes in.  The generator of those pools (its description is part of the data):
@@ -226,30 +226,36 @@ def recipe_from_config(config: Mapping[str, Any]) -> PoolRecipe:
         raise InputError("config", None, f"pool has no field {error}") from error
 
 
-def _bench_recipe(pool: Mapping[str, Any], release: ReleaseProfile) -> PoolRecipe:
+def _whole(pool: Mapping[str, object], name: str, otherwise: int) -> int:
+    return otherwise if pool.get(name) is None else whole(pool, name)
+
+
+def _bench_recipe(pool: Mapping[str, object], release: ReleaseProfile) -> PoolRecipe:
     # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
     plain = version_of(release) < (0, 8)
-    layout = in_classes(Layout.parse(str(pool["layout"])), pool.get("special_vdevs") or ())
+    layout = in_classes(
+        Layout.parse(str(pool["layout"])), [int(each) for each in numbers(pool, "special_vdevs")]
+    )
     vdevs, style = pool_of(
         layout,
-        int(pool["leafmb"]) << 20,
+        whole(pool, "leafmb") << 20,
         release,
-        int(pool["ashift"]),
+        whole(pool, "ashift"),
         spacemap_histogram=not plain,
     )
-    mean = int(pool.get("filekb", 16384)) << 10
+    mean = _whole(pool, "filekb", 16384) << 10
     return PoolRecipe(
-        vdevs=vdevs * int(pool.get("ntop", 1)),
+        vdevs=vdevs * _whole(pool, "ntop", 1),
         style=style,
         records=_bench_records(pool),
         files=FileSizes("uniform", mean, mean // 4, mean * 7 // 4),
         steps=_bench_steps(pool),
-        datasets=int(pool.get("nfs", 1)),
-        txg_bytes=int(pool.get("txgmb", 16)) << 20,
+        datasets=_whole(pool, "nfs", 1),
+        txg_bytes=_whole(pool, "txgmb", 16) << 20,
         txg_step=3,
         metadata=BENCH_LZJB if plain else BENCH_LZ4,
         issue=_bench_issue(version_of(release), layout),
-        small_blocks=small_blocks(release, int(pool.get("ssb") or 0)),
+        small_blocks=small_blocks(release, _whole(pool, "ssb", 0)),
     )
 
 
@@ -281,23 +287,23 @@ BENCH_LZJB = MetadataSizes(
 )
 
 
-def _bench_records(pool: Mapping[str, Any]) -> tuple[RecordClass, ...]:
-    first = RecordClass(int(pool["rec"]) << 10)
+def _bench_records(pool: Mapping[str, object]) -> tuple[RecordClass, ...]:
+    first = RecordClass(whole(pool, "rec") << 10)
     if not pool.get("mixrec"):
         return (first,)
-    return first, RecordClass(int(pool["mixrec"]) << 10, size_factor=0.25)
+    return first, RecordClass(whole(pool, "mixrec") << 10, size_factor=0.25)
 
 
-def _bench_steps(pool: Mapping[str, Any]) -> tuple[Step, ...]:
-    fill = Fill(float(pool["fill"]))
+def _bench_steps(pool: Mapping[str, object]) -> tuple[Step, ...]:
+    fill = Fill(number(pool, "fill"))
     steps: list[Step] = [fill]
     if pool.get("later"):
         count = len(Layout.parse(str(pool["layout"])).vdevs)
         added = len(Layout.parse(str(pool["later"])).vdevs)
-        steps = [Fill(float(pool["fill1"])), *(AddVdev(count - added + k) for k in range(added)), fill]
+        steps = [Fill(number(pool, "fill1")), *(AddVdev(count - added + k) for k in range(added)), fill]
     if pool["pattern"] == "aged":
-        for number in range(int(pool["rounds"])):
-            if number < int(pool.get("snaps", 0)):
+        for round_ in range(whole(pool, "rounds")):
+            if round_ < _whole(pool, "snaps", 0):
                 steps.append(Snapshot())
-            steps += [Overwrite(float(pool["owfrac"]), by_file=True), Remove(float(pool["freefrac"])), fill]
+            steps += [Overwrite(number(pool, "owfrac"), by_file=True), Remove(number(pool, "freefrac")), fill]
     return tuple(steps)

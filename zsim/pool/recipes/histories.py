@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
@@ -135,7 +135,7 @@ def _load(name: str, _state: str) -> History:
         return _history(model_data.load_toml(path), path)
 
 
-def _history(data: Mapping[str, Any], path: Path) -> History:
+def _history(data: Mapping[str, object], path: Path) -> History:
     ageing = {key: _number(data, f"ageing.{key}", path, unit) for key, unit in _AGEING.items()}
     shortest, longest = _numbers(data, "ageing.run", path, "records", 2)
     return History(
@@ -162,31 +162,31 @@ def history_names() -> tuple[str, ...]:
     return model_data.names("histories")
 
 
-def _number(data: Mapping[str, Any], dotted: str, path: Path, unit: str) -> float:
-    value: Any = model_data.quantity_of(data, dotted, path, unit).value
-    if isinstance(value, list) or not 0 <= value < 2**62:
+def _number(data: Mapping[str, object], dotted: str, path: Path, unit: str) -> float:
+    value: object = model_data.quantity_of(data, dotted, path, unit).value
+    if not isinstance(value, int | float) or not 0 <= value < 2**62:
         raise InputError(f"{path.name}: {dotted}", value, "a single number from 0 is needed here", "")
     return float(value)
 
 
 def _numbers(
-    data: Mapping[str, Any], dotted: str, path: Path, unit: str, count: int | None = None
+    data: Mapping[str, object], dotted: str, path: Path, unit: str, count: int | None = None
 ) -> list[float]:
-    values: Any = model_data.quantity_of(data, dotted, path, unit).value
+    values: object = model_data.quantity_of(data, dotted, path, unit).value
     if not isinstance(values, list) or (count is not None and len(values) != count) or min(values) < 0:
         wanted = f"a list of {count} numbers" if count else "a list of numbers"
         raise InputError(f"{path.name}: {dotted}", values, f"{wanted} from 0 is needed here", "")
     return [float(value) for value in values]
 
 
-def _records(data: Mapping[str, Any], path: Path) -> tuple[RecordClass, ...]:
+def _records(data: Mapping[str, object], path: Path) -> tuple[RecordClass, ...]:
     kinds = data.get("records")
     if not isinstance(kinds, list) or not kinds:
         raise InputError(f"{path.name}: records", kinds, "a history has one or more [[records]]", "add one")
     return tuple(_record(kind, path) for kind in kinds)
 
 
-def _record(kind: Mapping[str, Any], path: Path) -> RecordClass:
+def _record(kind: Mapping[str, object], path: Path) -> RecordClass:
     recordsize = int(_number(kind, "recordsize", path, "bytes"))
     if not 512 <= recordsize <= 16 << 20 or recordsize & (recordsize - 1):
         allowed = "a record size is a power of two from 512 to 16M"
@@ -203,8 +203,8 @@ def _record(kind: Mapping[str, Any], path: Path) -> RecordClass:
     )
 
 
-def _files(data: Mapping[str, Any], path: Path) -> FileSizes:
-    shape: Any = model_data.text_of(data, "files.shape", path, SHAPES)
+def _files(data: Mapping[str, object], path: Path) -> FileSizes:
+    shape = cast("FileShape", model_data.text_of(data, "files.shape", path, SHAPES))
     size = {key: int(_number(data, f"files.{key}", path, "bytes")) for key in ("mean", "low", "high")}
     sigma = _number(data, "files.sigma", path, "1")
     if not 0 < size["low"] <= size["mean"] <= size["high"]:

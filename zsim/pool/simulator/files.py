@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +96,7 @@ def _piece_bytes(recipe: PoolRecipe) -> I64:
     return np.minimum(np.maximum(shares, least), max(recipe.piece_bytes, 1))
 
 
-def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[Any]) -> tuple[I64, I64]:
+def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[np.int64]) -> tuple[I64, I64]:
     """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
     recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
     single = size < recordsize

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.arrays import checked
+from zsim.base.arrays import Rows, checked
 from zsim.base.constants import constant
 from zsim.base.errors import ZsimError
 from zsim.base.pages import sparse_table
@@ -192,7 +191,7 @@ def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, record
     memory.marks = np.zeros(LOG_SLOTS, dtype=np.int64)
 
 
-def _rules(style: AllocatorStyle, vdevs: int) -> Any:
+def _rules(style: AllocatorStyle, vdevs: int) -> Rows:
     rules = np.zeros(1, dtype=RULES)
     rules["segment_weight"] = style.segment_weight
     rules["lba_weight"] = style.lba_weight
@@ -216,7 +215,7 @@ def _rules(style: AllocatorStyle, vdevs: int) -> Any:
     return rules
 
 
-def _vdev_records(recipe: PoolRecipe) -> Any:
+def _vdev_records(recipe: PoolRecipe) -> Rows:
     vdevs = np.zeros(len(recipe.vdevs), dtype=VDEV)
     later = {step.vdev for step in recipe.steps if isinstance(step, AddVdev)}
     for k, (row, vdev) in enumerate(zip(vdevs, recipe.vdevs, strict=True)):
@@ -260,7 +259,7 @@ def _lay_out_trees(memory: HistoryMemory, recipe: PoolRecipe, files: Files, seed
     memory.snapshots = np.zeros(len(recipe.steps) + 1, dtype=np.int64)
 
 
-def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Any:
+def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     metadata = recipe.metadata
     now = np.zeros(1, dtype=NOW)
     now["random"] = seed * 0x5851F42D4C957F2D + 0x14057B7EF767814F & (1 << 64) - 1
@@ -322,7 +321,7 @@ def _ratio_tables(records: Sequence[RecordClass]) -> tuple[NDArray[np.float64], 
     return values, cumulated
 
 
-def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
+def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Rows, int]:
     """Return the FILE records and the number of slots they take: data, then each level of indirect blocks."""
     records = np.zeros(len(files), dtype=FILE)
     width = files.records.copy()
@@ -347,7 +346,7 @@ def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Any, int]:
     return records, int(total.sum())
 
 
-def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Any, int]:
+def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Rows, int]:
     levels = meta_dnode_levels(metadata.pointers)
     last = int(files.item.max()) if len(files) else 0
     widths = [last // DNODES_PER_BLOCK + 1]
@@ -436,7 +435,7 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory) -> BlockTable:
     )
 
 
-def _rows(memory: HistoryMemory, datasets: int) -> tuple[Any, I64]:
+def _rows(memory: HistoryMemory, datasets: int) -> tuple[Rows, I64]:
     """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
     names = np.zeros(len(memory.slots), dtype=rows.NAME)
     names["order"] = -1
@@ -459,7 +458,7 @@ def _rows(memory: HistoryMemory, datasets: int) -> tuple[Any, I64]:
     return names, both[np.lexsort((names["order"][slot], objset))]
 
 
-def _objsets(memory: HistoryMemory, dataset: NDArray[np.int64], birth: NDArray[Any]) -> I64:
+def _objsets(memory: HistoryMemory, dataset: NDArray[np.int64], birth: NDArray[np.generic]) -> I64:
     """Return the objset a block is visited in: the oldest snapshot that holds it, else the live dataset."""
     count = int(memory.now[0]["snapshots"])
     head = np.where(dataset < 0, 0, FIRST_OBJSET + dataset).astype(np.int64)
