@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from zsim.base import kernel_cache
-from zsim.base.kernel_cache import KernelCache, meaning_hash, objection_to, package_sources
+from zsim.base.machine import kernel_cache
+from zsim.base.machine.kernel_cache import KernelCache, meaning_hash, objection_to, package_sources
 
 PROGRAM = """
 from zsim.vdevs import raidz

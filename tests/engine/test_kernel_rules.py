@@ -12,7 +12,8 @@ import zsim
 from zsim.base.jit import OPTIONS
 
 PACKAGE = Path(zsim.__file__).parent
-DOOR = PACKAGE / "base" / "compiler.py"
+DOOR = PACKAGE / "base" / "machine" / "compiler.py"
+MACHINE_CODE = PACKAGE / "base" / "machine" / "code.py"
 BEFORE_IT = PACKAGE / "base" / "jit.py"
 LONGEST_KERNEL = 120
 # What a module may take from numba itself: how to see an address as an array.
@@ -25,7 +26,7 @@ MUTABLE_MAKERS = {
 MODULES = {
     path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text())
     for path in sorted(PACKAGE.rglob("*.py"))
-    if path not in (DOOR, BEFORE_IT) and "_data" not in path.parts
+    if path not in (DOOR, MACHINE_CODE, BEFORE_IT) and "_data" not in path.parts
 }
 
 

@@ -17,13 +17,13 @@ from .strategies import Scenario, scenarios
 CALLED = ("advance", "submit_group", "flush_caches", "start_clients")
 
 
-@pytest.mark.skipif(not hasattr(kernel.advance, "compiled"), reason="numba is switched off")
+@pytest.mark.skipif(not hasattr(kernel.advance, "native"), reason="numba is switched off")
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_calls_find_what_was_compiled_ahead(scenario: Scenario) -> None:
     warm.compile_kernels()
     play(build(CompiledPlane, scenario), scenario)
-    found = {name: len(getattr(kernel, name).compiled.overloads) for name in CALLED}
+    found = {name: len(getattr(kernel, name)._native) for name in CALLED}
     assert found == dict.fromkeys(CALLED, 1)
 
 

@@ -37,8 +37,8 @@ def test_provenance_needs_no_compiled_code() -> None:
 
 
 def test_provenance_hashes_the_rooms_that_are_compiled() -> None:
-    from zsim.base import kernel_cache
     from zsim.base import provenance as module
+    from zsim.base.machine import kernel_cache
 
     modules = kernel_cache.kernel_modules(kernel_cache.package_sources())
     rooms = {name.split(".")[1] for name in modules if "." in name}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import importlib.metadata
 import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """Version of the form in which predictions are written."""
 
+FIELD = "Version:"
+"""Of the metadata of a distribution."""
 PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "simpy", "pydantic")
 KERNEL_ROOMS = ("drives", "vdevs", "pool", "scan", "engine")
@@ -78,12 +80,22 @@ def file_hash(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@functools.cache
 def version(distribution: str) -> str | None:
-    """Return the version of an installed distribution without importing it; None when it is not installed."""
+    """Return the version of an installed distribution; None when it is not installed.
+
+    The field alone is read: to parse all of the metadata of a few libraries, licences included, takes as long
+    as some of the simulations.
+    """
+    import importlib.metadata  # noqa: PLC0415 -- it loads archives and mail
+
     try:
-        return importlib.metadata.version(distribution)
+        text = importlib.metadata.distribution(distribution).read_text("METADATA") or ""
     except importlib.metadata.PackageNotFoundError:
         return None
+    fields = text.partition("\n\n")[0].splitlines()
+    found = next((line for line in fields if line.startswith(FIELD)), None)
+    return importlib.metadata.version(distribution) if found is None else found[len(FIELD) :].strip()
 
 
 def kernel_text_hash() -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.vdevs import kind
+from zsim.vdevs.dispatch import pieces_of_blocks
 
 Cursor = tuple[int, int]
 SYNC_READ_CLASS, SYNC_WRITE_CLASS, ASYNC_WRITE_CLASS = 0, 1, 3
@@ -101,8 +102,8 @@ class SyncWrites:
         self.writer = model.writer
         self._written_until = self._owed = 0.0
         self._count = 0
-        self._holes: dict[tuple[int, int, int], list[tuple[int, int, int, int, int]]] = {}
-        self._passes: dict[tuple[int, int, tuple[Cursor, ...]], NDArray[np.int64]] = {}
+        self._leaves: dict[int, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._rounds: dict[tuple[Cursor, ...], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
         self._label_rows = self._labels()
 
     def data_rows(self, now: float) -> NDArray[np.int64]:
@@ -124,13 +125,11 @@ class SyncWrites:
             self._owed = 0.0
         else:
             self._owed -= records * writer.record_bytes
-        rows: list[tuple[int, int, int, int, int]] = []
         vdev, offset = self.data_cursor
-        for _ in range(records):
-            rows.extend(self._block_rows(vdev, offset, writer.record_bytes))
-            offset += asize_of(self.model.vdevs[vdev], writer.record_bytes)
-        self.data_cursor = vdev, offset
-        return np.array(rows, np.int64).reshape(-1, 5)
+        taken = asize_of(self.model.vdevs[vdev], writer.record_bytes)
+        self.data_cursor = vdev, offset + records * taken
+        places = offset + taken * np.arange(records, dtype=np.int64)
+        return self._block_rows(vdev, places, writer.record_bytes)[1]
 
     def set_writer(self, rate: float, now: float) -> None:
         """Let the writer write `rate` bytes a second from `now` on, in seconds since the scan started."""
@@ -149,29 +148,33 @@ class SyncWrites:
 
     def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
         """Return the child writes of `blocks` MOS blocks, a copy at each cursor, shape (n, 5)."""
-        key = (self._count % self.rules.region_blocks, blocks, tuple(cursors))
-        if key not in self._passes:
-            self._passes[key] = self._pass(blocks, cursors)
+        key = tuple(cursors)
+        if key not in self._rounds:
+            self._rounds[key] = self._round(key)
+        rows, begins = self._rounds[key]
+        period, first = len(begins) - 1, self._count + 1
         self._count += blocks
-        return self._passes[key]
+        turns, low, last = blocks // period, first % period, (first + blocks) % period
+        if low <= last:
+            return np.concatenate([rows] * turns + [rows[begins[low] : begins[last]]])
+        return np.concatenate([rows[begins[low] :], *([rows] * turns), rows[: begins[last]]])
 
-    def _pass(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
-        """Return the writes of a pass; the holes come round again, and with them these rows."""
-        rows: list[tuple[int, int, int, int, int]] = []
-        for number in range(self._count + 1, self._count + blocks + 1):
-            run, place = divmod(number, HOLE_BLOCKS)
-            hole = (run * HOLE_STRIDE % (self.rules.region_blocks // HOLE_BLOCKS)) * HOLE_BLOCKS + place
-            for vdev, offset in cursors:
-                rows.extend(self._hole_rows(vdev, offset, hole))
-        return np.array(rows, np.int64).reshape(-1, 5)
-
-    def _hole_rows(self, vdev: int, offset: int, hole: int) -> list[tuple[int, int, int, int, int]]:
-        """Return the writes of one MOS block in a hole behind a cursor; there are a few hundred of these."""
-        key, size = (vdev, offset, hole), self.rules.block_bytes
-        if key not in self._holes:
-            place = offset + hole * asize_of(self.model.vdevs[vdev], size)
-            self._holes[key] = self._block_rows(vdev, place, size)
-        return self._holes[key]
+    def _round(self, cursors: Sequence[Cursor]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the writes of blocks from number 0 until the holes come round again; where each begins."""
+        runs = self.rules.region_blocks // HOLE_BLOCKS
+        run, place = np.divmod(np.arange(runs * HOLE_BLOCKS), HOLE_BLOCKS)
+        holes = (run * HOLE_STRIDE % runs) * HOLE_BLOCKS + place
+        blocks, rows = [], []
+        for vdev, begin in cursors:
+            places = begin + holes * asize_of(self.model.vdevs[vdev], self.rules.block_bytes)
+            block, found = self._block_rows(vdev, places, self.rules.block_bytes)
+            blocks.append(block)
+            rows.append(found)
+        number = np.concatenate(blocks)
+        # Block by block; of each the copies in the order of the cursors.
+        order = np.argsort(number, kind="stable")
+        begins = np.searchsorted(number[order], np.arange(len(holes) + 1))
+        return np.concatenate(rows)[order], begins
 
     def space_map_reads(self) -> list[NDArray[np.int64]]:
         """Return the space-map reads of the first txg, each to be done before the next, shape (1, 5)."""
@@ -212,10 +215,28 @@ class SyncWrites:
                 rows.append((leaf, SYNC_WRITE_CLASS, 1, place, self._uberblock_bytes()))
         return np.array(rows, np.int64).reshape(-1, 5)
 
-    def _block_rows(self, number: int, offset: int, size: int) -> list[tuple[int, int, int, int, int]]:
+    def _block_rows(
+        self, number: int, offsets: NDArray[np.int64], size: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the writes of blocks, shape (n, 5), and of which block each is, shape (n,)."""
         vdev = self.model.vdevs[number]
-        return [
-            (leaf, ASYNC_WRITE_CLASS, 1, place, length)
-            for child, place, length in kind.pieces_of(vdev, offset, size, vdev.ashift)
-            for leaf in vdev.written(child)
-        ]
+        pieces = pieces_of_blocks(vdev, vdev.ashift, offsets, size)
+        leaves, first, count = self._written(number)
+        child = pieces[:, 1]
+        row = np.repeat(np.arange(len(pieces)), count[child])
+        begins = np.cumsum(count[child]) - count[child]
+        rows = np.empty((len(row), 5), np.int64)
+        rows[:, 0] = leaves[np.arange(len(row)) + (first[child] - begins)[row]]
+        rows[:, 1], rows[:, 2] = ASYNC_WRITE_CLASS, 1
+        rows[:, 3:] = pieces[row, 2:]
+        return pieces[row, 0], rows
+
+    def _written(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the leaves that new blocks go to, child after child; of each its first and how many."""
+        if number not in self._leaves:
+            vdev = self.model.vdevs[number]
+            every = [list(vdev.written(child)) for child in range(vdev.children)]
+            count = np.array([len(each) for each in every], np.int64)
+            leaves = np.array([leaf for each in every for leaf in each], np.int64)
+            self._leaves[number] = leaves, np.cumsum(count) - count, count
+        return self._leaves[number]

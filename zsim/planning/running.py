@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from zsim.base.errors import InputError, ZsimError
-from zsim.base.kernel_cache import WORKER
+from zsim.base.machine.kernel_cache import WORKER
 from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.scenario.model import Scenario
 

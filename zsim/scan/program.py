@@ -195,30 +195,37 @@ def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int)
     return drawn
 
 
-@njit
 def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.int64]:
-    ranks = np.empty(len(objects), np.int64)
-    for row in range(len(objects)):
-        if levels[row] == LEVEL_OBJSET:
-            ranks[row] = RANK_OBJSET
-        elif objects[row] == 0:
-            ranks[row] = RANK_META_DNODE + levels[row]
-        else:
-            ranks[row] = levels[row]
+    """Return how high each block stands in the tree: a block is below the next that stands higher."""
+    ranks = levels.astype(np.int64)
+    ranks[objects == 0] += RANK_META_DNODE
+    ranks[levels == LEVEL_OBJSET] = RANK_OBJSET
     return ranks
 
 
-@njit
 def metadata_tree(
     ranks: NDArray[np.int64], traversed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return for every row its first traversed child, next traversed sibling and parent (-1: none)."""
     count = len(ranks)
-    parents = np.full(count, -1, np.int64)
-    first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    last_child = np.full(count, -1, np.int64)
-    stack, depth = np.empty(count + 1, np.int64), 0
-    for row in range(count):
+    first, following, parents, last_child = (np.full(count, -1, np.int64) for _ in range(4))
+    _grow_tree(ranks, traversed, first, following, parents, last_child, np.empty(count + 1, np.int64))
+    return first, following, parents
+
+
+@njit
+def _grow_tree(
+    ranks: NDArray[np.int64],
+    traversed: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    following: NDArray[np.int64],
+    parents: NDArray[np.int64],
+    last_child: NDArray[np.int64],
+    stack: NDArray[np.int64],
+) -> None:
+    """Write down the tree; all but the first two arguments are filled."""
+    depth = 0
+    for row in range(len(ranks)):
         while depth > 0 and ranks[stack[depth - 1]] <= ranks[row]:
             depth -= 1
         parents[row] = stack[depth - 1] if depth > 0 else -1
@@ -233,17 +240,20 @@ def metadata_tree(
             last_child[parent] = row
         stack[depth] = row
         depth += 1
-    return first, following, parents
 
 
-@njit
 def wanted_above(parents: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return for every row the nearest block above it that needs I/O (-1: none); parents come first."""
     above = np.empty(len(parents), np.int64)
+    _look_up(parents, wanted, above)
+    return above
+
+
+@njit
+def _look_up(parents: NDArray[np.int64], wanted: NDArray[np.bool_], above: NDArray[np.int64]) -> None:
     for row in range(len(parents)):
         parent = parents[row]
         above[row] = parent if parent < 0 or wanted[parent] else above[parent]
-    return above
 
 
 @njit
@@ -254,10 +264,12 @@ def _walk(
     first: NDArray[np.int64],
     following: NDArray[np.int64],
     prefetch: bool,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    count = len(ranks)
-    code, item = np.empty(3 * count, np.int64), np.empty(3 * count, np.int64)
-    stack, depth, length = np.empty(count + 1, np.int64), 0, 0
+    stack: NDArray[np.int64],
+    code: NDArray[np.int64],
+    item: NDArray[np.int64],
+) -> int:
+    """Write down the walk; return how many operations it has."""
+    count, depth, length = len(ranks), 0, 0
     for row in range(count + 1):
         while depth > 0 and (row == count or ranks[stack[depth - 1]] <= ranks[row]):
             depth -= 1
@@ -280,7 +292,7 @@ def _walk(
             child = following[child]
         stack[depth] = row
         depth += 1
-    return code[:length], item[:length]
+    return length
 
 
 def columns_of(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> NDArray[np.int16]:
@@ -459,8 +471,8 @@ def traversal_program(
     Source: OpenZFS 0.6.5 to 2.4 dsl_scan.c:dsl_scan_visitbp, dsl_scan_recurse: depth first, the callback of
     a block after its subtree.
     """
-    ranks = _ranks(blocks.object, blocks.level)
-    code, item = _walk(
-        ranks, is_traversed(blocks), wanted, items.prefetch_first, items.prefetch_next, prefetch
-    )
-    return Program(code, item)
+    ranks, tree = _ranks(blocks.object, blocks.level), (items.prefetch_first, items.prefetch_next)
+    code, item = (np.empty(3 * len(ranks), np.int64) for _ in range(2))
+    stack = np.empty(len(ranks) + 1, np.int64)
+    length = _walk(ranks, is_traversed(blocks), wanted, *tree, prefetch, stack, code, item)
+    return Program(code[:length], item[:length])

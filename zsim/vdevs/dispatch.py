@@ -12,7 +12,7 @@ import numpy as np
 
 from zsim.base.arrays import I64, Bools
 from zsim.base.jit import njit
-from zsim.vdevs.kind import Shaped, code_of, kind_of, kinds
+from zsim.vdevs.kind import Shaped, code_of, kind_of, kinds, shape_of
 
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
@@ -72,7 +72,9 @@ def touched_blocks(vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets:
     """
     shape = (ashift, vdev.children, vdev.parity, vdev.data, vdev.spares)
     children, table = np.array(damaged, np.int64), kind_of(vdev.kind).table(vdev)
-    return _touched(code_of(vdev.kind), offsets, psizes, *shape, table, children)
+    result = np.zeros(len(offsets), bool)
+    _touched(code_of(vdev.kind), offsets, psizes, *shape, table, children, result)
+    return result
 
 
 @njit
@@ -87,12 +89,70 @@ def _touched(
     spares: int,
     table: I64,
     damaged: I64,
-) -> Bools:
-    result = np.zeros(len(offsets), dtype=np.bool_)
+    result: Bools,
+) -> None:
     for row in range(len(offsets)):
         for child in damaged:
             if vdev_needs_child(
                 kind, offsets[row], psizes[row], ashift, children, parity, data, spares, table, child
             ):
                 result[row] = True
-    return result
+
+
+def pieces_of_blocks(vdev: Shaped, ashift: int, offsets: I64, psize: int) -> I64:
+    """Return what the children hold of blocks of one size, as they are written.
+
+    Parameters
+    ----------
+    vdev : Shaped
+    ashift : int
+        log2 of the sector size.
+    offsets : ndarray of int64, shape (blocks,)
+        DVA offsets [bytes].
+    psize : int
+        Physical size [bytes].
+
+    Returns
+    -------
+    ndarray of int64, shape (pieces, 4)
+        Number of the block, child, child offset and size [bytes], in the order of the blocks.
+    """
+    shape, code = shape_of(vdev, ashift), code_of(vdev.kind)
+    table = kind_of(vdev.kind).table(vdev)
+    count = _pieces(code, offsets, psize, *shape, table, np.empty((0, 4), np.int64))
+    pieces = np.empty((count, 4), np.int64)
+    _pieces(code, offsets, psize, *shape, table, pieces)
+    return pieces
+
+
+@njit
+def _pieces(
+    kind: int,
+    offsets: I64,
+    psize: int,
+    ashift: int,
+    children: int,
+    parity: int,
+    data: int,
+    spares: int,
+    table: I64,
+    pieces: I64,
+) -> int:
+    """Write down as many of the pieces as there is room for; return how many there are."""
+    count = 0
+    for block in range(len(offsets)):
+        offset, left = offsets[block], psize
+        while left > 0:
+            size = vdev_part(kind, offset, left, ashift, children, parity, data, spares)
+            plan = vdev_plan(kind, offset, size, ashift, children, parity, data, spares)
+            for column in range(plan[0]):
+                if count < len(pieces):
+                    piece = vdev_piece(
+                        kind, plan, column, True, ashift, children, parity, data, spares, table
+                    )
+                    pieces[count, 0] = block
+                    pieces[count, 1], pieces[count, 2], pieces[count, 3] = piece
+                count += 1
+            offset += vdev_asize(kind, size, ashift, children, parity, data, spares)
+            left -= size
+    return count

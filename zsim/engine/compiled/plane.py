@@ -154,7 +154,7 @@ class CompiledPlane:
         return [(int(row["answered"]), float(row["latency"])) for row in rows]
 
     def _load_items(self, items: ScanItems) -> None:
-        self.memory.items[: len(items)] = item_records(items)
+        write_items(self.memory.items[: len(items)], items)
         self.memory.copies["vdev"][: len(items.copy_vdev)] = items.copy_vdev
         self.memory.copies["offset"][: len(items.copy_offset)] = items.copy_offset
         self.memory.copies["columns"][: len(items.copy_offset)] = items.copy_columns
@@ -311,11 +311,16 @@ class CompiledPlane:
 def item_records(items: ScanItems) -> Rows:
     """Return scan items as the records that the kernel reads."""
     records = np.zeros(len(items), ITEM_DTYPE)
+    write_items(records, items)
+    return records
+
+
+def write_items(records: Rows, items: ScanItems) -> None:
+    """Write scan items as the records that the kernel reads."""
     for name in ITEM_FIELDS:
         records[name] = getattr(items, name)
     records["unwind"] = -1 if items.unwind is None else items.unwind
     records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
-    return records
 
 
 def _read_ahead(items: ScanItems, room: Room) -> int:

@@ -11,8 +11,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
+
 from zsim.base.jit import IS_COMPILING, PACKAGE, compile_for, kernels_are_cached, of_this_machine
-from zsim.base.kernel_cache import WORKER
+from zsim.base.machine.kernel_cache import WORKER
 from zsim.engine.compiled import kernel
 
 PROGRAM = "from zsim.engine.compiled.warm import compile_kernels; compile_kernels()"
@@ -21,10 +23,11 @@ _begun: list[subprocess.Popen[bytes]] = []
 
 def compile_kernels() -> None:
     """Compile what `zsim.engine.compiled.plane` calls, as it calls it."""
-    compile_for(kernel.advance, "(int64[::1], float64, int64)")
-    compile_for(kernel.submit_group, "(int64[::1], int64[:, ::1])")
-    compile_for(kernel.flush_caches, "(int64[::1],)")
-    compile_for(kernel.start_clients, "(int64[::1],)")
+    table = np.zeros(1, np.int64)
+    compile_for(kernel.advance, table, 0.0, 0)
+    compile_for(kernel.submit_group, table, np.zeros((1, 1), np.int64))
+    compile_for(kernel.flush_caches, table)
+    compile_for(kernel.start_clients, table)
 
 
 def begin_compiling() -> None:

@@ -7,6 +7,7 @@ whole ones.  What is too much is left out of the miniature's list; what is left 
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,8 @@ from zsim.pool.simulator.memory import MAX_LEVELS
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 
 SEED = 5
+DECIDING = ("records", "files", "metadata", "piece_bytes")
+"""What of a recipe decides about the shares."""
 
 
 def tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
@@ -33,6 +36,12 @@ def tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
     -------
     ndarray of float64, shape (8,)
     """
+    # What does not matter is left out, so that a whole family of scenarios asks once.
+    return _tree_shares(PoolRecipe((), recipe.style, **{name: getattr(recipe, name) for name in DECIDING}))
+
+
+@functools.lru_cache(maxsize=1024)
+def _tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
     generator = np.random.default_rng(SEED)
     kind, size = draw_pieces(recipe, DRAWN, generator)
     width, _ = records_of(recipe, kind, size)
@@ -43,7 +52,9 @@ def tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
         deeper = width > recipe.metadata.dnode_pointers
         width = np.where(deeper, -(-width // recipe.metadata.pointers), 0)
         counts[level] = width.sum()
-    return counts / records
+    shares: NDArray[np.float64] = counts / records
+    shares.flags.writeable = False
+    return shares
 
 
 def thinned(table: BlockTable, reduced: PoolRecipe) -> BlockTable:

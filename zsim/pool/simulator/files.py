@@ -80,11 +80,14 @@ def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) 
     if not recipe.piece_bytes:
         return draw_kinds(recipe, count, generator)
     kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
+    # By class, then by size: one number of both, as numpy sorts numbers ten times as fast as pairs.
+    bits = int(size.max()).bit_length()
+    order = np.sort((kind << bits) | size)
+    kind, size = order >> bits, order & ((1 << bits) - 1)
     pieces = -(-size // _piece_bytes(recipe)[kind])
-    order = np.lexsort((size, kind))
-    behind = np.cumsum(pieces[order])
+    behind = np.cumsum(pieces)
     places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
-    row = order[np.searchsorted(behind, places * behind[-1], side="right")]
+    row = np.searchsorted(behind, places * behind[-1], side="right")
     return kind[row], size[row] // pieces[row]
 
 

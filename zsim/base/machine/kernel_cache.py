@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import atexit
 import contextlib
+import functools
 import hashlib
 import multiprocessing
 import os
@@ -21,7 +22,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1]
+from zsim.base.provenance import version
+
+PACKAGE = Path(__file__).parents[2]
 VARIABLE = "ZSIM_CACHE_DIR"
 WORKER = "ZSIM_WORKER"
 """Variable of the environment that marks processes which another one of zsim has started."""
@@ -345,3 +348,25 @@ def _store(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+@functools.cache
+def of_this_machine() -> KernelCache:
+    """Return the cache of kernels for the compiler, libraries and processor at hand."""
+    # Loaded to run kernels, not for ``--help``.
+    from llvmlite.binding import get_host_cpu_name  # noqa: PLC0415
+
+    processor = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES", "")
+    libraries = (version(name) or "" for name in ("numba", "llvmlite", "numpy"))
+    return KernelCache((*libraries, processor, features))
+
+
+def cache_directory() -> Path | None:
+    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent), if any."""
+    return of_this_machine().directory
+
+
+def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
+    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
+    return of_this_machine().has(kernel)

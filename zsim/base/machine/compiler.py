@@ -1,8 +1,8 @@
 """What stands behind `zsim.base.jit`: compiled kernels with a cache that edits cannot make stale.
 
 numba's own on-disk cache looks only at the file of the outermost function, so an edit in another
-kernel file would silently be ignored.  `zsim.base.kernel_cache` finds kernels by a hash of *all* their
-sources.
+kernel file would silently be ignored.  `zsim.base.machine.kernel_cache` finds kernels by a hash of *all*
+their sources.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ import importlib
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeAlias, TypeVar
 
-import llvmlite  # type: ignore[import-untyped,unused-ignore]
 import numba
 import numpy as np
-from llvmlite.binding import Linkage, get_host_cpu_name, parse_assembly  # type: ignore[import-untyped,unused-ignore]
+from llvmlite.binding import Linkage, parse_assembly  # type: ignore[import-untyped,unused-ignore]
 from numba import from_dtype, types
 from numba.core import serialize, sigutils, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags, compile_extra
+from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 from numpy.typing import DTypeLike, NDArray
 
 from zsim.base import plain_views
-from zsim.base.kernel_cache import KernelCache
+from zsim.base.machine.kernel_cache import of_this_machine
 
 if TYPE_CHECKING:
     # Neither library has types: these names say what is meant, and nothing is checked against them.
@@ -79,26 +78,8 @@ class Dispatcher(Protocol):
         """Run it."""
 
 
-PACKAGE = Path(__file__).parents[1]
 IS_COMPILING = not numba.config.DISABLE_JIT
 OPTIONS: dict[str, bool | str] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
-
-
-@functools.cache
-def of_this_machine() -> KernelCache:
-    """Return the cache of kernels for the compiler, libraries and processor at hand."""
-    processor = numba.config.CPU_NAME or get_host_cpu_name()
-    return KernelCache((numba.__version__, llvmlite.__version__, np.__version__, processor))
-
-
-def cache_directory() -> Path | None:
-    """Return the directory of the compiled kernels (``ZSIM_CACHE_DIR`` overrides its parent), if any."""
-    return of_this_machine().directory
-
-
-def kernels_are_cached(kernel: str = "kernel.advance") -> bool:
-    """Tell whether a kernel (``module.function``) of these sources was compiled before on this machine."""
-    return of_this_machine().has(kernel)
 
 
 def _without_linear_algebra() -> None:
@@ -160,13 +141,6 @@ class _Cache:
         parts = (self.function.__module__, signature, codegen.magic_tuple(), self.function.__code__.co_code)
         digest = hashlib.sha256(repr(parts).encode() + (serialize.dumps(cells) if cells else b""))
         return f"{self.name}-{digest.hexdigest()[:16]}"
-
-
-def compile_for(compiled: Dispatcher, signature: str) -> None:
-    """Compile what `taken_note_of` returned for the arguments of `signature`."""
-    # The types alone: the cache is searched by the very object that a call looks for.
-    arguments, _ = sigutils.normalize_signature(signature)
-    compiled.compile(arguments)
 
 
 class _Part(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
@@ -334,7 +308,9 @@ def _bare(typing_context: typing.Context, table: types.Type) -> Intrinsic:
     return types.CPointer(types.int64)(table), generate
 
 
-bare: Callable[[NDArray[np.int64]], NDArray[np.int64]] = _bare if IS_COMPILING else lambda table: table
+def bare_table() -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return a compiled function from a table to the pointer to its entries."""
+    return _bare if IS_COMPILING else lambda table: table
 
 
 def array_in(dtype: DTypeLike, entry: int) -> Callable[..., object]:
@@ -370,7 +346,16 @@ def _word_of(typing_context: typing.Context, table: types.Type, entry: types.Typ
     return types.int64(table, types.int64), generate
 
 
-word_of: Callable[..., int] = _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+def word_reader() -> Callable[..., int]:
+    """Return a compiled function from a table of addresses and sizes and a number to that entry."""
+    return _word_of if IS_COMPILING else lambda table, entry: int(table[entry])
+
+
+def type_of(function: Callable[..., object]) -> types.Type:
+    """Return numba's type of a function that only compiled code calls."""
+    context = cpu_target.typing_context
+    context.refresh()
+    return context.resolve_value_type(function)
 
 
 def _pointer(context: BaseContext, builder: IRBuilder, given: types.Type, table: Value) -> Value:

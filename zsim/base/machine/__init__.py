@@ -1,0 +1,1 @@
+"""Compiled kernels as machine code: made, kept, and called without numba."""
