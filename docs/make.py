@@ -15,6 +15,7 @@ import io
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any
 
 import click
 import house
+import manual
 
 import zsim
 from zsim.cli.main import cli
@@ -242,7 +244,14 @@ def house_picture() -> str:
     return render(house.house(), "svg").decode()
 
 
+def manual_page() -> str:
+    """Return the manual page of the release that pyproject.toml names."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return manual.manual(list(commands(cli, "zsim")), project["version"])
+
+
 PAGES: dict[Path, Callable[[], str]] = {
+    DOCS / "man" / "zsim.1": manual_page,
     DOCS / "reference" / "command-line.md": command_line,
     DOCS / "reference" / "scenario.md": scenario_page,
     DOCS / "reference" / "result.md": result_page,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,8 @@ PLAIN = (
     "engine/test_reference.py",
     "test_plain_kernels.py",
 )
+
+os.environ["ZSIM_CONFIG"] = ""  # a developer's own defaults are no part of a test
 
 settings.register_profile("zsim", deadline=None, derandomize=True)  # a first call compiles
 settings.load_profile("zsim")

@@ -7,12 +7,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 
 from zsim.base.errors import InputError, is_unsafe, printable
+from zsim.cli.loudness import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,12 +60,22 @@ def harmless(line: str) -> str:
 
 
 def notice(text: str) -> None:
-    """Print one line on stderr."""
-    click.echo(f"zsim: {printable(text)}", err=True)
+    """Print one line on stderr, unless quiet is asked for."""
+    if not is_quiet():
+        click.echo(f"zsim: {printable(text)}", err=True)
 
 
-def print_json(data: object) -> None:
-    """Print `data` on stdout as JSON; NaN and infinity are refused, because they are not JSON."""
+JSON_VERSION = 1
+"""Of every answer in JSON: it changes when a field goes or changes its meaning (``zsim schema``)."""
+
+
+def print_json(data: Mapping[str, object]) -> None:
+    """Print `data` on stdout as JSON; NaN and infinity are refused, because they are not JSON.
+
+    Answers have ``schema_version``; schemas have ``$schema``.
+    """
+    if not {"schema_version", "$schema"} & set(data):
+        data = {"schema_version": JSON_VERSION, **data}
     click.echo(escaped(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
@@ -90,7 +101,7 @@ def progress(title: str) -> Iterator[Report]:
     Report
         To be called with the share done (0 to 1) and a few words.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or is_quiet():
         yield lambda share, words: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -14,6 +14,8 @@ import click
 
 from zsim.base.errors import InputError
 from zsim.cli.common import key_value
+from zsim.cli.completion import completer
+from zsim.cli.defaults import defaults
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
@@ -114,7 +116,14 @@ def scenario_options(command: Command) -> Command:
         command = click.option(option, name, default=None, help=text)(command)
     for flag in reversed(FLAGS + REPEATED):
         many = flag in REPEATED
-        add = click.option(flag.option, flag.field, metavar=flag.metavar, multiple=many, help=flag.help)
+        add = click.option(
+            flag.option,
+            flag.field,
+            metavar=flag.metavar,
+            multiple=many,
+            help=flag.help,
+            shell_complete=completer(flag.field),
+        )
         command = add(command)
     return command
 
@@ -142,11 +151,15 @@ def scenario_from(given: Given) -> Scenario:
 
 
 def stated_fields(given: Given) -> dict[str, object]:
-    """Return the fields that a command line states: those of the file, then --set, then the flags."""
+    """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    file = word(given, "file")
-    data = files.read_scenario(Path(file)) if file is not None else {}
+    file, data = word(given, "file"), defaults()
+    if file is not None:
+        there = files.read_scenario(Path(file))
+        if "fill" in there or "alloc" in there:
+            data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
+        data |= there
     tunables = [f"tunables.{'='.join(key_value(text, '--tunable'))}" for text in words(given, "tunable")]
     data = files.apply_overrides(data, [*words(given, "settings"), *tunables])
     stated, held = stated_by_flags(given), data.get("evidence")

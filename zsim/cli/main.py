@@ -15,6 +15,7 @@ import click
 
 import zsim
 from zsim.base.errors import InputError, cut, printable
+from zsim.cli.loudness import begin_telling, versions
 
 GARBAGE_THRESHOLD = 50_000
 M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
@@ -57,12 +58,18 @@ COMMANDS: dict[str, Entry] = {
     "replay": Entry("tools.replay", "Run a block trace through a drive model."),
     "validate": Entry("tools.validate", "Hold predictions against measurements, with stated tolerances."),
     "rerun": Entry("forecasts.rerun", "Derive a stored result again and say what has changed."),
+    "schema": Entry("tools.schema", "The JSON Schema of what a command prints with --json."),
     "warmup": Entry("tools.warmup", "Compile the kernels now instead of in the first run."),
 }
 
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only when the command is looked up to be run."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what was typed: --version looks at -v, whichever comes first."""
+        ctx.meta[WORDS] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order of `COMMANDS`."""
@@ -100,7 +107,14 @@ def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Print the version and leave; it is looked up late because that takes longer than the rest."""
     if value and not ctx.resilient_parsing:
         click.echo(f"zsim {zsim.__version__}")
+        if ctx.meta.get(WORDS, ()) and {"-v", "--verbose"} & set(ctx.meta[WORDS]):
+            for line in versions():
+                click.echo(line)
         ctx.exit()
+
+
+WORDS = "zsim.words"
+"""What was typed, for options that are read before the others."""
 
 
 @click.group(cls=LazyGroup, context_settings=SETTINGS)
@@ -110,13 +124,16 @@ def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=print_version,
-    help="Print the version.",
+    help="Print the version; with -v those of Python and libraries, and where caches and defaults are.",
 )
-def cli() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read, and how long it took.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no notices on stderr; errors only.")
+def cli(verbose: bool, quiet: bool) -> None:
     """Predict ZFS resilvers: how long until the pool is whole again, why, and what would change it.
 
     Start with: zsim predict --layout raidz2x6 --fill 0.62
     """
+    begin_telling(verbose, quiet)
 
 
 def one_line(text: object) -> str:

@@ -12,12 +12,20 @@ from zsim.cli.common import exclusive, known_so_far, progress
 from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import scenario_options, stated_fields
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.planning.table import Table
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=GroupedCommand,
+    examples=(
+        "zsim compare raidz2x6 raidz2x10 mirror2 --drives 60 --fill 60% --drive-size 18TB",
+        "zsim compare raidz1x5 raidz2x6 draid2:8d:41c:2s --data 100T --drive-size 18TB --plot layouts.svg",
+    ),
+)
 @click.argument("asked", metavar="LAYOUT|FILE.toml...", nargs=-1, required=True)
 @click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
 @click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds so much data: 40T.")

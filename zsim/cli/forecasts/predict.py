@@ -9,13 +9,24 @@ import click
 from zsim.cli.common import exclusive, notice, progress, show, told_anyway
 from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
+from zsim.cli.help import GroupedCommand
+from zsim.cli.loudness import begin_telling
 
 if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 
 
-@click.command("predict")
+@click.command(
+    "predict",
+    cls=GroupedCommand,
+    examples=(
+        "zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB",
+        "zsim predict --layout mirror2 --fill 0.5 --drive wd40efax --history vm-host --why",
+        "zsim predict --layout raidz2x8 --alloc 60T --evidence scrub=25h17m --report answer.html",
+        "zsim import status.txt list.txt -o - | zsim predict -",
+    ),
+)
 @click.argument("source", metavar="[FILE|-]", required=False)
 @scenario_options
 @click.option(
@@ -50,6 +61,8 @@ def command(
     exclusive({"FILE": source, "--scenario": given["file"]})
     given["file"] = source if source is not None else given["file"]
     check_outputs(output, plot, report, series)
+    if quiet:
+        begin_telling(verbose=False, quiet=True)
     prediction = compute_or_tell(scenario_from(given), as_json)
     with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:

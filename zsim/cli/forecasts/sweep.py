@@ -12,6 +12,7 @@ from zsim.cli.computing import announced_compilation
 from zsim.cli.flags import FLAGS, scenario_options, stated_fields
 from zsim.cli.forecasts.ranges import values_of
 from zsim.cli.forecasts.tables import check_table_outputs, hand_over_table
+from zsim.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from zsim.planning.table import Table
@@ -20,7 +21,15 @@ NOTHING_ANSWERED = 1
 """Exit code where every combination is refused."""
 
 
-@click.command("sweep")
+@click.command(
+    "sweep",
+    cls=GroupedCommand,
+    examples=(
+        "zsim sweep --width 4..12 --parity 1,2,3 --fill 60% --drive-size 18TB --plot widths.svg",
+        "zsim sweep --layout raidz2x6 --fill 25%..90% --store answers.jsonl",
+        "zsim sweep --layout raidz2x6 --axis load='none;random-read,rate=50' --axis fill=0.3,0.6",
+    ),
+)
 @click.argument("action", metavar="[status|merge|export FILE.sqlite...]", nargs=-1)
 @click.option("--width", metavar="VALUES", help="Drives of a RAID-Z vdev, parity included, such as 4..12.")
 @click.option("--parity", metavar="VALUES", help="Parity drives, such as 1,2,3; 0 is a mirror.")

@@ -1,0 +1,236 @@
+"""Habits of good commands: help in groups, completion, versions, defaults, schemas, a manual page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+
+from zsim.cli.completion import completer, values_of_field
+from zsim.cli.defaults import defaults, defaults_file
+from zsim.cli.flags import FLAGS, REPEATED
+from zsim.cli.help import GROUPS, PLACE
+from zsim.cli.main import COMMANDS, cli, main
+from zsim.cli.tools.schema import MODELS, SHAPES, schema_of
+
+ROOT = Path(__file__).resolve().parents[2]
+Capture = pytest.CaptureFixture[str]
+
+
+def printed(capsys: Capture, *words: str) -> str:
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+# Help.
+
+
+@pytest.mark.parametrize("name", ["predict", "compare", "sweep"])
+def test_help_has_groups_and_ends_with_examples(name: str, capsys: Capture) -> None:
+    text = printed(capsys, name, "--help")
+    places = [text.index(f"{title}:") for title in (*GROUPS, "What comes out", "Examples")]
+    assert places == sorted(places)
+    assert f"zsim {name} " in text[places[-1] :]
+
+
+def test_every_option_is_in_help_once(capsys: Capture) -> None:
+    text = printed(capsys, "predict", "--help")
+    for flag in FLAGS + REPEATED:
+        assert len(re.findall(rf"^  {flag.option} ", text, re.MULTILINE)) == 1, flag.option
+
+
+def test_groups_name_flags_that_exist() -> None:
+    others = {"tunable", "file", "settings", "write_cache", "exact"}
+    assert set(PLACE) <= {flag.field for flag in FLAGS + REPEATED} | others
+
+
+def test_the_examples_of_help_are_understood() -> None:
+    for name in ("predict", "compare", "sweep"):
+        command = cli.get_command(click.Context(cli), name)
+        for line in command.examples:  # type: ignore[union-attr]
+            words = re.findall(r"'[^']*'|\S+", line.rpartition("| ")[2])[2:]
+            command.make_context(name, [word.strip("'").replace("='", "=") for word in words])  # type: ignore[union-attr]
+
+
+# Completion.
+
+
+@pytest.mark.parametrize(
+    ("field", "begun", "offered"),
+    [
+        ("drive", "wd40e", "wd40efrx"),
+        ("new_drive", "860", "860-evo-1tb"),
+        ("release", "openzfs-2", "openzfs-2.3"),
+        ("history", "vm", "vm-host"),
+        ("enclosure", "port", "port-multiplier-cbs"),
+        ("operation", "re", "rebuild"),
+        ("history", "home-nas,vm", "home-nas,vm-host"),
+        ("layout", "raidz2", "raidz2x"),
+    ],
+)
+def test_values_are_completed(field: str, begun: str, offered: str) -> None:
+    complete = completer(field)
+    assert complete is not None
+    context, parameter = click.Context(cli), click.Option(["--x"])
+    assert offered in [item.value for item in complete(context, parameter, begun)]
+    assert complete(context, parameter, "nonsense") == []
+
+
+def test_what_has_no_names_is_not_completed() -> None:
+    assert completer("fill") is None
+    assert values_of_field("order") == ("auto", "legacy", "sorted")
+
+
+# Versions.
+
+
+@pytest.mark.parametrize("words", [("--version", "-v"), ("-v", "--version"), ("--version", "--verbose")])
+def test_the_version_at_length_names_libraries_cache_and_defaults(
+    words: tuple[str, ...], capsys: Capture
+) -> None:
+    lines = printed(capsys, *words).splitlines()
+    assert lines[0].startswith("zsim ")
+    text = "\n".join(lines)
+    for wanted in ("python 3", "numpy", "numba", "kernel cache", "defaults"):
+        assert wanted in text
+
+
+def test_the_version_alone_is_one_line(capsys: Capture) -> None:
+    assert len(printed(capsys, "--version").splitlines()) == 1
+
+
+# Defaults.
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv("ZSIM_CONFIG", str(path))
+
+    def write(text: str) -> Path:
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def shown(capsys: Capture, *words: str) -> dict[str, Any]:
+    return json.loads(printed(capsys, "scenario", "show", *words, "--json"))["scenario"]  # type: ignore[no-any-return]
+
+
+def test_defaults_hold_unless_something_else_is_said(
+    config: Callable[[str], Path], capsys: Capture, tmp_path: Path
+) -> None:
+    config('[scenario]\nrelease = "openzfs-2.2"\nmemory = "128G"\nfill = "80%"\n')
+    plain = shown(capsys, "--layout", "raidz2x6")
+    assert (plain["release"], plain["memory"], plain["fill"]) == ("openzfs-2.2", 128 << 30, 0.8)
+    assert shown(capsys, "--layout", "raidz2x6", "--memory", "8G")["memory"] == 8 << 30
+    assert "fill" not in shown(capsys, "--layout", "raidz2x6", "--alloc", "1T")
+    (tmp_path / "pool.toml").write_text('layout = "mirror2"\nrelease = "openzfs-2.1"\nalloc = "1T"\n')
+    from_file = shown(capsys, "--scenario", str(tmp_path / "pool.toml"))
+    assert (from_file["release"], from_file["memory"]) == ("openzfs-2.1", 128 << 30)
+    assert "fill" not in from_file
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nonsense",
+        "[other]\nx = 1\n",
+        "fill = 0.5\n",
+        '[scenario]\nlayout = "mirror2"\n',
+        "[scenario]\nnonsense = 1\n",
+    ],
+)
+def test_defaults_that_cannot_be_used_are_refused_in_a_sentence(
+    text: str, config: Callable[[str], Path], capsys: Capture
+) -> None:
+    config(text)
+    assert main(["scenario", "show", "--layout", "raidz2x6"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_defaults_that_are_not_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ZSIM_CONFIG", str(tmp_path / "absent.toml"))
+    assert defaults() == {}
+    monkeypatch.setenv("ZSIM_CONFIG", "")
+    assert defaults_file() is None
+    monkeypatch.delenv("ZSIM_CONFIG")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert defaults_file() == tmp_path / "zsim" / "config.toml"
+
+
+# Schemas.
+
+ANSWERS = {
+    "predict": ("predict", "--layout", "mirror2", "--fill", "0.1", "--drive-size", "1TB"),
+    "compare": ("compare", "mirror2", "raidz1x3", "--fill", "0.0005", "--drive-size", "1TB"),
+    "sweep": ("sweep", "--layout", "mirror2", "--fill", "0.0004,0.0005", "--drive-size", "1TB"),
+    "eta": ("eta", "docs/examples/zpool-status.txt"),
+    "scenario show": ("scenario", "show", "--layout", "mirror2"),
+    "drives list": ("drives", "list"),
+    "drives show": ("drives", "show", "hd103uj"),
+    "pool histories": ("pool", "histories"),
+    "pool show": ("pool", "show", "--layout", "mirror2", "--fill", "0.1", "--drive-size", "1TB"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_answers_are_as_their_schemas_say(
+    name: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    data = json.loads(printed(capsys, *ANSWERS[name], "--json"))
+    assert data["schema_version"] == 1
+    jsonschema.validate(data, schema_of(name))
+
+
+@pytest.mark.parametrize("name", [*MODELS, *SHAPES])
+def test_schemas_are_schemas_and_are_printed(name: str, capsys: Capture) -> None:
+    schema = json.loads(printed(capsys, "schema", *name.split()))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert "schema_version" in schema["properties"]
+
+
+def test_every_command_with_json_has_a_schema(capsys: Capture) -> None:
+    with_json = set()
+    context = click.Context(cli)
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        inner = command.commands.items() if isinstance(command, click.Group) else [("", command)]
+        for word, each in inner:
+            if any("--json" in parameter.opts for parameter in each.params):
+                with_json.add(f"{name} {word}".strip())
+    missing = {each for each in with_json if each not in (*MODELS, *SHAPES)}
+    assert not missing, "add them to zsim/cli/tools/schema.py"
+
+
+# The manual page.
+
+
+def test_the_manual_page_has_every_command() -> None:
+    text = (ROOT / "docs" / "man" / "zsim.1").read_text(encoding="utf-8")
+    for name in COMMANDS:
+        assert f".SS zsim {name}".replace("-", "\\-") in text
+    assert ".SH EXIT STATUS" in text
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="no man here")
+def test_the_manual_page_is_formatted_without_complaint() -> None:
+    found = subprocess.run(
+        ["man", "--warnings", "-l", str(ROOT / "docs" / "man" / "zsim.1")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0
+    assert "zsim predict" in found.stdout
+    assert found.stderr == ""

@@ -1,0 +1,60 @@
+"""A user's own defaults: fields of the scenario that hold unless a command line or a file says otherwise."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from zsim.base.errors import InputError
+
+VARIABLE = "ZSIM_CONFIG"
+"""Names another file; empty: none is read."""
+TABLE = "scenario"
+
+
+def defaults_file() -> Path | None:
+    """Return where the defaults are looked for, as programs of this system keep theirs."""
+    stated = os.environ.get(VARIABLE)
+    if stated is not None:
+        return Path(stated).expanduser() if stated else None
+    try:
+        home = Path.home()
+    except (RuntimeError, KeyError):
+        return None
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming") / "zsim" / "config.toml"
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "zsim" / "config.toml"
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (given if given.is_absolute() else home / ".config") / "zsim" / "config.toml"
+
+
+def defaults() -> dict[str, Any]:
+    """Return the fields that the user's file states; empty where there is none.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or holds anything but fields of a scenario.
+    """
+    path = defaults_file()
+    if path is None or not path.is_file():
+        return {}
+    import tomllib
+
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = f"it cannot be read as TOML ({error})"
+        raise InputError(str(path), None, reason, "correct or remove it") from error
+    others = sorted(set(data) - {TABLE})
+    if others:
+        raise InputError(str(path), others[0], f"its one table is [{TABLE}]", "move it there")
+    fields = data.get(TABLE, {})
+    if not isinstance(fields, dict):
+        raise InputError(str(path), str(fields), f"[{TABLE}] is a table of fields", "write [scenario]")
+    if "layout" in fields:
+        raise InputError(str(path), fields["layout"], "a layout is no default", "state it with --layout")
+    return fields
