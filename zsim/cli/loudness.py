@@ -41,7 +41,7 @@ def versions() -> Iterator[str]:
     import platform
 
     from zsim.base.jit import of_this_machine
-    from zsim.base.kernel_cache import VARIABLE
+    from zsim.base.machine.kernel_cache import VARIABLE
     from zsim.base.provenance import LIBRARIES, version
     from zsim.cli.defaults import defaults_file
 
