@@ -25,7 +25,7 @@ POOLS = {"free_child", "free_command", "free_slot"}
 IDLE_SLICES = 20
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]
-WHOLE = ("links", "streams", "positions", "decisions", "end")
+WHOLE = ("health", "sat_out", "waits", "links", "streams", "positions", "decisions", "end")
 STREAM = ["state", "inflight", "issued_blocks", "issued_bytes", "first_visit", "last_visit"]
 
 
@@ -41,6 +41,9 @@ class Outcome:
     positions: list[int]
     decisions: list[tuple[int, float]]
     end: float
+    health: NDArray[Any]
+    sat_out: list[int]
+    waits: NDArray[Any]
 
 
 class Sliced:
@@ -143,6 +146,9 @@ def play(plane: Any, scenario: Scenario) -> Outcome:
         positions=plane.positions(),
         decisions=control.seen,
         end=end,
+        health=plane.health.copy(),
+        sat_out=[count for vdev in plane.sat_out for count in vdev],
+        waits=plane.waits.copy(),
     )
 
 

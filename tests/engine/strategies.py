@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.codes import ASYNC_READ, ASYNC_WRITE, REBUILD, SCRUB, SYNC_READ, SYNC_WRITE
 from zsim.engine.model import (
@@ -22,6 +23,7 @@ from zsim.engine.model import (
     PlaneModel,
     QueueRules,
     ScanRules,
+    SitOutRules,
     VdevModel,
 )
 from zsim.engine.window import Window
@@ -31,6 +33,7 @@ from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
 from zsim.vdevs.raidz import raidz_asize
 
 KIB, MIB = 1 << 10, 1 << 20
+SIT_OUT = SitOutRules(seconds=0.5, interval_s=0.001, insensitivity=1)
 USED = 200 * MIB
 Draw = Any
 
@@ -242,11 +245,33 @@ def vdev_models(draw: Draw, first_leaf: int, scrub: bool) -> VdevModel:
         data={"draid": data, "expanded-raidz": data + grown}.get(kind, 0),
         spares=spares,
         grown=grown,
+        autosit=draw(choice(None, SIT_OUT)) if kind != "mirror" else None,
     )
 
 
 def leaf_count(vdev: VdevModel) -> int:
     return len({leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0})
+
+
+def bad_sectors() -> st.SearchStrategy[tuple[int, ...]]:
+    places = st.integers(0, USED // (64 * KIB)).map(lambda place: (place << 16) + 4 * MIB)
+    return st.sets(places, max_size=200).map(sorted).map(tuple)
+
+
+@st.composite
+def healths(draw: Draw) -> DriveHealth:
+    return DriveHealth(
+        stutter_share=draw(choice(0.0, 0.01, 0.5)),
+        stutter_s=draw(choice(0.0, 0.05, 0.2)),
+        spell_factor=draw(choice(1.0, 3.0)),
+        spell_s=draw(choice(0.01, 0.5)),
+        between_s=draw(choice(0.01, 1.0)),
+        bad_sectors=draw(bad_sectors()),
+        recovery_s=draw(choice(0.0, 0.1, 0.7)),
+        fault_after=draw(choice(0, 0, 1, 10)),
+        fault_window_s=draw(choice(1.0, 600.0)),
+        seed=draw(st.integers(0, 1 << 20)),
+    )
 
 
 @st.composite
@@ -260,7 +285,11 @@ def models(draw: Draw) -> PlaneModel:
     links = [replace(link, parent=-1 if number == 0 else link.parent) for number, link in enumerate(links)]
     kinds = draw(st.lists(drives(), min_size=1, max_size=2))
     leaves = tuple(
-        LeafModel(drive=draw(st.sampled_from(kinds)), link=draw(st.integers(-1, len(links) - 1)))
+        LeafModel(
+            drive=draw(st.sampled_from(kinds)),
+            link=draw(st.integers(-1, len(links) - 1)),
+            health=(draw(choice(None, None, True)) and draw(healths())) or SOUND,
+        )
         for _ in range(sum(map(leaf_count, vdevs)))
     )
     clients = [ClientModel(**draw(st.fixed_dictionaries(CLIENTS))) for _ in range(draw(choice(1, 2)))]

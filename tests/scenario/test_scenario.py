@@ -202,8 +202,8 @@ BARE: dict[str, Any] = {"layout": "raidz2x6"}
         ({**BARE, "ports": "pm:3-1"}, "port '3-1'", "backwards"),
         ({**BARE, "ports": [{"enclosure": "pm", "drives": []}]}, "ports.0.drives", "at least one"),
         ({**BARE, "ports": 5}, "ports 5", "list"),
-        ({**BARE, "load": "random-read"}, "load 'random-read'", "rate or threads"),
-        ({**BARE, "load": "random-read,rate=1,threads=2"}, "load 'random-read'", "rate or threads"),
+        ({**BARE, "load": "random-read"}, "load 'random-read'", "rate, bandwidth"),
+        ({**BARE, "load": "random-read,rate=1,threads=2"}, "load 'random-read'", "rate, bandwidth"),
         ({**BARE, "load": "random-read,rate=1,think=2s"}, "load 'random-read'", "threads"),
         ({**BARE, "load": "random-read,rate"}, "load 'random-read,rate'", "KEY=VALUE"),
         ({**BARE, "load": "read,rate=1"}, "load.0.kind 'read'", "random-read"),
@@ -314,7 +314,14 @@ def test_hours() -> None:
     assert hours.contains(7 * day + 9 * 3600)
     assert str(Hours.parse("8-18")) == "08:00-18:00"
     assert str(Hours.parse("Sat 9:30-24")) == "sat 09:30-24:00"
-    for text in ("mon-fri", "fri-mon 8-18", "18-8", "8-25", "xyz 8-18", "8:00-18:00 mon"):
+    night, weekend = Hours.parse("mon-fri 22:00-06:00"), Hours.parse("sat-mon 8-18")
+    assert night.contains(4 * day + 23 * 3600)
+    assert night.contains(5 * day + 5 * 3600)
+    assert not night.contains(6 * day + 5 * 3600)
+    assert not night.contains(5 * 3600 - 3600 * 2)
+    assert weekend.contains(9 * 3600)
+    assert not weekend.contains(2 * day + 9 * 3600)
+    for text in ("mon-fri", "8-8", "8-25", "xyz 8-18", "8:00-18:00 mon"):
         with pytest.raises(InputError):
             Hours.parse(text)
 

@@ -142,6 +142,8 @@ class Case:
         In the order in which they matter.
     candidates : Candidates
         What its worlds may be made of.
+    sitting : frozenset of int
+        Drives that sit out: they are written, but not read (autosit, 2.4).
     member : Member
         What was drawn for this world; neutral in the case as stated.
     """
@@ -179,6 +181,7 @@ class Case:
     assumptions: tuple[Assumption, ...] = field(repr=False)
     facts: PoolFacts = field(default_factory=PoolFacts, repr=False)
     candidates: Candidates = field(default_factory=Candidates, repr=False)
+    sitting: frozenset[int] = frozenset()
     member: Member = field(default_factory=Member)
 
     @property

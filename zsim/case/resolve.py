@@ -11,6 +11,7 @@ from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
 from zsim.case.known import with_facts
+from zsim.case.loads import in_requests
 from zsim.case.worlds import DRIVE_CLASSES, USES
 from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
@@ -140,7 +141,7 @@ def resolve(scenario: Scenario) -> Case:
         assumptions=tuple(notes.found),
         candidates=candidates,
     )
-    return with_facts(case)
+    return with_facts(replace(case, load=in_requests(case)))
 
 
 def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:

@@ -75,6 +75,8 @@ FLAGS = (
     ),
     Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
     Flag("enclosure", "NAME", "Shared link in front of all drives not named by --ports."),
+    Flag("erc", "TIME", "How long drives try to read a bad sector (SCT ERC, TLER): 7s, or none."),
+    Flag("platform", "NAME", "What ends a command that is not answered: linux, freebsd or illumos."),
     Flag("begins", "MOMENT", "When it starts, for a load that changes over the week: 'fri 13:41'."),
     Flag("engine", "NAME", "compiled, or reference (slow; the same rules in SimPy)."),
     Flag("precision", "SHARE", "Sampling error to reach (half of the 95 % interval), such as 1%."),
@@ -91,12 +93,24 @@ REPEATED = (
     Flag(
         "slow",
         "DRIVE:xFACTOR",
-        "A drive that answers more slowly than its model: 3:x2.5. May be repeated.",
+        "A drive that answers more slowly than its model: 3:x2.5; 3:1%@200ms: a share of its reads takes so "
+        "long; 3:x5,on=2h,off=20h: for spells. May be repeated.",
+    ),
+    Flag(
+        "bad_sectors",
+        "DRIVE:COUNT",
+        "A drive with so many sectors that cannot be read (SMART 197): 3:1000. May be repeated.",
+    ),
+    Flag(
+        "attached",
+        "DRIVE:HOW",
+        "A drive attached worse than it could be: 3:sata-1.5g, 3:no-ncq, 3:usb2. May be repeated.",
     ),
     Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
 )
 SWITCHES = (
     ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
+    ("autosit", "--autosit/--no-autosit", "Slow children sit out (vdev property autosit, OpenZFS 2.4)."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
 TUNABLE_HELP = "A ZFS tunable that differs from the release's default. May be repeated."

@@ -43,6 +43,8 @@ MAX_CACHED = 4096
 SHORT_FORWARD = 512 * 1024
 # Scan blocks in flight, of all windows together.
 MAX_SLOTS = 1 << 16
+# Bins of what clients wait, and in how many a doubling is divided (`leaf_rules.wait_bin`).
+LATENCY_BINS, BINS_A_DOUBLING = 640, 16
 # Seeds of the clients of one group lie so far apart.
 CLIENT_SEED_STEP = 7919
 

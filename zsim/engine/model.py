@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.parameters import DriveParameters
 from zsim.vdevs.kind import NORMAL
 
@@ -22,12 +23,14 @@ class LeafModel:
         Number of the shared link, -1 for a port of its own.
     role : {"source", "target", "other"}
     name : str
+    health : DriveHealth
     """
 
     drive: DriveParameters
     link: int = -1
     role: str = "source"
     name: str = ""
+    health: DriveHealth = SOUND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,25 @@ class LinkModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SitOutRules:
+    """How slow children of a top-level vdev are found and sit out (property ``autosit``, 2.4).
+
+    Attributes
+    ----------
+    seconds : float
+        How long a child sits out, vdev_read_sit_out_secs [s].
+    interval_s : float
+        Least time between two looks, vdev_raidz_outlier_check_interval_ms [s].
+    insensitivity : int
+        vdev_raidz_outlier_insensitivity.
+    """
+
+    seconds: float = 600.0
+    interval_s: float = 1.0
+    insensitivity: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VdevModel:
     """A top-level vdev and the leaves behind its children.
 
@@ -75,6 +97,8 @@ class VdevModel:
         Leaves that are written but not read while they sit out (vdev_raidz.c, 2.4); `read_leaf` has -1 there.
     alloc_class : str
         What is allocated on it, one of `zsim.vdevs.kind.CLASSES`.
+    autosit : SitOutRules, optional
+        By which slow children sit out during the run; None: none does.
     """
 
     kind: str
@@ -87,6 +111,7 @@ class VdevModel:
     grown: int = 0
     sitting_out: frozenset[tuple[int, int]] = frozenset()
     alloc_class: str = NORMAL
+    autosit: SitOutRules | None = None
 
     @property
     def children(self) -> int:

@@ -64,6 +64,16 @@ class Plane(Protocol):
         """How many requests of each client were answered, and the sum of their latencies [s]."""
         ...
 
+    @property
+    def waits(self) -> NDArray[np.int64]:
+        """How often clients of each kind waited how long, by `zsim.engine.leaf_rules.wait_bin`."""
+        ...
+
+    @property
+    def sat_out(self) -> list[tuple[int, ...]]:
+        """How often each child of each top-level vdev was made to sit out."""
+        ...
+
     def advance(self, until: float, budget: int = ...) -> int:
         """Advance to `until` [s] or the next decision; return the reason."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, SitOutRules, VdevModel
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
 from zsim.scenario.releases.profile import COPIES, Operation, ReleaseProfile
@@ -105,6 +105,21 @@ def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
         idle_window_s=values.get("zfs_scan_idle", 0) / release.hz,
         tick_s=1.0 / release.hz,
         pause_level0_only=release.order == "legacy",
+    )
+
+
+def sit_out_rules(release: ReleaseProfile) -> SitOutRules | None:
+    """Return how slow children sit out where ``autosit`` is on; None before 2.4, or where it is switched off.
+
+    Source: zfs(4) of 2.4, vdev_read_sit_out_secs and vdev_raidz_outlier_*.
+    """
+    values = release.tunables
+    if not values.get("vdev_read_sit_out_secs"):
+        return None
+    return SitOutRules(
+        seconds=float(values["vdev_read_sit_out_secs"]),
+        interval_s=values["vdev_raidz_outlier_check_interval_ms"] / 1e3,
+        insensitivity=values["vdev_raidz_outlier_insensitivity"],
     )
 
 

@@ -23,7 +23,16 @@ from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
 from zsim.prediction.missing import missing, record_span
-from zsim.prediction.runs.what_if import Baseline, advice, other_order, other_records, unloaded, without_each
+from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
+from zsim.prediction.runs.what_if import (
+    Baseline,
+    advice,
+    in_order,
+    other_order,
+    other_records,
+    unloaded,
+    without_each,
+)
 from zsim.prediction.simulated import simulated, stated
 from zsim.prediction.summary import (
     bottleneck,
@@ -111,9 +120,12 @@ def _prediction(work: Work) -> Prediction:
     bench, case = work.bench, work.case
     result = bench.shown
     low, middle, high = work.quantiles
+    sound_s = work.sound_quantiles[1]
+    sick = sick_drives(bench, sound_s, middle)
+    lost_s = sum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     others = () if case.operation == "scrub" else other_order(bench, middle)
-    sums, without = totals(result), without_each(bench, middle)
+    sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     held_up = bottleneck(result, without, limit)
     found = Prediction(
@@ -132,14 +144,17 @@ def _prediction(work: Work) -> Prediction:
         stated=stated(case.scenario),
         unloaded_s=unloaded(bench, middle),
         phases=phases(result, middle, work.scrub_share, bench.result, held_up.resource),
+        sick=sick,
         clients=work.clients,
         bottleneck=held_up,
         leaves=leaf_rows(result),
-        breakdown=_stretched(breakdown(result, limit), middle),
+        breakdown=_with_errors(_stretched(breakdown(result, limit), middle - lost_s), lost_s),
         breakdown_of=breakdown_of(result, limit),
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
-        advice=() if case.operation in ("scrub", "expand") else advice(bench, middle, others, without),
+        advice=()
+        if case.operation in ("scrub", "expand")
+        else in_order(*advice(bench, middle, others, without), *sick_advice(sick, middle)),
         warnings=(
             *warnings(case),
             *_short_of_precision(work),
@@ -208,6 +223,16 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
         f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
         "need not be varied, and --exact simulates one world to the end",
     )
+
+
+def _longer(times: dict[str, float], lost_s: float) -> dict[str, float]:
+    """Return durations with the time that reads of bad sectors take, which no faster part shortens [s]."""
+    return {kind: time_s + lost_s for kind, time_s in times.items()}
+
+
+def _with_errors(parts: dict[str, float], lost_s: float) -> dict[str, float]:
+    """Return parts with the time that reads of bad sectors take [s]."""
+    return parts | {"reads that fail": lost_s} if lost_s > 0.0 else parts
 
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:

@@ -24,9 +24,12 @@ from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import miniature
+from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
+from zsim.prediction.runs.sick_drives import without_faulted
+from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import Level, anchors, level, of_size
@@ -98,6 +101,8 @@ class Work:
         self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
         self.level = Level()
         self.notes: set[str] = set()
+        self.sitting_note = ""
+        self.without_faulted = 1.0
         self.bench: Baseline | None = None
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
@@ -168,6 +173,25 @@ class Work:
     @property
     def quantiles(self) -> tuple[float, float, float]:
         """The 10th, 50th and 90th percentile of the duration [s]."""
+        low, middle, high = map(self._with_errors, self.sound_quantiles)
+        return low, middle, high
+
+    def _with_errors(self, sound_s: float) -> float:
+        """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after [s].
+
+        What is left when the last of them is faulted goes at the pace without those drives.
+        """
+        lost = recovery(self.case, sound_s)
+        waited = sum(each.seconds for each in lost)
+        faulted = [each.faulted_s for each in lost if each.faulted_s is not None]
+        if not faulted:
+            return sound_s + waited
+        done = min(1.0, max(0.0, max(faulted) - waited) / sound_s)
+        return sound_s * (done + (1.0 - done) * self.without_faulted) + waited
+
+    @property
+    def sound_quantiles(self) -> tuple[float, float, float]:
+        """The same, were every sector read at once [s]."""
         if self.exact is not None:
             return (self.exact.time_s,) * 3
         known, factor = self.response, self.level.factor
@@ -183,11 +207,20 @@ class Work:
     def run(self) -> None:
         """Run everything."""
         begin_compiling()
+        self._let_sit_out()
         self._run_members()
         self._run_larger()
         self._weigh()
         if self.case.exact:
             self._run_exactly()
+
+    def _let_sit_out(self) -> None:
+        """Find the drives that sit out, before worlds are made of the case."""
+        sitting = sits_out(self.case)
+        if sitting:
+            self.case = replace(self.case, sitting=sitting)
+            named = ", ".join(map(str, sorted(sitting)))
+            self.sitting_note = f"drive {named} sits out: autosit takes it out of the reads after some 20 s"
 
     def _run_exactly(self) -> None:
         """Simulate every I/O; what is said of the answer is said of this run."""
@@ -303,11 +336,12 @@ class Work:
         """Run what is said of the world shown, beside its duration."""
         bench = self.bench
         assert bench is not None
-        self.notes = {bench.pool.note} - {""}
+        self.notes = {bench.pool.note, self.sitting_note} - {""}
         setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
         found = latencies(setup, bench.result.run)
         self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
+        self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
 
     def _report_larger(self, now: float, share: float) -> None:
         whole = len(self.members) + SHARE_OF_MIDDLE

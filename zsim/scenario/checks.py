@@ -7,8 +7,7 @@ from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
-from zsim.scenario.slow import REMEDY
-from zsim.vdevs.kind import DEDUP, SPECIAL, kind_of, kinds
+from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -37,7 +36,8 @@ def check_scenario(scenario: Fields) -> None:
     _check_operation(scenario, layout, release)
     _check_replacement(scenario, layout)
     _check_ports(scenario, layout)
-    _check_slow(scenario, layout)
+    _check_sick(scenario, layout)
+    _check_autosit(scenario, layout, release)
     if scenario.tunables:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
@@ -193,19 +193,36 @@ def _check_spare(scenario: Fields, vdev: VdevSpec, count: int) -> None:
         raise InputError("new_drive", scenario.new_drive, "a distributed spare is no drive", "leave it out")
 
 
-def _check_slow(scenario: Fields, layout: Layout) -> None:
+def _check_autosit(scenario: Fields, layout: Layout, release: ReleaseProfile) -> None:
+    if not scenario.autosit:
+        return
+    if "vdev_read_sit_out_secs" not in release.tunables:
+        allowed = f"{release.name} has no autosit"
+        raise InputError("autosit", True, allowed, "take openzfs-2.4 or later, or leave it out")
+    vdev = layout.vdevs[0]
+    if kind_of(vdev.kind).is_replicated or vdev.children < FEWEST_TO_SIT_OUT:
+        allowed = "only children of RAID-Z and dRAID with five drives or more sit out"
+        raise InputError("autosit", str(vdev), allowed, "leave it out")
+
+
+def _check_sick(scenario: Fields, layout: Layout) -> None:
+    for name in ("slow", "bad_sectors", "attached"):
+        _check_drives(scenario, layout, name)
+
+
+def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:
     replaced = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
     gone = range(0 if scenario.old_drive == "online" or scenario.operation == "expand" else replaced)
     seen: set[int] = set()
-    for each in scenario.slow or ():
+    for each in getattr(scenario, name) or ():
         if each.drive >= layout.leaves + replaced:
             allowed = f"drives are counted from 0 to {layout.leaves + replaced - 1}, replacements last"
-            raise InputError("slow", str(each), allowed, REMEDY)
+            raise InputError(name, str(each), allowed, "name one of these")
         if each.drive in gone:
             allowed = "it is the one that failed: the first drives of the layout are replaced"
-            raise InputError("slow", str(each), allowed, "name one that is read, or state old_drive online")
+            raise InputError(name, str(each), allowed, "name one that is read, or state old_drive online")
         if each.drive in seen:
-            raise InputError("slow", str(each), f"drive {each.drive} is named twice", "name it once")
+            raise InputError(name, str(each), f"drive {each.drive} is named twice", "name it once")
         seen.add(each.drive)
 
 

@@ -11,6 +11,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.parts import Load, Moment, Port
+from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 
@@ -82,7 +83,23 @@ class Fields(BaseModel):
         None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
     )
     slow: tuple[SlowDrive, ...] | None = Field(
-        None, description="drives that answer more slowly than their model: DRIVE:xFACTOR, such as 3:x2.5"
+        None,
+        description="drives that answer more slowly than their model: 3:x2.5, 3:1%@200ms, 3:x5,on=2h,off=20h",
+    )
+    bad_sectors: tuple[BadSectors, ...] | None = Field(
+        None, description="drives with sectors that cannot be read: DRIVE:COUNT, such as 3:1000"
+    )
+    erc: RecoveryLimit | None = Field(
+        None, description="how long drives try to read a bad sector (SCT ERC, TLER): 7s, or none"
+    )
+    platform: Literal["linux", "freebsd", "illumos"] | None = Field(
+        None, description="operating system: what it does when a drive does not answer"
+    )
+    attached: tuple[Attached, ...] | None = Field(
+        None, description="drives attached worse than their model: DRIVE:HOW, such as 3:sata-1.5g, 3:no-ncq"
+    )
+    autosit: bool | None = Field(
+        None, description="whether slow children sit out (vdev property autosit, 2.4; off by default)"
     )
     history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
     block_list: str | None = Field(
@@ -112,7 +129,7 @@ class Fields(BaseModel):
     )
     seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
 
-    @field_validator("ports", "load", "slow", mode="before")
+    @field_validator("ports", "load", "slow", "bad_sectors", "attached", mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, str | Mapping | BaseModel) else value

@@ -18,7 +18,8 @@ from pydantic import (
 )
 
 from zsim.base.errors import InputError
-from zsim.scenario.types import Bytes, Seconds
+from zsim.scenario.said import read_said
+from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_SECONDS = 86400
@@ -37,9 +38,9 @@ class Hours:
     Attributes
     ----------
     first_day, last_day : int
-        0 Monday to 6 Sunday, both included.
+        0 Monday to 6 Sunday, both included; of hours over midnight, the days on which they begin.
     start_s, end_s : int
-        Time of the day [s].
+        Time of the day [s]; hours that end before they begin end on the next day.
 
     Examples
     --------
@@ -55,14 +56,14 @@ class Hours:
 
     @classmethod
     def parse(cls, text: str, field: str = "hours") -> Hours:
-        """Read ``mon-fri 08:00-18:00``, ``sat 9-12`` or, for every day, ``08:00-18:00``.
+        """Read ``mon-fri 08:00-18:00``, ``sat 9-12`` or, for every day, ``08:00-18:00`` or ``22:00-06:00``.
 
         Raises
         ------
         InputError
-            When it is something else, or ends before it begins.
+            When it is something else.
         """
-        remedy = "write mon-fri 08:00-18:00 or 08:00-18:00"
+        remedy = "write mon-fri 08:00-18:00, 08:00-18:00 or 22:00-06:00"
         match = _HOURS.fullmatch(str(text).strip().lower())
         days = [day for day in match.groups()[:2] if day] if match else []
         if match is None or not set(days) <= set(DAYS):
@@ -70,8 +71,8 @@ class Hours:
         first = DAYS.index(days[0]) if days else 0
         last = DAYS.index(days[-1]) if days else 6
         start, end = (int(match[i]) * 3600 + int(match[i + 1] or 0) * 60 for i in (3, 5))
-        if last < first or not 0 <= start < end <= DAY_SECONDS:
-            raise InputError(field, text, "it ends before it begins or lasts beyond 24:00", remedy)
+        if not 0 <= start < DAY_SECONDS or not 0 <= end <= DAY_SECONDS or start == end:
+            raise InputError(field, text, "it lasts no time, or has an hour beyond 24:00", remedy)
         return cls(first, last, start, end)
 
     def contains(self, week_s: float) -> bool:
@@ -83,7 +84,14 @@ class Hours:
             Time since Monday 00:00 [s]; weeks repeat.
         """
         day, second = divmod(week_s % WEEK_SECONDS, DAY_SECONDS)
-        return self.first_day <= day <= self.last_day and self.start_s <= second < self.end_s
+        if self.start_s < self.end_s:
+            return self._has(int(day)) and self.start_s <= second < self.end_s
+        began_today, began_before = self._has(int(day)), self._has(int(day) - 1)
+        return (began_today and second >= self.start_s) or (began_before and second < self.end_s)
+
+    def _has(self, day: int) -> bool:
+        """Tell whether a day is one of these; they may run over the end of the week."""
+        return (day - self.first_day) % 7 <= (self.last_day - self.first_day) % 7
 
     def __str__(self) -> str:
         days = "" if (self.first_day, self.last_day) == (0, 6) else _day_names(self.first_day, self.last_day)
@@ -221,7 +229,8 @@ def parse_drives(text: str) -> tuple[int | Literal["new"], ...]:
 class Load(BaseModel):
     """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
 
-    Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``.
+    Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``, or as people say it, ``backup
+    100MB/s 22:00-06:00`` (`zsim.scenario.said`).
 
     Attributes
     ----------
@@ -229,6 +238,10 @@ class Load(BaseModel):
         What the clients do.
     rate : float
         Requests per second, Poisson arrivals [1/s].
+    bandwidth : float
+        Instead of a rate: data a second [bytes/s].
+    share : float
+        Instead of a rate: share of what the drives of the pool can do together of this kind.
     threads : int
         Instead of a rate: clients that ask again `think` after each answer.
     think : float
@@ -245,6 +258,10 @@ class Load(BaseModel):
         description="what the clients do"
     )
     rate: float | None = Field(None, gt=0, le=1e9, allow_inf_nan=False, description="requests per second")
+    bandwidth: Rate | None = Field(None, gt=0, description="instead of a rate: data a second: 100MB/s")
+    share: Fraction | None = Field(
+        None, gt=0, le=1, description="instead of a rate: share of what the drives can do together: 30%"
+    )
     threads: int | None = Field(None, ge=1, le=10_000, description="instead of a rate: clients that wait")
     think: Seconds | None = Field(None, description="mean pause of a thread between answer and next request")
     size: Bytes | None = Field(None, description="size of a request; the record size if not given")
@@ -268,6 +285,9 @@ class Load(BaseModel):
     def _read_text(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
+        spoken = read_said(value)
+        if spoken is not None:
+            return spoken
         kind, *settings = (each.strip() for each in value.split(","))
         data: dict[str, object] = {"kind": kind}
         for setting in settings:
@@ -281,11 +301,13 @@ class Load(BaseModel):
 
     @model_validator(mode="after")
     def _open_or_closed(self) -> Load:
-        if (self.rate is None) == (self.threads is None):
-            allowed = "a load has either rate or threads"
+        amounts = (self.rate, self.bandwidth, self.share, self.threads)
+        if sum(each is not None for each in amounts) != 1:
+            allowed = "a load has one of rate, bandwidth, share and threads"
             raise InputError(
-                "load", self.kind, allowed, "write random-read,rate=50 or random-read,threads=4,think=1ms"
-            )
+                "load", self.kind, allowed, "write random-read,rate=50, random-read,threads=4,think=1ms, or "
+                "backup 100MB/s 22:00-06:00",
+            )  # fmt: skip
         if self.think is not None and self.threads is None:
             raise InputError("load", self.kind, "think goes with threads", "give threads instead of rate")
         if self.size is not None and not 512 <= self.size <= 1 << 30:

@@ -36,6 +36,9 @@ Piece = tuple[int, int, int]
 Plan = tuple[int, int, int, int, int, int, int]
 """Map of a part of a block: its columns, then what the kind's `Kernels.piece` wants to know."""
 
+FEWEST_TO_SIT_OUT = 5
+"""Children among which one may stand out as slow (2.4 vdev_raidz.c)."""
+
 
 class Shaped(Protocol):
     """What has the shape of a top-level vdev: `VdevSpec`, the engine's and the scan's models of one."""

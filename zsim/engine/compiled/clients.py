@@ -7,7 +7,7 @@ from math import log
 from zsim.base.arrays import Table
 from zsim.base.jit import njit
 from zsim.drives.physics.draws import mixed
-from zsim.engine.codes import FLAG_NORMAL, FOREVER, SYNC_READ, SYNC_WRITE
+from zsim.engine.codes import FLAG_NORMAL, FOREVER, LATENCY_BINS, SYNC_READ, SYNC_WRITE
 from zsim.engine.compiled.memory import (
     OWNER_CLIENT,
     RANDOM_READ,
@@ -17,8 +17,10 @@ from zsim.engine.compiled.memory import (
     clients_of,
     event_times_of,
     general_of,
+    waits_of,
 )
 from zsim.engine.compiled.vdev import read_plainly, write_plainly
+from zsim.engine.leaf_rules import wait_bin
 
 
 @njit
@@ -58,6 +60,8 @@ def client_done(table: Table, client_number: int) -> None:
     general, client = general_of(table)[0], clients_of(table)[client_number]
     client.answered += 1
     client.latency += general.now - client.started
+    bins = LATENCY_BINS * client.group + wait_bin(general.now - client.started)
+    waits_of(table)[bins] += 1
     general.client_reads += 1
     general.client_latency += general.now - client.started
     client_thinks(table, client_number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
+from zsim.drives.physics.ailing import ailing_time
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
@@ -41,13 +42,16 @@ from zsim.engine.compiled.memory import (
     N_LINKS,
     N_SERVERS,
     acknowledge_of,
+    bad_sectors_of,
     cache_slot,
     commands_of,
     drives_of,
     event_bits_of,
     event_commands_of,
     event_times_of,
+    failures_of,
     general_of,
+    health_of,
     held_of,
     leaves_of,
     link_slot,
@@ -215,6 +219,22 @@ def _read_with_buffer(
 
 
 @njit
+def _ailing(table: Table, leaf: int, command: CommandRecord, at: float, wait: float, sound: float) -> float:
+    """Return how long an ailing drive is busy with a command that would take `sound` [s]."""
+    return ailing_time(
+        health_of(table)[leaf],
+        bad_sectors_of(table),
+        failures_of(table, leaf),
+        at,
+        command.offset,
+        command.length,
+        command.write != 0,
+        wait if drives_of(table)[leaf].kind == KIND_FLASH else 0.0,
+        sound,
+    )
+
+
+@njit
 def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     number = take_up(table, leaf, place)
@@ -232,6 +252,8 @@ def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
     if in_turns:
         transfer = max(transfer, command.length / links_of(table)[state.link].rate)
     duration = parts[0] + parts[1] + parts[2] + transfer + cleaning
+    if health_of(table)[leaf].ails != 0:
+        duration = _ailing(table, leaf, command, at, parts[2], duration)
     state.wrote_last = command.write
     if in_turns:
         duration += links_of(table)[state.link].per_command

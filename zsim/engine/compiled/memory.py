@@ -25,7 +25,9 @@ from zsim.base.arrays import (
     records_in,
 )
 from zsim.base.jit import address_of, njit, word_of
+from zsim.drives.models.health import MOST_FAILURES
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
+from zsim.drives.physics.ailing import HEALTH_DTYPE, HealthRecord, health_table
 from zsim.drives.physics.mechanics import (
     DRIVE_DTYPE,
     LANES,
@@ -36,7 +38,7 @@ from zsim.drives.physics.mechanics import (
     zone_table,
 )
 from zsim.drives.physics.smr import COUNTERS, counters_at_first, smr_bands
-from zsim.engine.codes import CLASSES, LEAF_DTYPE, RECORD_DTYPE, DoneRecord, LeafRecord
+from zsim.engine.codes import CLASSES, LATENCY_BINS, LEAF_DTYPE, RECORD_DTYPE, DoneRecord, LeafRecord
 from zsim.engine.compiled.records import (
     CHILD_DTYPE,
     CLIENT_DTYPE,
@@ -49,6 +51,7 @@ from zsim.engine.compiled.records import (
     QUEUE_DTYPE,
     QUEUE_RULES_DTYPE,
     SCAN_RULES_DTYPE,
+    SITTING_DTYPE,
     SLOT_DTYPE,
     STREAM_DTYPE,
     VDEV_DTYPE,
@@ -61,11 +64,13 @@ from zsim.engine.compiled.records import (
     LinkRecord,
     OperationRecord,
     QueueRecord,
+    SittingRecord,
     SlotRecord,
     StreamRecord,
     VdevRecord,
 )
 from zsim.engine.model import LeafModel, LinkModel, QueueRules, ScanRules
+from zsim.engine.sit_out import LATENCY_BUCKETS
 
 # Numbers by class of a leaf (`counts_of`), words of a read-ahead segment, rows of a table of bands.
 COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
@@ -117,6 +122,13 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     BEARINGS,
     REACH,
     MIRROR_SIDES,
+    HEALTH,
+    BAD_SECTORS,
+    FAILURES,
+    HISTOGRAMS,
+    SITTING,
+    LATENCIES,
+    WAITS,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -129,7 +141,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     ITEM_MASK,
     COPY_MASK,
     TABLE_LENGTH,
-) = range(50)
+) = range(57)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -156,6 +168,12 @@ _float32_at, _queue_at, _zones_at = array_at(np.float32), records_at(QueueRecord
 WORD = 8
 HALF = 4
 QUEUE_BYTES, ZONE_BYTES = QUEUE_DTYPE.itemsize, ZONE_DTYPE.itemsize
+# What ails drives, which sectors they cannot read.
+health_of, bad_sectors_of = records_in(HealthRecord, HEALTH), array_in(np.int64, BAD_SECTORS)
+# Children that sit out or may, and room for their latencies.
+sitting_of, latencies_of = records_in(SittingRecord, SITTING), array_in(np.int64, LATENCIES)
+# How often clients of each kind waited how long.
+waits_of = array_in(np.int64, WAITS)
 # Room for one drive's choice among what it holds.
 reach_of, reach_bits_of = array_in(np.float32, REACH), array_in(np.int32, REACH)
 
@@ -255,6 +273,18 @@ def acknowledge_of(table: Table, leaf: int) -> I32:
 
 
 @njit
+def failures_of(table: Table, leaf: int) -> F64:
+    """Return when the last errors of a drive were [s]."""
+    return _float64_at(word_of(table, FAILURES) + WORD * MOST_FAILURES * leaf)
+
+
+@njit
+def histogram_of(table: Table, leaf: int) -> I64:
+    """Return how many reads of a leaf took how long since it was last looked at (`sit_out`)."""
+    return table_at(word_of(table, HISTOGRAMS) + WORD * LATENCY_BUCKETS * leaf)
+
+
+@njit
 def mirror_sides_of(table: Table, children: int) -> I64:
     """Return room for what is known of a mirror's children: their loads, and their standings."""
     return _permutation_matrix(word_of(table, MIRROR_SIDES), 2, children)
@@ -310,8 +340,8 @@ class PlaneMemory:
     Parameters
     ----------
     sizes : dict of str to int
-        ``leaves, servers, links, clients, streams, client_items, records, queue, held, program, items,
-        copies, vdevs, vdev_children, permutations, slots, children, commands, shingles``; numbers
+        ``leaves, servers, links, clients, groups, streams, client_items, records, queue, held, program,
+        items, copies, vdevs, vdev_children, permutations, slots, children, commands, shingles``; numbers
         of operations, items and copies may run on beyond their sizes, if these are powers of two.
     """
 
@@ -358,6 +388,13 @@ class PlaneMemory:
         self.bearings = np.zeros((leaves, sizes["held"] + LANES), np.float32)
         self.reach = np.zeros(sizes["held"] + LANES, np.float32)
         self.mirror_sides = np.zeros((2, max(1, sizes["vdev_children"])), np.int64)
+        self.health = np.zeros(leaves, HEALTH_DTYPE)
+        self.bad_sectors = np.zeros(2, np.int64)
+        self.failures = np.zeros((leaves, MOST_FAILURES))
+        self.histograms = np.zeros((leaves, LATENCY_BUCKETS), np.int64)
+        self.sitting = np.zeros(sizes["vdev_children"], SITTING_DTYPE)
+        self.latencies = np.zeros(sizes["vdev_children"], np.int64)
+        self.waits = np.zeros((max(1, sizes.get("groups", 0)), LATENCY_BINS), np.int64)
         self.table = self._table(sizes)
         self._begin()
 
@@ -372,6 +409,11 @@ class PlaneMemory:
         for entry, name in ((PROGRAM_MASK, "program"), (ITEM_MASK, "items"), (COPY_MASK, "copies")):
             table[entry] = power_of_two(sizes[name]) - 1
         return table
+
+    def hold_health(self, leaves: Sequence[LeafModel]) -> None:
+        """Lay out what ails the drives."""
+        self.health[:], self.bad_sectors = health_table([leaf.health for leaf in leaves])
+        self.table[BAD_SECTORS] = address_of(self.bad_sectors)
 
     def hold_rules(self, queue: QueueRules, scan: ScanRules) -> None:
         """Lay out the rules by which the plane runs."""
@@ -421,6 +463,7 @@ def load_devices(memory: PlaneMemory, leaves: Sequence[LeafModel], links: Sequen
     memory.leaves["last_class"] = CLASSES - 1
     memory.leaves["ahead_since"] = -1.0
     _load_shingles(memory, leaves)
+    memory.hold_health(leaves)
     for number, link in enumerate(links):
         memory.links[number]["rate"] = link.rate
         memory.links[number]["per_command"] = link.per_command_s

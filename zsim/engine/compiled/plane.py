@@ -29,7 +29,8 @@ from zsim.engine.compiled.memory import (
 )
 from zsim.engine.compiled.records import ITEM_DTYPE
 from zsim.engine.compiled.warm import finish_compiling
-from zsim.engine.model import PlaneModel, QueueRules, ScanRules
+from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
+from zsim.engine.sit_out import may_sit_out
 from zsim.engine.window import Window
 from zsim.scan.program import Program, ScanItems
 from zsim.vdevs.kind import code_of, kind_of
@@ -118,6 +119,7 @@ class CompiledPlane:
             row["kind"], row["children"], row["parity"] = code_of(vdev.kind), vdev.children, vdev.parity
             row["ashift"], row["first_child"] = vdev.ashift, first
             row["data"], row["spares"] = vdev.data, vdev.spares
+            _load_autosit(row, vdev)
             table = kind_of(vdev.kind).table(vdev)
             row["permutation"], row["permutations"] = laid_out, len(table)
             memory.permutations[laid_out : laid_out + table.size] = table.ravel()
@@ -133,16 +135,17 @@ class CompiledPlane:
         self.memory.hold_rules(self.model.queue, self.model.scan)
         general = self.memory.general
         general["label_bytes"], general["pause_at"], general["refill"] = self.model.label_bytes, np.inf, -1
+        general["watches"] = int(self.memory.vdevs["autosit"].any())
 
     def _load_clients(self, readable: int, log: int) -> None:
         first = 0
-        for group in self.model.clients:
+        for number, group in enumerate(self.model.clients):
             rows = self.memory.clients[first : first + group.count]
             numbers = np.arange(group.count)
             items = log if group.kind == "sync-write" else readable
             rows["think"], rows["mode"] = group.think_s, CLIENT_MODES[group.kind]
             rows["seed"] = group.seed + CLIENT_SEED_STEP * numbers
-            rows["blocks"] = group.blocks
+            rows["blocks"], rows["group"] = group.blocks, number
             rows["first"], rows["items"] = (readable if group.kind == "sync-write" else 0), max(1, items)
             rows["place"] = numbers * items // group.count
             first += group.count
@@ -152,6 +155,25 @@ class CompiledPlane:
         """How many requests of each client were answered, and the sum of their latencies [s]."""
         rows = self.memory.clients[: self.model.client_count]
         return [(int(row["answered"]), float(row["latency"])) for row in rows]
+
+    @property
+    def waits(self) -> NDArray[np.int64]:
+        """How often clients of each kind waited how long, by `zsim.engine.leaf_rules.wait_bin`."""
+        return self.memory.waits[: len(self.model.clients)]
+
+    @property
+    def health(self) -> Rows:
+        """What ails the drives, and the state that they are in, records of HEALTH_DTYPE."""
+        return self.memory.health
+
+    @property
+    def sat_out(self) -> list[tuple[int, ...]]:
+        """How often each child of each top-level vdev was made to sit out."""
+        found, first = [], 0
+        for vdev in self.model.vdevs:
+            found.append(tuple(int(row["sat"]) for row in self.memory.sitting[first : first + vdev.children]))
+            first += vdev.children
+        return found
 
     def _load_items(self, items: ScanItems) -> None:
         write_items(self.memory.items[: len(items)], items)
@@ -308,6 +330,13 @@ class CompiledPlane:
         return int(kernel.advance(self.memory.table, until, budget))
 
 
+def _load_autosit(row: np.void, vdev: VdevModel) -> None:
+    rules = vdev.autosit
+    if rules is not None and may_sit_out(vdev.children):
+        row["autosit"], row["sit_out"], row["interval"] = 1, rules.seconds, rules.interval_s
+        row["insensitivity"], row["looked_at"] = rules.insensitivity, -np.inf
+
+
 def item_records(items: ScanItems) -> Rows:
     """Return scan items as the records that the kernel reads."""
     records = np.zeros(len(items), ITEM_DTYPE)
@@ -368,6 +397,7 @@ def _sizes(
         "servers": max(leaf.drive.parallel_commands for leaf in model.leaves),
         "links": len(model.links),
         "clients": model.client_count,
+        "groups": len(model.clients),
         "streams": streams,
         "client_items": client_items,
         "records": records,

@@ -43,6 +43,8 @@ class GeneralRecord:
     client_reads: Int64
     client_latency: Float64
     label_bytes: Int64
+    # Whether read latencies are watched: some vdev has `autosit`.
+    watches: Int64
 
 
 GENERAL_DTYPE = dtype_of(GeneralRecord)
@@ -131,6 +133,13 @@ class VdevRecord:
     spares: Int64
     permutation: Int64
     permutations: Int64
+    # Whether slow children sit out, by which rules, when they were looked at last, and outliers so far.
+    autosit: Int64
+    sit_out: Float64
+    interval: Float64
+    insensitivity: Int64
+    looked_at: Float64
+    outliers: Int64
 
 
 VDEV_DTYPE = dtype_of(VdevRecord)
@@ -231,6 +240,19 @@ class ClientRecord:
     items: Int64
     place: Int64
     answered: Int64
+    # Of which kind of clients it is one.
+    group: Int64
 
 
 CLIENT_DTYPE = dtype_of(ClientRecord)
+
+
+class SittingRecord:
+    """A child of a vdev with `autosit`: until when it sits out, how often it was an outlier, and sat out."""
+
+    until: Float64
+    outliers: Int64
+    sat: Int64
+
+
+SITTING_DTYPE = dtype_of(SittingRecord)

@@ -54,6 +54,7 @@ from zsim.engine.compiled.queue import (
     enqueue,
     issue_one,
 )
+from zsim.engine.compiled.sitting import note_read
 from zsim.engine.compiled.vdev import read_plainly, read_scan_block, repair_copy
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT
 
@@ -261,6 +262,7 @@ def count_command(table: Table, number: int) -> None:
         state.scan_writes += command.scan
         state.scan_write_bytes += command.scan * command.length
     else:
+        note_read(table, command.leaf, general.now - command.submitted)
         state.reads += 1
         state.read_bytes += command.length
         state.scan_reads += command.scan

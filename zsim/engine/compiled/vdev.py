@@ -6,7 +6,7 @@ a map of its own.  What is done with them follows from two traits: replicated ki
 
 from __future__ import annotations
 
-from zsim.base.arrays import Table
+from zsim.base.arrays import I64, Table
 from zsim.base.jit import njit, word_of
 from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.compiled.memory import (
@@ -29,6 +29,7 @@ from zsim.engine.compiled.memory import (
 )
 from zsim.engine.compiled.queue import enqueue
 from zsim.engine.compiled.records import VdevRecord
+from zsim.engine.compiled.sitting import is_faulted, look_for_outliers, sits_out
 from zsim.vdevs.dispatch import (
     HAS_FILL,
     IS_REPLICATED,
@@ -55,11 +56,25 @@ def mirror_choice(table: Table, vdev: VdevRecord, offset: int) -> int:
         place = 2 * (vdev.first_child + child)
         standing[child] = mirror_standing(child_leaf[place], child_leaf[place + 1])
         loads[child] = _load_of(table, child_leaf[place], child_leaf[place + 1], offset)
+    _pass_over_faulted(table, vdev, standing)
     now = general_of(table)[0].now
     choice = mirror_child(
         rules.mirror_rule, offset, rules.mirror_shift, now, rules.mirror_switch_s, loads, standing
     )
     return int(child_leaf[2 * (vdev.first_child + choice)]) if choice >= 0 else -1
+
+
+@njit
+def _pass_over_faulted(table: Table, vdev: VdevRecord, standing: I64) -> None:
+    """Take what faulted leaves hold as unreadable, unless nothing else holds it."""
+    child_leaf, whole = child_leaf_of(table), 0
+    for child in range(vdev.children):
+        leaf = child_leaf[2 * (vdev.first_child + child)]
+        whole += 1 if leaf >= 0 and not is_faulted(table, leaf) else 0
+    for child in range(vdev.children):
+        place = 2 * (vdev.first_child + child)
+        if whole > 0 and child_leaf[place] >= 0 and is_faulted(table, child_leaf[place]):
+            standing[child] = mirror_standing(-1, child_leaf[place + 1])
 
 
 @njit
@@ -172,11 +187,13 @@ def queue_parts(
 @njit
 def _read_columns(table: Table, vdev: VdevRecord, plan: Plan, klass: int, slot_number: int) -> int:
     """Queue the reads of all columns that can be read, for the scan."""
-    child_leaf, queued = child_leaf_of(table), 0
+    child_leaf, queued, sits = child_leaf_of(table), 0, False
     for column in range(plan[0] - 1, -1, -1):
         child, place, size = piece_of(table, vdev, plan, column, True)
         leaf = source_leaf(table, vdev, child, place)
-        if leaf >= 0:
+        if not sits and sits_out(table, vdev, child):
+            sits = True
+        elif leaf >= 0:
             queued += 1
             other = child_leaf[2 * (vdev.first_child + child) + 1]
             kind = OWNER_SCAN_COPY if other >= 0 and other != leaf else OWNER_SCAN_READ
@@ -208,14 +225,17 @@ def _read_data(
     table: Table, vdev: VdevRecord, plan: Plan, scattered: bool, klass: int, kind: int, owner: int, flags: int
 ) -> int:
     """Queue the reads of the data columns, of all if one is missing or parity lies `scattered` in all."""
-    queued, missing = 0, 0
+    queued, missing, sits = 0, 0, False
     whole = HAS_FILL[vdev.kind] and any_missing(table, vdev, plan)
     for column in range(plan[0] - 1, -1, -1):
         if column < vdev.parity and missing == 0 and not scattered:
             break
         child, place, size = piece_of(table, vdev, plan, column, whole)
         leaf = source_leaf(table, vdev, child, place)
-        if leaf < 0:
+        if not sits and sits_out(table, vdev, child):
+            sits = True
+            missing += 1
+        elif leaf < 0:
             missing += 1
         elif size > 0:
             queued += 1
@@ -260,6 +280,7 @@ def read_scan_block(
         queued = read_mirror(table, slot_number, vdev_number, offset, psize)
     else:
         klass = scan_rules_of(table)[0].scan_class
+        look_for_outliers(table, vdev)
         queued = queue_parts(
             table, vdev, offset, psize, columns, SCAN_READ, klass, OWNER_SCAN_READ, slot_number, FLAG_SCAN
         )
@@ -337,6 +358,7 @@ def read_plainly(table: Table, item_number: int, klass: int, kind: int, owner: i
         size = _whole_size(vdev, item.psize)
         enqueue(table, leaf, klass, 0, item.offset, size, kind, owner, flags)
         return 1
+    look_for_outliers(table, vdev)
     return queue_parts(
         table, vdev, item.offset, item.psize, item.columns, PLAIN_READ, klass, kind, owner, flags
     )

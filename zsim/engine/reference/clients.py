@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zsim.drives.physics.draws import mixed
 from zsim.engine.codes import FLAG_NORMAL, SYNC_READ, SYNC_WRITE
+from zsim.engine.leaf_rules import wait_bin
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.clock import Signal, Steps
 from zsim.engine.reference.state import Child, Item, Shared
@@ -29,6 +33,8 @@ class Client:
     place : int
         Where among them it begins, unless it reads at random.
     vdevs : sequence of VdevProcess
+    waits : ndarray of int64, shape (LATENCY_BINS,)
+        How often clients of its kind waited how long.
     """
 
     def __init__(
@@ -40,9 +46,10 @@ class Client:
         items: Sequence[Item],
         place: int,
         vdevs: Sequence[VdevProcess],
+        waits: NDArray[np.int64],
     ) -> None:
         self.shared, self.model, self.seed, self.items, self.vdevs = shared, model, seed, items, vdevs
-        self.place = place
+        self.place, self.waits = place, waits
         self.answered, self.latency = 0, 0.0
         self.count = 0
         self.left = 0
@@ -62,6 +69,7 @@ class Client:
             self.shared.client_latency += self.shared.now - started
             self.answered += 1
             self.latency += self.shared.now - started
+            self.waits[wait_bin(self.shared.now - started)] += 1
 
     def _think_s(self) -> float:
         """Return how long it thinks next: an exponential time [s]."""

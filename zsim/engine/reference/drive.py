@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from zsim.base.arrays import F64
+from zsim.base.arrays import F64, I64
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.ailing import HealthRecord, ailing_time
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
@@ -44,6 +46,15 @@ from zsim.engine.reference.state import Command, LeafState
 
 Handle = Callable[[Command], None]
 Parts = tuple[float, float, float, float]
+
+
+class Ailments(NamedTuple):
+    """Whether a drive ails, its record of HEALTH_DTYPE, all bad sectors, when its last errors were [s]."""
+
+    ails: bool
+    health: HealthRecord
+    bad: I64
+    failures: F64
 
 
 class Link:
@@ -145,6 +156,7 @@ class Drive:
     parameters : DriveParameters
     record, rates : numpy record of DRIVE_DTYPE, ndarray of float64
         The same parameters as the physics take them.
+    ailments : Ailments
     state : LeafState
     link : Link, optional
     finish : callable
@@ -158,10 +170,12 @@ class Drive:
         parameters: DriveParameters,
         record: DriveRecord,
         rates: F64,
+        ailments: Ailments,
         state: LeafState,
         link: Link | None,
         finish: Handle,
     ) -> None:
+        self.ailments = ailments
         self.clock, self.number, self.parameters, self.state = clock, number, parameters, state
         self.record, self.rates, self.link, self.finish = record, rates, link, finish
         self.held: list[Command] = []
@@ -272,11 +286,14 @@ class Drive:
         command.started = now
         (overhead, seek, wait, transfer), cleaning, head = self._parts(command, self._overhead(command))
         state.wrote_last = int(command.write)
-        if self.link is None or not self.link.model.command_based:
-            duration = overhead + seek + wait + transfer + cleaning
-        else:
+        in_turns = self.link is not None and self.link.model.command_based
+        if self.link is not None and in_turns:
             transfer = max(transfer, command.length / self.link.model.rate)
-            duration = overhead + seek + wait + transfer + cleaning + self.link.model.per_command_s
+        duration = overhead + seek + wait + transfer + cleaning
+        if self.ailments.ails:
+            duration = self._ailing(command, wait, duration)
+        if self.link is not None and in_turns:
+            duration += self.link.model.per_command_s
             self.link.busy += duration
         self._count_gap(command.offset - state.head)
         state.head = head
@@ -288,6 +305,13 @@ class Drive:
         state.busy += duration
         state.free_at = now + duration
         return duration
+
+    def _ailing(self, command: Command, wait: float, sound: float) -> float:
+        """Return how long an ailing drive is busy with a command that would take `sound` [s]."""
+        _, health, bad, failures = self.ailments
+        waits = wait if self.parameters.kind == "flash" else 0.0
+        what = (command.offset, command.length, command.write)
+        return ailing_time(health, bad, failures, self.clock.now, *what, waits, sound)
 
     def _in_place(self, command: Command, head: int, at: float, overhead: float) -> Parts:
         """Return overhead, seek, wait and transfer of a command served in its place on the medium [s]."""

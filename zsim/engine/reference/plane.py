@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows, checked
+from zsim.drives.models.health import MOST_FAILURES
+from zsim.drives.physics.ailing import HealthRecord, health_table
 from zsim.drives.physics.mechanics import DriveRecord, drive_table
 from zsim.engine.codes import (
     BUDGET,
@@ -31,6 +33,7 @@ from zsim.engine.codes import (
     EXIT_REFILL,
     EXIT_STALLED,
     FLAG_NORMAL,
+    LATENCY_BINS,
     LEAF_DTYPE,
     MAX_SLOTS,
     META_ABSENT,
@@ -43,11 +46,13 @@ from zsim.engine.codes import (
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.reference.clients import Client
 from zsim.engine.reference.clock import Clock
-from zsim.engine.reference.drive import Drive, Link
+from zsim.engine.reference.drive import Ailments, Drive, Link
 from zsim.engine.reference.queue import LeafQueue
 from zsim.engine.reference.scan import Metadata, Operation, Stream
+from zsim.engine.reference.sitting import Watch
 from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, Shared
 from zsim.engine.reference.vdev import vdev_process
+from zsim.engine.sit_out import may_sit_out
 from zsim.engine.window import Window
 from zsim.scan.program import NO_ITEM, Program, ScanItems
 
@@ -94,7 +99,8 @@ class ReferencePlane:
         self.shared.free_slots = min(slots, MAX_SLOTS)
         self.items = _item_list(items)
         self._build_hardware()
-        self.vdevs = [vdev_process(self.shared, vdev, self.queues) for vdev in model.vdevs]
+        self.watch = Watch(self.shared, len(model.leaves), self._health)
+        self.vdevs = [vdev_process(self.shared, vdev, self.queues, self.watch) for vdev in model.vdevs]
         self.metadata = Metadata(self.shared, self.items, self.vdevs)
         readable = [] if client_items is None else [self.items[number] for number in client_items.tolist()]
         log = [] if log_items is None else [self.items[number] for number in log_items.tolist()]
@@ -106,6 +112,7 @@ class ReferencePlane:
         model, clock = self.model, self.clock
         table, rates = drive_table([leaf.drive for leaf in model.leaves])
         records = checked(table, DriveRecord)
+        ailments = self._ailments()
         servers = max(leaf.drive.parallel_commands for leaf in model.leaves)
         links_at = servers * len(model.leaves)
         caches_at = links_at + len(model.links)
@@ -125,6 +132,7 @@ class ReferencePlane:
                 leaf.drive,
                 records[number],
                 rates[number],
+                ailments[number],
                 self.states[number],
                 self.links[leaf.link] if leaf.link >= 0 else None,
                 self._finish,
@@ -139,6 +147,31 @@ class ReferencePlane:
         ]
         self._next_slot = caches_at + len(model.leaves)
 
+    def _ailments(self) -> list[Ailments]:
+        """Return what ails each drive."""
+        self._health, bad = health_table([leaf.health for leaf in self.model.leaves])
+        failures = np.zeros((len(self.model.leaves), MOST_FAILURES))
+        records = checked(self._health, HealthRecord)
+        return [
+            Ailments(not leaf.health.is_sound, records[number], bad, failures[number])
+            for number, leaf in enumerate(self.model.leaves)
+        ]
+
+    @property
+    def health(self) -> Rows:
+        """What ails the drives, and the state that they are in, records of HEALTH_DTYPE."""
+        return self._health
+
+    @property
+    def waits(self) -> NDArray[np.int64]:
+        """How often clients of each kind waited how long, by `zsim.engine.leaf_rules.wait_bin`."""
+        return self._waits
+
+    @property
+    def sat_out(self) -> list[tuple[int, ...]]:
+        """How often each child of each top-level vdev was made to sit out."""
+        return [vdev.sitting.sat_out for vdev in self.vdevs]
+
     def _note_replacements(self, vdev: VdevModel) -> None:
         for old, new in zip(vdev.read_leaf, vdev.write_leaf, strict=True):
             if old >= 0 and new >= 0:
@@ -147,12 +180,13 @@ class ReferencePlane:
     def _build_users(self, readable: list[Item], log: list[Item], streams: int) -> None:
         slot = self._next_slot
         self.clients = []
-        for group in self.model.clients:
+        self._waits = np.zeros((len(self.model.clients), LATENCY_BINS), np.int64)
+        for waits, group in zip(self._waits, self.model.clients, strict=True):
             items = log if group.kind == "sync-write" else readable
             for number in range(group.count):
                 seed = group.seed + CLIENT_SEED_STEP * number
                 place = number * len(items) // group.count
-                self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs))
+                self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs, waits))
                 slot += 1
         self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]
 
@@ -391,6 +425,7 @@ class ReferencePlane:
             state.scan_writes += scan
             state.scan_write_bytes += scan * length
         else:
+            self.watch.note(command.leaf, self.now - command.submitted)
             state.reads += 1
             state.read_bytes += length
             state.scan_reads += scan
@@ -415,6 +450,7 @@ def _shared(clock: Clock, model: PlaneModel) -> Shared:
         minimum=list(queue.minimum),
         maximum=list(queue.maximum),
         label_bytes=model.label_bytes,
+        watches=int(any(vdev.autosit and may_sit_out(vdev.children) for vdev in model.vdevs)),
     )
 
 

@@ -173,6 +173,7 @@ class Shared:
     client_reads: int = 0
     client_latency: float = 0.0
     label_bytes: int = 0
+    watches: int = 0
     minimum: list[int] = field(default_factory=list)
     maximum: list[int] = field(default_factory=list)
 

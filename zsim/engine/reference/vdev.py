@@ -10,6 +10,7 @@ import numpy as np
 from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference.queue import LeafQueue
+from zsim.engine.reference.sitting import Sitting, Watch
 from zsim.engine.reference.state import Child, Shared
 from zsim.vdevs.kind import Piece, asize_of, kind_of, parts_of, pieces_of_part, shape_of
 from zsim.vdevs.mirror import mirror_child, mirror_load, mirror_standing
@@ -47,9 +48,11 @@ class VdevProcess:
     model : VdevModel
     queues : sequence of LeafQueue
         Of all leaves of the pool.
+    watch : Watch
     """
 
-    def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> None:
+    def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue], watch: Watch) -> None:
+        self.watch, self.sitting = watch, Sitting(shared, watch, model)
         self.shared, self.model, self.queues = shared, model, queues
         self.width, self.kind = len(model.read_leaf), kind_of(model.kind)
 
@@ -114,8 +117,9 @@ class Columns(VdevProcess):
 
         Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
+        self.sitting.look(self.model)
         parts = self._parts(offset, psize, columns)
-        readable = [piece for part in parts for piece in part[::-1] if self._is_readable(piece)]
+        readable = [piece for part in parts for piece in self._read_now(part)]
         for piece in readable:
             # A column that is read from a live old disk is copied by its `replacing` vdev.
             is_copied = self.model.write_leaf[piece[0]] not in (NOT_REPAIRED, TO_SPARE, self._source(piece))
@@ -138,6 +142,7 @@ class Columns(VdevProcess):
         Where a column is missing, fill of the others is read too (seen in runs of 2.3.9).
         Source: vdev_raidz.c:vdev_raidz_io_start, vdev_draid.c:vdev_draid_io_start_read.
         """
+        self.sitting.look(self.model)
         # The parity of an older block of several rows lies in all columns.
         first = 0 if columns and psize > columns << self.model.ashift else self.model.parity
         parts = self._plain_parts(offset, psize, columns)
@@ -157,11 +162,16 @@ class Columns(VdevProcess):
         ]
         return self._writes(pieces, klass, flags, done)
 
+    def _read_now(self, part: list[Piece]) -> list[Piece]:
+        """Return the readable columns of a part, last to first, without the first that sits out."""
+        backwards = part[::-1]
+        sitting = next((piece for piece in backwards if self.sitting.sits_out(piece[0])), None)
+        return [piece for piece in backwards if self._is_readable(piece) and piece is not sitting]
+
     def _needed(self, part: list[Piece], first: int) -> list[Piece]:
         data = part[first:]
-        is_degraded = not all(map(self._is_readable, data))
-        wanted = part if is_degraded else data
-        return [piece for piece in wanted[::-1] if self._is_readable(piece) and piece[2] > 0]
+        is_degraded = len(self._read_now(data)) < len(data)
+        return [piece for piece in self._read_now(part if is_degraded else data) if piece[2] > 0]
 
     def _leaves_to_repair(self, piece: Piece, was_read: bool) -> list[int]:
         """Return the leaf that misses a column, and for a copy that was not read the healthy one as well.
@@ -246,10 +256,17 @@ class Replicated(VdevProcess):
         """Return the child that is read, see `zsim.vdevs.mirror.mirror_child`."""
         sides = list(zip(self.model.read_leaf, self.model.write_leaf, strict=True))
         loads = np.array([self._load(*side, offset) for side in sides], np.int64)
-        standing = np.array([mirror_standing(*side) for side in sides], np.int64)
+        # What faulted leaves hold is unreadable, unless nothing else holds it.
+        whole = any(source >= 0 and not self.watch.is_faulted(source) for source, _ in sides)
+        standing = np.array([self._standing(*side, whole) for side in sides], np.int64)
         rules = self.shared.queue
         turns = (rules.mirror_shift, self.shared.now, rules.mirror_switch_s)
         return mirror_child(rules.mirror_rule, offset, *turns, loads, standing)
+
+    def _standing(self, source: int, target: int, spares_faulted: bool) -> int:
+        """Return the standing of a child; with `spares_faulted` a faulted leaf holds nothing."""
+        is_lost = spares_faulted and source >= 0 and self.watch.is_faulted(source)
+        return mirror_standing(-1 if is_lost else source, target)
 
     def _load(self, source: int, target: int, offset: int) -> int:
         """Return the load of a child: of its leaf, or of the `replacing` vdev that it is."""
@@ -263,7 +280,7 @@ class Replicated(VdevProcess):
         return mirror_load(rules.mirror_rule, active, last_end, offset, rotating, *costs)
 
 
-def vdev_process(shared: Shared, model: VdevModel, queues: Sequence[LeafQueue]) -> VdevProcess:
+def vdev_process(shared: Shared, model: VdevModel, queues: Sequence[LeafQueue], watch: Watch) -> VdevProcess:
     """Return the process of a top-level vdev."""
     process = Replicated if kind_of(model.kind).is_replicated else Columns
-    return process(shared, model, queues)
+    return process(shared, model, queues, watch)

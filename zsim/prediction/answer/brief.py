@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
+from zsim.prediction.answer.sick_words import sick_sentences
 from zsim.prediction.answer.wording import (
     TEXT_WIDTH,
     Grid,
@@ -50,6 +51,7 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
             "", (interval(prediction), *finish(prediction, begins), *stated(prediction), *missing(prediction))
         ),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
+        Section("", sick_sentences(prediction)),
         Section("What would narrow the interval", grid=_narrowing(prediction)),
         Section("", _loudest(prediction)),
         Section("", (more,) if more else ()),

@@ -155,6 +155,25 @@ class Advice(AnswerPart):
     why: str = ""
 
 
+class SickDrive(AnswerPart):
+    """A drive that is stated to be slow, badly attached or to have bad sectors, and what it costs."""
+
+    drive: int = Field(ge=0, description="counted from 0 in the order of the layout")
+    name: str = Field(description="its model, and what is wrong with it")
+    utilisation: float = Field(ge=0, le=1, description="busy share")
+    sets_pace: bool = Field(description="whether the operation would be notably shorter were it sound")
+    sound_s: float = Field(ge=0, description="duration were it as good as its peers [s]")
+    offline_s: float | None = Field(
+        default=None, description="duration if it is taken offline; None: its vdev cannot do without it [s]"
+    )
+    sits_out: bool = Field(default=False, description="whether autosit takes it out of the reads")
+    errors: int = Field(default=0, ge=0, description="reads that fail")
+    error_s: float = Field(default=0.0, ge=0, description="what one of them takes [s]")
+    lost_s: float = Field(default=0.0, ge=0, description="what all of them take [s]")
+    faulted_s: float | None = Field(default=None, description="when ZED faults it [s after the start]")
+    left: int = Field(default=0, ge=0, description="drives that its vdev can lose beside it")
+
+
 class Clients(AnswerPart):
     """What one kind of foreground clients sees of the operation: mean latencies of their requests."""
 
@@ -234,6 +253,9 @@ class Answer(AnswerPart):
         default_factory=dict, description="cause: seconds; sums to the answer"
     )
     breakdown_of: str = Field(default="", description="the resource whose time the causes divide")
+    sick: tuple[SickDrive, ...] = Field(
+        default=(), description="drives stated to be slow, badly attached or to have bad sectors"
+    )
     clients: tuple[Clients, ...] = Field(
         default=(), description="what foreground clients see, one row a kind"
     )

@@ -19,6 +19,7 @@ from zsim.prediction.answer.records import (
     Uncertainty,
     share_of_total,
 )
+from zsim.prediction.answer.sick_words import sick_sentences
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 TEXT_WIDTH = 100
+OVERLOADED = constant("clients.overloaded")
 # Below this share of the answer, what is left without the bottleneck is nothing.
 NOTHING = constant("answer.nothing")
 # A load that costs a smaller share of the time is not worth naming in the first line.
@@ -73,6 +75,9 @@ def _overload(prediction: Answer) -> str:
     quiet, answer = prediction.unloaded_s, prediction.resilver_s.p50
     if quiet is None or quiet > (1.0 - WORTH_NAMING) * answer:
         return ""
+    if answer > OVERLOADED * quiet:
+        times = f"{answer / max(quiet, 1e-9):.0f} times as long as"
+        return f": OVERLOAD by the stated load, {times} without it ({format_duration(quiet)})"
     return f" under the stated load, {format_duration(quiet)} without it"
 
 
@@ -350,6 +355,7 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
     every = (
         Section("Warnings", p.warnings),
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
+        Section("Sick drives", sick_sentences(p)),
         Section("Bottleneck", bottleneck(p)),
         Section("How busy the drives are", grid=leaf_grid(p.leaves)),
         Section("Where the time goes", breakdown_of(p), breakdown_grid(p.breakdown)),

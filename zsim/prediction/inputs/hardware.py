@@ -13,7 +13,6 @@ from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
-from zsim.drives.models.slowed import slowed
 from zsim.engine.model import (
     NOT_REPAIRED,
     TO_SPARE,
@@ -25,6 +24,7 @@ from zsim.engine.model import (
 )
 from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
+from zsim.prediction.inputs.sick import health_of, name_of, numbers_of
 from zsim.scenario.layout import VdevSpec
 from zsim.vdevs.kind import kind_of
 
@@ -71,15 +71,6 @@ def in_phase(numbers: DriveParameters, leaf: int) -> DriveParameters:
     return replace(numbers, phase_revolutions=PHASE_STEP * leaf % 1.0)
 
 
-def _slowed(numbers: DriveParameters, factor: float | None) -> DriveParameters:
-    return numbers if factor is None else slowed(numbers, factor)
-
-
-def _name(model: DriveModel, factor: float | None) -> str:
-    """Return the name of a drive as the answer shows it: a slow one stands apart from its peers."""
-    return model.name if factor is None else f"{model.name}, {factor:g}x slower"
-
-
 def cached_extents(model: DriveModel) -> int:
     """Return how many cached writes the firmware sorts; 0 where it is not known."""
     quantity = model.quantities.get("cached_extents")
@@ -93,22 +84,23 @@ def plane_model(case: Case) -> PlaneModel:
     new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
     source = drive_parameters(case.drive, factors, write_cache=cached)
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
-    slow = {each.drive: each.factor for each in case.scenario.slow or ()}
     leaves = [
         LeafModel(
-            drive=_slowed(in_phase(source, leaf), slow.get(leaf)),
+            drive=numbers_of(case, leaf, in_phase(source, leaf)),
             link=link_of.get(leaf, -1),
             role="target" if leaf in overwritten(case) else "source",
-            name=_name(case.drive, slow.get(leaf)),
+            name=name_of(case, leaf, case.drive),
+            health=health_of(case, leaf),
         )
         for leaf in range(case.leaves)
     ]
     leaves += [
         LeafModel(
-            drive=_slowed(in_phase(target, leaf), slow.get(leaf)),
+            drive=numbers_of(case, leaf, in_phase(target, leaf)),
             link=link_of.get(leaf, -1),
             role="target",
-            name=_name(case.new_drive, slow.get(leaf)),
+            name=name_of(case, leaf, case.new_drive),
+            health=health_of(case, leaf),
         )
         for leaf in range(case.leaves, case.leaves + new_drives)
     ]
@@ -233,8 +225,11 @@ def vdev_models(case: Case) -> tuple[VdevModel, ...]:
 
 
 def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
-    online = case.old_drive == "online"
-    read = tuple(first + child if child >= replaced or online else -1 for child in range(spec.children))
+    online, behind = case.old_drive == "online", first + spec.children
+    leaves = range(first, behind)
+    read = tuple(
+        leaf if (leaf - first >= replaced or online) and leaf not in case.sitting else -1 for leaf in leaves
+    )
     write = tuple(
         first + child
         if first + child in overwritten(case)
@@ -253,6 +248,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         write_leaf=write,
         data=spec.data,
         spares=spec.spares or 0,
+        sitting_out=frozenset((leaf - first, leaf) for leaf in case.sitting if first <= leaf < behind),
         grown=spec.grown,
     )
 

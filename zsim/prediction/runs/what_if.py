@@ -220,7 +220,12 @@ def advice(
                 Advice(action=f"use a release with the sorted scan ({DEFAULT_RELEASE})", saves_s=saved)
             )
     worth = [each for each in found if (each.saves_s or 0.0) > WORTH_SAYING * middle_s]
-    return tuple(sorted(worth, key=lambda each: -(each.saves_s or 0.0)))
+    return in_order(*worth)
+
+
+def in_order(*found: Advice) -> tuple[Advice, ...]:
+    """Return advice, what saves most first."""
+    return tuple(sorted(found, key=lambda each: -(each.saves_s or 0.0)))
 
 
 def _hardware_advice(bench: Baseline, middle_s: float) -> list[Advice]:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zsim.base.errors import InputError
+from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.parameters import DriveParameters
 from zsim.drives.models.slowed import slowed
 from zsim.engine.model import TO_SPARE, ClientModel, LeafModel, LinkModel, PlaneModel, VdevModel, WriterModel
-from zsim.operation.rules import queue_rules, scan_rules
+from zsim.operation.rules import queue_rules, scan_rules, sit_out_rules
 from zsim.operation.run import RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.bps import in_classes
@@ -40,7 +41,7 @@ KNOWN = {
     "": _fields(
         "id zfs operation mode replace_mode target pool nleaves new_leaf new_leaves replaced_leaf",
         "replaced_leaf2 foreground disk tunables tunables_changed label_start_bytes ncpus alloc_count",
-        "ms_count ms_shift harness sitout sitout_at_end",
+        "ms_count ms_shift harness sitout sitout_at_end autosit",
     ),
     "pool": _fields(
         "layout ntop ashift leafmb fill pattern rec mixrec rounds owfrac freefrac txgmb filekb nfs snaps",
@@ -50,14 +51,10 @@ KNOWN = {
     "disk": _fields(
         "rpm zones outer_mbps inner_mbps sk_a sk_b sk_c sk_d knee skip_kb overhead_us ncq sptf max_age_ms",
         "wc_mb wc_mbps hz delay_extra pm_mode pm_leaves pm_mbps nonrot ssd_par ssd_lo_us ssd_hi_us ssd_mbps",
-        "slow_leaf slow_mult quiet_ms",
+        "slow_leaf slow_mult tail_leaf tail_p tail_ms quiet_ms",
     ),
 }
 """Fields that are read, or that change nothing but the making of the pool, by section."""
-NOT_SIMULATED = {
-    "disk.tail_leaf": "a drive that stutters is not simulated yet",
-    "autosit": "sitting out slow drives by themselves is not simulated yet",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,19 +154,25 @@ class EmulatedRun:
         )
 
     @property
+    def is_random(self) -> bool:
+        """Whether several seeds are needed: loads, or a drive that stutters by chance."""
+        return self.randomly_loaded or bool(self.section("disk").get("tail_leaf"))
+
+    @property
     def category(self) -> str:
         """Class in the summary."""
         load, disk = self.section("foreground"), self.section("disk")
-        if load.get("replace2"):
-            return "second replacement"
-        if load.get("fg") or load.get("fgw"):
-            return "foreground load"
-        if disk.get("ssd_par"):
-            return "SSD"
-        if disk.get("wc_mb"):
-            return "write cache"
-        if disk.get("pm_mode"):
-            return "port multiplier"
+        special = {
+            "second replacement": load.get("replace2"),
+            "foreground load": load.get("fg") or load.get("fgw"),
+            "SSD": disk.get("ssd_par"),
+            "slow drive": disk.get("slow_leaf") or disk.get("tail_leaf"),
+            "write cache": disk.get("wc_mb"),
+            "port multiplier": disk.get("pm_mode"),
+        }
+        named = next((name for name, present in special.items() if present), None)
+        if named is not None:
+            return named
         kind = kind_of(self.layout.vdevs[0].kind)
         own = kind.name if kind.has_groups else ""
         plain = "expansion" if self.operation == "expand" else f"{own} {self.mode}".strip()
@@ -197,8 +200,9 @@ def refuse_unknown(bench: EmulatedRun) -> None:
         for field in part:
             full = f"{name}.{field}" if name else field
             if field not in known and part[field] not in (None, 0, "", "0", [], False):
-                reason = NOT_SIMULATED.get(full, "a run of zsim knows no such field")
-                raise InputError(f"config.json: {full}", str(part[field]), reason)
+                raise InputError(
+                    f"config.json: {full}", str(part[field]), "a run of zsim knows no such field"
+                )
 
 
 def release_of(bench: EmulatedRun) -> ReleaseProfile:
@@ -221,6 +225,16 @@ def drive_of(bench: EmulatedRun, leaf: int) -> DriveParameters:
     if leaf not in leaf_numbers(disk.get("slow_leaf")):
         return _sound_drive(bench, leaf)
     return slowed(_sound_drive(bench, leaf), float(disk["slow_mult"]))
+
+
+def health_of(bench: EmulatedRun, leaf: int, seed: int) -> DriveHealth:
+    """Return what ails the drive of one leaf: a share of its reads may take a time of their own."""
+    disk = bench.section("disk")
+    if leaf not in leaf_numbers(disk.get("tail_leaf")):
+        return SOUND
+    return DriveHealth(
+        stutter_share=float(disk["tail_p"]), stutter_s=float(disk["tail_ms"]) * 1e-3, seed=seed
+    )
 
 
 def _sound_drive(bench: EmulatedRun, leaf: int) -> DriveParameters:
@@ -289,6 +303,7 @@ def leaf_numbers(value: Any) -> frozenset[int]:
 
 def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
     """Return the top-level vdevs, the first of them with what is replaced."""
+    autosit = sit_out_rules(release_of(bench)) if int(bench.config.get("autosit") or 0) else None
     pool, config = bench.section("pool"), bench.config
     replaced = {} if bench.operation in ("scrub", "expand") else _replacements(bench)
     alive = config.get("replace_mode") == "healthy"
@@ -310,6 +325,7 @@ def vdevs_of(bench: EmulatedRun) -> tuple[VdevModel, ...]:
                 spares=spec.spares,
                 grown=spec.grown,
                 alloc_class=spec.alloc_class,
+                autosit=None if kind_of(spec.kind).is_replicated else autosit,
             )
         )
         first += spec.children
@@ -379,7 +395,12 @@ def _setup(bench: EmulatedRun, blocks: BlockTable, seed: int, records: int) -> R
     links, behind = link_of(bench)
     count = bench.sources + len(bench.new_leaves)
     leaves = tuple(
-        LeafModel(drive=drive_of(bench, leaf), link=0 if leaf in behind else -1) for leaf in range(count)
+        LeafModel(
+            drive=drive_of(bench, leaf),
+            link=0 if leaf in behind else -1,
+            health=health_of(bench, leaf, seed),
+        )
+        for leaf in range(count)
     )
     scan = scan_rules(release, bench.operation)
     if bench.section("tunables").get("zsim_pf_yield", 1) == 0:

@@ -103,7 +103,7 @@ def run(case: ValidationCase, options: Options) -> list[Claim]:
 
     bench = EmulatedRun(_json(case.path / "config.json")[0], _json(case.path / "result.json")[0])
     recipe = options.population == "recipe"
-    count = SEEDS if bench.randomly_loaded else RECIPE_SEEDS if recipe else 1
+    count = SEEDS if bench.is_random else RECIPE_SEEDS if recipe else 1
     given = given_population(case.path)
     tables, results = [], []
     for seed in range(options.seed, options.seed + count):

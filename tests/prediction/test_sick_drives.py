@@ -1,0 +1,141 @@
+"""Sick drives in scenarios and answers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from zsim import Scenario, predict
+from zsim.base.errors import InputError
+from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.sick import error_seconds, failing_reads, recovery
+from zsim.scenario.slow import SlowDrive
+
+POOL = {
+    "layout": "raidz2x6", "drive_size": "4TB", "fill": 0.5, "drive": "generic-7200rpm-cmr",
+    "history": "media-server", "release": "openzfs-2.4", "recordsize": "128K", "seed": 3, "frag": 0.1,
+}  # fmt: skip
+HOUR = 3600.0
+
+
+@cache
+def answer(**stated: object) -> Prediction:
+    return predict(Scenario.from_dict(POOL | stated))
+
+
+@pytest.mark.parametrize("text", ["3:x3", "3:1%@200ms", "3:x5,on=7200s,off=72000s", "3:x2,0.5%@1s"])
+def test_what_is_said_of_a_slow_drive_reads_as_it_is_written(text: str) -> None:
+    assert str(SlowDrive.model_validate(str(SlowDrive.model_validate(text)))) == str(
+        SlowDrive.model_validate(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("slow", "3:fast"),
+        ("slow", "3:1%"),
+        ("slow", "3:on=2h"),
+        ("bad_sectors", "3"),
+        ("bad_sectors", "9:10"),
+        ("attached", "3:wifi"),
+        ("erc", "soon"),
+        ("autosit", True),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_by_its_field(field: str, value: object) -> None:
+    release = "openzfs-2.3" if field == "autosit" else "openzfs-2.4"
+    with pytest.raises(InputError, match=field):
+        Scenario.from_dict(POOL | {"release": release, field: value})
+
+
+def test_a_slow_source_sets_the_pace_and_going_offline_helps() -> None:
+    slow, sound = answer(slow="3:x3"), answer()
+    sick = slow.sick[0]
+    assert sick.sets_pace
+    assert sick.sound_s == pytest.approx(sound.resilver_s.p50, rel=0.1)
+    assert sick.offline_s is not None
+    assert sick.offline_s < 0.7 * slow.resilver_s.p50
+    assert any("take drive 3 offline" in each.action for each in slow.advice)
+    assert "Drive 3" in str(slow)
+
+
+def test_autosit_takes_a_slow_source_out_of_the_reads() -> None:
+    sitting = answer(slow="3:x4", autosit=True)
+    assert sitting.sick[0].sits_out
+    assert sitting.resilver_s.p50 == pytest.approx(answer().resilver_s.p50, rel=0.15)
+
+
+def test_a_stuttering_source_costs_time() -> None:
+    assert answer(slow="3:1%@200ms").resilver_s.p50 > 1.2 * answer().resilver_s.p50
+
+
+def test_slow_spells_cost_less_than_slowness_throughout() -> None:
+    spells, always = answer(slow="3:x3,on=2h,off=6h"), answer(slow="3:x3")
+    assert answer().resilver_s.p50 < spells.resilver_s.p50 < always.resilver_s.p50
+
+
+def test_a_link_at_a_quarter_speed_slows_the_outer_zones_only() -> None:
+    fast, slow = (
+        case_of(Scenario.from_dict(POOL)),
+        case_of(Scenario.from_dict(POOL | {"attached": ["3:sata-1.5g", "4:no-ncq"]})),
+    )
+    before, after = plane_model(fast).leaves, plane_model(slow).leaves
+    assert max(after[3].drive.zone_rates) == 135e6
+    assert min(after[3].drive.zone_rates) == min(before[3].drive.zone_rates)
+    assert after[4].drive.queue_depth == 1
+    assert after[5] == before[5]
+
+
+@pytest.mark.parametrize(
+    ("stated", "redundant", "seconds"),
+    [
+        ({}, True, 7.0), ({}, False, 14.0), ({"erc": "none"}, True, 30.0), ({"erc": "none"}, False, 60.0),
+        ({"erc": "none", "platform": "illumos"}, True, 360.0), ({"erc": "70s"}, True, 30.0),
+    ],
+)  # fmt: skip
+def test_who_gives_up_first_decides_what_an_error_costs(
+    stated: dict[str, object], redundant: bool, seconds: float
+) -> None:
+    case = case_of(Scenario.from_dict(POOL | stated | {"bad_sectors": "3:10"}))
+    assert error_seconds(case, redundant=redundant) == seconds
+
+
+def test_a_thousand_bad_sectors_without_redundancy_cost_hours() -> None:
+    bare = {"layout": "raidz1x5", "bad_sectors": "3:1000"}
+    case = case_of(Scenario.from_dict(POOL | bare))
+    (lost,) = recovery(case, 6 * HOUR)
+    assert lost.faulted_s is None
+    assert lost.seconds == lost.errors * 14.0
+    assert lost.seconds == pytest.approx(1000 * 14.0, rel=0.1)
+
+
+def test_with_redundancy_the_tenth_error_faults_the_drive() -> None:
+    case = case_of(Scenario.from_dict(POOL | {"bad_sectors": "3:1000"}))
+    (lost,) = recovery(case, 6 * HOUR)
+    assert lost.errors == 10
+    assert lost.seconds == 70.0
+    assert lost.faulted_s is not None
+    assert answer(bad_sectors="3:1000").sick[0].left == 0
+
+
+def test_rare_errors_keep_a_drive_in_the_pool() -> None:
+    case = case_of(Scenario.from_dict(POOL | {"bad_sectors": "3:12", "seed": 2}))
+    (lost,) = recovery(case, 12 * HOUR)
+    assert lost.faulted_s is None
+
+
+def test_bad_sectors_come_in_clusters_of_two() -> None:
+    case = case_of(Scenario.from_dict(POOL))
+    reads = failing_reads(case, 3, 4000) * case.fill * case.drive_size
+    near = np.mean(np.diff(reads) <= 10e6)
+    assert 0.4 < near < 0.6
+
+
+def test_a_drive_of_another_vdev_is_not_read() -> None:
+    case = case_of(Scenario.from_dict(POOL | {"layout": "2*raidz2x6", "bad_sectors": "8:1000"}))
+    assert recovery(case, HOUR)[0].seconds == 0.0

@@ -1,0 +1,65 @@
+"""Loads that are stated as data a second, or as a share of what the pool can do, in requests a second."""
+
+from __future__ import annotations
+
+from zsim.case.case import Case
+from zsim.drives.derived import random_service
+from zsim.drives.models.parameters import DriveParameters
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.parts import Load
+from zsim.vdevs.kind import kind_of
+
+WRITES = ("sync-write", "async-write")
+
+
+def in_requests(case: Case) -> tuple[Load, ...]:
+    """Return the loads of a case, each with requests a second or threads."""
+    return tuple(_in_requests(load, case) for load in case.load)
+
+
+def _in_requests(load: Load, case: Case) -> Load:
+    size = load.size or case.recordsize
+    if load.bandwidth is not None:
+        rate = load.bandwidth / size
+    elif load.share is not None:
+        rate = load.share * capability(load.kind, size, case)
+    else:
+        return load
+    return load.model_copy(update={"rate": rate, "bandwidth": None, "share": None})
+
+
+def capability(kind: str, size: int, case: Case) -> float:
+    """Return how many requests a second the drives of a pool serve together if nothing else runs [1/s].
+
+    Parameters
+    ----------
+    kind : str
+        Random reads cost each drive of a stripe a seek, or one side of a mirror; streams run at the mean
+        media rate of the drives that hold data.
+    size : int
+        Of a request [bytes].
+    case : Case
+    """
+    return sum(_of_vdev(vdev, kind, size, case) for vdev in case.layout.vdevs)
+
+
+def _of_vdev(vdev: VdevSpec, kind: str, size: int, case: Case) -> float:
+    numbers, is_mirror = case.drive.parameters(), kind_of(vdev.kind).is_replicated
+    width = vdev.data or vdev.children - vdev.parity
+    if kind == "random-read":
+        columns = 1 if is_mirror else max(1, min(width, -(-size >> case.ashift)))
+        return vdev.children / columns / _read_s(numbers, size // columns, case.fill)
+    is_flash = numbers.kind == "flash"
+    rates = (numbers.flash_write_rate,) if is_flash else numbers.zone_rates
+    streams = width
+    if is_mirror:
+        streams = 1 if kind in WRITES else vdev.children
+    return streams * sum(rates) / len(rates) / size
+
+
+def _read_s(numbers: DriveParameters, size: int, fill: float) -> float:
+    """Return what a random read costs a drive [s]."""
+    if numbers.kind != "flash":
+        return random_service(numbers, size, 0.0, fill)
+    latency = (numbers.flash_latency_min_s + numbers.flash_latency_max_s) / 2.0
+    return (latency + size / numbers.flash_read_rate) / numbers.parallel_commands

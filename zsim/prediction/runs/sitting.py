@@ -1,0 +1,37 @@
+"""Which slow drives ``autosit`` takes out of the reads: found on a small population, as 2.4 finds them.
+
+Finding a slow drive takes some 20 s of a run of hours, so in the runs that follow it sits out from the start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from zsim.base.constants import whole_constant
+from zsim.case.case import Case
+from zsim.operation.rules import sit_out_rules
+from zsim.operation.run import Run
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import miniature
+from zsim.prediction.inputs.sick import sick_leaves
+from zsim.prediction.runs.member import setup_of
+
+PROBE_BLOCKS = whole_constant("work.sit_out_blocks")
+
+
+def sits_out(case: Case) -> frozenset[int]:
+    """Return the drives that sit out in a case; none unless ``autosit`` is on and a drive is sick."""
+    rules = sit_out_rules(case.release)
+    if not case.scenario.autosit or rules is None or case.operation != "resilver" or not sick_leaves(case):
+        return frozenset()
+    model, pool = plane_model(case), miniature(case, blocks=PROBE_BLOCKS)
+    watched = replace(model, vdevs=tuple(replace(vdev, autosit=rules) for vdev in model.vdevs))
+    run = Run(setup_of(case, pool, watched, case.release))
+    run.execute()
+    counted = [
+        (vdev.read_leaf[child], times)
+        for vdev, sat in zip(model.vdevs, run.plane.sat_out, strict=True)
+        for child, times in enumerate(sat)
+    ]
+    run.release()
+    return frozenset(leaf for leaf, times in counted if times > 0)
