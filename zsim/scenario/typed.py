@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
     from zsim.scenario.layout import Layout
     from zsim.scenario.parts import Load, Port
+    from zsim.scenario.sick import Attached, BadSectors
     from zsim.scenario.slow import SlowDrive
 
 Size: TypeAlias = int | str
@@ -20,6 +21,8 @@ Record: TypeAlias = Mapping[str, object]
 Loads: TypeAlias = "str | Load | Record | Sequence[str | Load | Record]"
 Ports: TypeAlias = "str | Port | Record | Sequence[str | Port | Record]"
 SlowDrives: TypeAlias = "str | SlowDrive | Record | Sequence[str | SlowDrive | Record]"
+BadDrives: TypeAlias = "str | BadSectors | Record | Sequence[str | BadSectors | Record]"
+AttachedDrives: TypeAlias = "str | Attached | Record | Sequence[str | Attached | Record]"
 Seen: TypeAlias = "str | FinishedScan | RunningScan | DriveActivity | Benchmark | Record"
 
 
@@ -51,6 +54,11 @@ class OtherFields(TypedDict, total=False):
     enclosure: str | None
     ports: Ports | None
     slow: SlowDrives | None
+    bad_sectors: BadDrives | None
+    erc: float | str | None
+    platform: Literal["linux", "freebsd", "illumos"] | None
+    attached: AttachedDrives | None
+    autosit: bool | None
     history: str | None
     block_list: str | None
     blocks: str | None
