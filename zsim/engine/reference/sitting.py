@@ -46,7 +46,7 @@ class Watch:
         return bool(self.health["faulted"][leaf] <= self.shared.now)
 
 
-class Sitting:
+class SittingOut:
     """Which children of a top-level vdev sit out.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from zsim.engine.codes import FLAG_REPAIR, FLAG_SCAN
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE, VdevModel
 from zsim.engine.reference.queue import LeafQueue
-from zsim.engine.reference.sitting import Sitting, Watch
+from zsim.engine.reference.sitting import SittingOut, Watch
 from zsim.engine.reference.state import Child, Shared
 from zsim.vdevs.kind import Piece, asize_of, kind_of, parts_of, pieces_of_part, shape_of
 from zsim.vdevs.mirror import mirror_child, mirror_load, mirror_standing
@@ -52,7 +52,7 @@ class VdevProcess:
     """
 
     def __init__(self, shared: Shared, model: VdevModel, queues: Sequence[LeafQueue], watch: Watch) -> None:
-        self.watch, self.sitting = watch, Sitting(shared, watch, model)
+        self.watch, self.sitting = watch, SittingOut(shared, watch, model)
         self.shared, self.model, self.queues = shared, model, queues
         self.width, self.kind = len(model.read_leaf), kind_of(model.kind)
 

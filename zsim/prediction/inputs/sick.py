@@ -118,7 +118,7 @@ def spare_children(case: Case) -> int:
 # Sectors that cannot be read.
 
 
-class Recovery(NamedTuple):
+class LostTime(NamedTuple):
     """What the bad sectors of one drive cost.
 
     Attributes
@@ -158,7 +158,7 @@ def error_seconds(case: Case, *, redundant: bool) -> float:
     return once if redundant else 2.0 * once
 
 
-def recovery(case: Case, sound_s: float) -> tuple[Recovery, ...]:
+def recovery(case: Case, sound_s: float) -> tuple[LostTime, ...]:
     """Return what the bad sectors of each drive cost, those first that fail most.
 
     Parameters
@@ -180,7 +180,7 @@ def recovery(case: Case, sound_s: float) -> tuple[Recovery, ...]:
     sick = [each for each in case.scenario.bad_sectors if each.drive < case.leaves]
     for each in sorted(sick, key=lambda sick: -sick.count):
         if each.drive not in damaged and case.operation != "scrub":
-            found.append(Recovery(each.drive, 0.0, 0, 0.0, None))
+            found.append(LostTime(each.drive, 0.0, 0, 0.0, None))
             continue
         spare = left > 0
         cost = error_seconds(case, redundant=spare)
@@ -212,7 +212,7 @@ def failing_reads(case: Case, drive: int, count: int) -> NDArray[np.float64]:
     return np.minimum(shares, 1.0)
 
 
-def _waited(drive: int, moments: NDArray[np.float64], cost: float, spare: bool) -> Recovery:
+def _waited(drive: int, moments: NDArray[np.float64], cost: float, spare: bool) -> LostTime:
     """Return what failing reads cost, one after the other, until ZED faults the drive if it may."""
     most = round(_number("recovery", "zed.errors") / _number("recovery", "zed.counted"))
     window = _number("recovery", "zed.window_s")
@@ -221,5 +221,5 @@ def _waited(drive: int, moments: NDArray[np.float64], cost: float, spare: bool) 
         seconds += cost
         times.append(moment + seconds)
         if spare and len(times) >= most and times[-1] - times[-most] <= window:
-            return Recovery(drive, seconds, len(times), cost, times[-1])
-    return Recovery(drive, seconds, len(times), cost, None)
+            return LostTime(drive, seconds, len(times), cost, times[-1])
+    return LostTime(drive, seconds, len(times), cost, None)

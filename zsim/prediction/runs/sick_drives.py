@@ -10,7 +10,7 @@ from zsim.drives.models.health import SOUND
 from zsim.engine.model import PlaneModel
 from zsim.prediction.answer.records import Advice, SickDrive
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.sick import Recovery, recovery, sick_leaves, spare_children
+from zsim.prediction.inputs.sick import LostTime, recovery, sick_leaves, spare_children
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline
 
@@ -46,10 +46,10 @@ def sick_drives(bench: Baseline, sound_s: float, answer_s: float) -> tuple[SickD
     return tuple(sorted(found, key=lambda each: each.sound_s))
 
 
-def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict[int, Recovery]) -> SickDrive:
+def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict[int, LostTime]) -> SickDrive:
     case, run = bench.case, bench.shown.run
     others = sum(each.seconds for drive, each in lost.items() if drive != leaf)
-    own = lost.get(leaf, Recovery(leaf, 0.0, 0, 0.0, None))
+    own = lost.get(leaf, LostTime(leaf, 0.0, 0, 0.0, None))
     is_slow = leaf in _slow(case)
     sound = sound_s * (bench.time(model=_as_sound(bench, leaf)) if is_slow else 1.0) + others
     offline = None
