@@ -18,6 +18,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ import house
 import manual
 
 import zsim
+from zsim.cli.forecasts import predict
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
 from zsim.planning.timeline.plan import Plan
@@ -48,8 +50,8 @@ SPEED_ROWS = ("what", "---", "first run", "predict, 1 PB", "engine, no caches")
 MAIN_JOB = "zsim predict --layout raidz2x6 --fill 0.62"
 STATUS = DOCS / "examples" / "zpool-status.txt"
 ETA_JOB = "zpool status tank | zsim eta"
-SHOWN = ("Resilver", "Bottleneck", "Where the time goes", "Main sources of uncertainty")
-"""Blocks of a prediction that README.md shows; the tutorial tells of the others."""
+BEGINS = datetime(2026, 11, 22, 14, 0)
+"""When the main job of README.md begins: a Sunday."""
 TOLERANCE = 0.05
 SENTENCES = 3
 COMMAND_LINE = (
@@ -84,17 +86,17 @@ def between(text: str, start: str, end: str, content: str) -> str:
 def readme() -> str:
     """Return README.md with the present transcript and table of accuracy."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    transcript = f"```console\n$ {MAIN_JOB}\n{shortened(run(MAIN_JOB))}\n```\n"
+    transcript = f"```console\n$ {MAIN_JOB}\n{main_job()}\n```\n"
     text = between(text, f"<!-- transcript: {MAIN_JOB} -->", "<!-- end of transcript -->", transcript)
     finish = f"```console\n$ {ETA_JOB}\n{run(f'zsim eta {STATUS}')}\n```\n"
     text = between(text, f"<!-- transcript: {ETA_JOB} -->", "<!-- end of finish -->", finish)
     return between(text, ACCURACY, "<!-- end of accuracy -->", accuracy())
 
 
-def shortened(text: str) -> str:
-    """Return the blocks of a prediction that README.md shows, dots for the others."""
-    blocks = [block for block in text.split("\n\n") if block.startswith(SHOWN)]
-    return "\n\n".join([*blocks, "[...]"])
+def main_job() -> str:
+    """Return what the main job prints if it begins at `BEGINS`."""
+    predict.now = lambda: BEGINS
+    return run(MAIN_JOB)
 
 
 @functools.cache
@@ -118,11 +120,22 @@ def accuracy() -> str:
     return "\n" + "".join(f"* {line}\n" for line in lines) + "\n"
 
 
-def validation_page() -> str:
-    """Return the report of all claims."""
+@functools.cache
+def validation_pages() -> dict[str, str]:
+    """Return the report of all claims, by the name of its pages."""
     outcome = validation()
-    text = document.as_markdown(outcome.claims, outcome.summary)
-    return f"{text}\n![Predicted over observed](validation.svg)\n"
+    pages = document.as_pages(outcome.claims, outcome.summary)
+    pages["validation.md"] += "\n![Predicted over observed](validation.svg)\n"
+    return pages
+
+
+def validation_page(name: str = "validation.md") -> Callable[[], str]:
+    """Return what makes one page of the report."""
+    return lambda: validation_pages()[name]
+
+
+VALIDATION = ("cases", "field-reports", "claims", "information", "fitted")
+"""Pages of the report below ``docs/validation``."""
 
 
 def validation_picture() -> str:
@@ -258,7 +271,8 @@ PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "reference" / "timeline.md": timeline_page,
     DOCS / "predict.svg": picture,
     DOCS / "house.svg": house_picture,
-    DOCS / "validation.md": validation_page,
+    DOCS / "validation.md": validation_page(),
+    **{DOCS / "validation" / f"{name}.md": validation_page(f"validation/{name}.md") for name in VALIDATION},
     DOCS / "validation.svg": validation_picture,
     ROOT / "README.md": readme,
 }

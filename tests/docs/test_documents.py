@@ -97,7 +97,7 @@ def test_readme_installs_an_extra_that_the_project_has() -> None:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"'\.\[(\w+)\]'", text)) == {"test"}
+    assert set(re.findall(r"'\.\[(\w+)\]'", text)) == {"test", "docs"}
     assert "test" in project["optional-dependencies"]
 
 

@@ -13,6 +13,8 @@ from zsim.cli.help import GroupedCommand
 from zsim.cli.loudness import begin_telling
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 
@@ -79,14 +81,19 @@ def command(
             save_prediction_page(prediction, report)
 
 
-def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> object:
-    """Return as much of an answer as is asked for, to be printed."""
+def now() -> datetime:
+    """Return when it would begin."""
     from datetime import datetime
 
+    return datetime.now()
+
+
+def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> object:
+    """Return as much of an answer as is asked for, to be printed."""
     from zsim.prediction.answer.brief import as_brief, brief
     from zsim.prediction.answer.wording import Section, as_renderable, interval, rest, volume
 
-    begins = datetime.now()
+    begins = now()
     if quiet:
         return as_renderable(prediction, (Section("", (interval(prediction),)),))
     if not why and not verbose:

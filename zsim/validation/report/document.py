@@ -34,6 +34,7 @@ FIELD_WORDS = (
     " row is made a scenario by the same rules, and people report what is slow."
 )
 ALIKE_TITLE = "Real runs, drives and maps, case by case"
+JUDGED_TITLE = "Claims with a tolerance"
 INFO_TITLE = "Numbers for information"
 RUNNING_TITLE = "Running scans: the whole duration as answered on the way"
 RUNNING_WORDS = (
@@ -100,30 +101,84 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 
 
 def as_markdown(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown, on one page."""
+    parts = [*_overview(claims, summary), *_cases(claims), *_scores(summary), *_field(claims)]
+    parts += [*_claims(claims), *_information(claims), *_fitted()]
+    return "\n".join(parts)
+
+
+def as_pages(claims: Sequence[Claim], summary: Mapping[str, Any]) -> dict[str, str]:
+    """Return the report as Markdown on several pages, by file name: the first says what came out."""
+    inner = {
+        "cases.md": (CASES_TITLE, _cases(claims, level=0)),
+        "field-reports.md": (FIELD_TITLE, _field(claims, level=0)),
+        "claims.md": (JUDGED_TITLE, _claims(claims, level=0)),
+        "information.md": (INFO_TITLE, _information(claims, level=0)),
+        "fitted.md": (FITTED_TITLE, _fitted(level=0)),
+    }
+    links = [f"* [{title}](validation/{name})" for name, (title, _) in inner.items()]
+    first = [*_overview(claims, summary), *_scores(summary), "## All of it\n", "\n".join(links) + "\n"]
+    pages = {"validation.md": "\n".join(first)}
+    back = "What came out on the whole: [Validation](../validation.md).\n"
+    for name, (title, parts) in inner.items():
+        pages[f"validation/{name}"] = "\n".join([f"# {title}\n", back, *parts])
+    return pages
+
+
+def _title(title: str, level: int) -> list[str]:
+    """Return a heading of the second level; none where the page has it as its own."""
+    return [f"## {title}\n"] if level else []
+
+
+def _overview(claims: Sequence[Claim], summary: Mapping[str, Any]) -> list[str]:
     from zsim.report.tables import markdown
 
     parts = [f"# {TITLE}\n", f"**{wording.headline(summary)}**\n", f"{INTRODUCTION}\n"]
     parts += [markdown(overview.glance_grid(claims))]
     parts += [f"{line}\n" for line in wording.score_sentences(summary)]
     fails = overview.failures_grid(claims)
-    parts += [f"## {FAILS_TITLE}\n", markdown(fails)] if fails.rows else []
+    return [*parts, f"## {FAILS_TITLE}\n", markdown(fails)] if fails.rows else parts
+
+
+def _cases(claims: Sequence[Claim], level: int = 1) -> list[str]:
+    from zsim.report.tables import markdown
+
     told, alike = overview.apart(claims)
-    parts += [f"## {CASES_TITLE}\n", markdown(overview.cases_grid(told))] if told else []
-    if summary["classes"]:
-        parts += ["## By class\n", markdown(wording.classes_grid(summary))]
+    parts = [*_title(CASES_TITLE, level), markdown(overview.cases_grid(told))] if told else []
+    return [*parts, *_folded(ALIKE_TITLE, "cases", overview.cases_grid(alike))]
+
+
+def _scores(summary: Mapping[str, Any]) -> list[str]:
+    from zsim.report.tables import markdown
+
+    parts = ["## By class\n", markdown(wording.classes_grid(summary))] if summary["classes"] else []
     if summary.get("running"):
         parts += [f"## {RUNNING_TITLE}\n", f"{RUNNING_WORDS}\n", markdown(grid_of(summary["running"]))]
-    parts += _folded(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS)
-    parts += _folded(ALIKE_TITLE, "cases", overview.cases_grid(alike))
-    judged, informing = overview.split(_but_field_reports(claims))
-    parts += ["## Claims with a tolerance\n", markdown(wording.claims_grid(judged))]
-    parts += _folded(INFO_TITLE, "claims", wording.claims_grid(informing))
+    return parts
+
+
+def _field(claims: Sequence[Claim], level: int = 1) -> list[str]:
+    return _folded(FIELD_TITLE, "reports", overview.field_grid(claims), FIELD_WORDS, level)
+
+
+def _claims(claims: Sequence[Claim], level: int = 1) -> list[str]:
+    from zsim.report.tables import markdown
+
+    judged, _ = overview.split(_but_field_reports(claims))
+    parts = [*_title(JUDGED_TITLE, level), markdown(wording.claims_grid(judged))]
     notes = wording.reasons(claims)
-    if notes:
-        parts += ["## Notes\n", "\n".join(f"- {note}" for note in notes) + "\n"]
-    parts += [f"## {FITTED_TITLE}\n", f"{FITTED_WORDS}\n", markdown(fitted_grid(fitted_numbers()))]
-    return "\n".join(parts)
+    return [*parts, "## Notes\n", "\n".join(f"- {note}" for note in notes) + "\n"] if notes else parts
+
+
+def _information(claims: Sequence[Claim], level: int = 1) -> list[str]:
+    _, informing = overview.split(_but_field_reports(claims))
+    return _folded(INFO_TITLE, "claims", wording.claims_grid(informing), level=level)
+
+
+def _fitted(level: int = 1) -> list[str]:
+    from zsim.report.tables import markdown
+
+    return [*_title(FITTED_TITLE, level), f"{FITTED_WORDS}\n", markdown(fitted_grid(fitted_numbers()))]
 
 
 def as_html(claims: Sequence[Claim], summary: Mapping[str, Any]) -> str:
@@ -160,14 +215,17 @@ def _but_field_reports(claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if (claim.kind, claim.claim) != (overview.FIELD, TIME)]
 
 
-def _folded(title: str, what: str, grid: Grid, text: str = "") -> list[str]:
-    """Return a table that Markdown shows when its line is clicked; nothing for an empty one."""
+def _folded(title: str, what: str, grid: Grid, text: str = "", level: int = 1) -> list[str]:
+    """Return a table that Markdown shows when its line is clicked; open on a page of its own."""
     from zsim.report.tables import markdown
 
     if not grid.rows:
         return []
+    told = [f"{text}\n"] if text else []
+    if not level:
+        return [*told, markdown(grid)]
     opening = f"<details><summary>{len(grid.rows)} {what}</summary>\n"
-    return [f"## {title}\n", *([f"{text}\n"] if text else []), opening, markdown(grid), "</details>\n"]
+    return [f"## {title}\n", *told, opening, markdown(grid), "</details>\n"]
 
 
 def _folded_html(title: str, what: str, grid: Grid, text: str = "") -> list[str]:
