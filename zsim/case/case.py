@@ -121,6 +121,8 @@ class Case:
     write_cache : bool
     recordsize, memory : int
         [bytes]
+    rewritten : float
+        Share of the data written again since a RAID-Z was expanded.
     frag : float or None
         FRAG, from 0 to 1; None leaves it to the history.
     ashift, cpus, seed : int
@@ -165,6 +167,7 @@ class Case:
     alloc: int
     write_cache: bool
     recordsize: int
+    rewritten: float
     frag: float | None
     ashift: int
     memory: int

@@ -125,6 +125,7 @@ def resolve(scenario: Scenario) -> Case:
         alloc=space.alloc,
         write_cache=write_cache,
         recordsize=recordsize,
+        rewritten=_rewritten(scenario, layout, notes),
         frag=frag,
         ashift=ashift,
         memory=memory,
@@ -191,6 +192,14 @@ def _common_size(scenario: Scenario, layout: Layout, release: ReleaseProfile) ->
     larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
     fits = (size for size in larger if scenario.alloc <= USUALLY_FULL * pool_size(layout, size, release))
     return next(fits, COMMON_DRIVE_BYTES[-1])
+
+
+def _rewritten(scenario: Scenario, layout: Layout, notes: _Notes) -> float:
+    """Return the share of the data that has the width of an expanded RAID-Z since it was written again."""
+    if not any(vdev.grown for vdev in layout.vdevs):
+        return 0.0
+    why = "nothing written again since the expansion: zfs rewrite, or new copies, would change that"
+    return float(notes.take("rewritten", scenario.rewritten, 0.0, "0", why))
 
 
 def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Target:

@@ -49,6 +49,7 @@ FLAGS = (
     Flag("new_drive_size", "SIZE", "Capacity of the replacement drive."),
     Flag("recordsize", "SIZE", "Record or volume block size, such as 128K."),
     Flag("frag", "SHARE", "FRAG as zpool list prints it: fragmentation of the free space."),
+    Flag("rewritten", "SHARE", "Of a RAID-Z that was expanded: share of the data written again since then."),
     Flag("history", "NAME", "What the pool stores and how it aged: home-nas, media-server, vm-host, ..."),
     Flag("block_list", "FILE", "Every block of the pool: Parquet from 'zsim import', or bps.csv."),
     Flag(

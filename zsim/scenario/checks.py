@@ -38,6 +38,7 @@ def check_scenario(scenario: Fields) -> None:
     _check_ports(scenario, layout)
     _check_sick(scenario, layout)
     _check_autosit(scenario, layout, release)
+    _check_rewritten(scenario, layout)
     if scenario.tunables:
         release.with_tunables(scenario.tunables)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
@@ -115,6 +116,12 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
     if not all(kind.can_be_rebuilt_by(release) for kind in present):
         allowed = f"{release.name} has no sequential rebuild for {layout}"
         raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
+
+
+def _check_rewritten(scenario: Fields, layout: Layout) -> None:
+    if scenario.rewritten is not None and not any(vdev.grown for vdev in layout.vdevs):
+        allowed = f"no vdev of {layout} was expanded"
+        raise InputError("rewritten", scenario.rewritten, allowed, "write the layout as raidz1x4+1")
 
 
 def _check_expansion(layout: Layout, release: ReleaseProfile) -> None:

@@ -46,6 +46,9 @@ class Fields(BaseModel):
     frag: Fraction | None = Field(
         None, description="FRAG as zpool list prints it: fragmentation of free space"
     )
+    rewritten: Fraction | None = Field(
+        None, description="share of the data written again since a RAID-Z of the layout was expanded"
+    )
     ashift: int | None = Field(None, ge=9, le=16, description="sector size of the pool [log2(bytes)]")
     memory: Bytes | None = Field(None, gt=0, description="main memory of the host, such as 16G")
     cpus: int | None = Field(None, ge=1, le=4096, description="processors of the host")

@@ -23,6 +23,7 @@ from zsim.base.reading import opened
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
     AddVdev,
+    Expand,
     FileSizes,
     Fill,
     IssueOrder,
@@ -233,9 +234,10 @@ def _whole(pool: Mapping[str, object], name: str, otherwise: int) -> int:
 def _bench_recipe(pool: Mapping[str, object], release: ReleaseProfile) -> PoolRecipe:
     # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
     plain = version_of(release) < (0, 8)
-    layout = in_classes(
-        Layout.parse(str(pool["layout"])), [int(each) for each in numbers(pool, "special_vdevs")]
-    )
+    word = str(pool["layout"])
+    if pool.get("expanded_from"):
+        word = expanded_word(str(pool["expanded_from"]), word)
+    layout = in_classes(Layout.parse(word), [int(each) for each in numbers(pool, "special_vdevs")])
     vdevs, style = pool_of(
         layout,
         whole(pool, "leafmb") << 20,
@@ -294,8 +296,26 @@ def _bench_records(pool: Mapping[str, object]) -> tuple[RecordClass, ...]:
     return first, RecordClass(whole(pool, "mixrec") << 10, size_factor=0.25)
 
 
+def _bench_round(pool: Mapping[str, object], fill: Fill) -> list[Step]:
+    return [Overwrite(number(pool, "owfrac"), by_file=True), Remove(number(pool, "freefrac")), fill]
+
+
+def expanded_word(before: str, now: str) -> str:
+    """Return the layout of a vdev that was expanded from one to another."""
+    old, new = Layout.parse(before).vdevs, Layout.parse(now).vdevs
+    if len(old) != 1 or len(new) != 1 or new[0].children <= old[0].children:
+        raise InputError("config.json: pool.expanded_from", before, f"a narrower vdev than {now} is expected")
+    return f"{before}+{new[0].children - old[0].children}"
+
+
 def _bench_steps(pool: Mapping[str, object]) -> tuple[Step, ...]:
     fill = Fill(number(pool, "fill"))
+    if pool.get("expanded_from"):
+        # `fill` is of the space before.
+        old, new = (
+            Layout.parse(str(text)).vdevs[0].children for text in (pool["expanded_from"], pool["layout"])
+        )
+        fill = Fill(number(pool, "fill") * old / new)
     steps: list[Step] = [fill]
     if pool.get("later"):
         count = len(Layout.parse(str(pool["layout"])).vdevs)
@@ -305,5 +325,7 @@ def _bench_steps(pool: Mapping[str, object]) -> tuple[Step, ...]:
         for round_ in range(whole(pool, "rounds")):
             if round_ < _whole(pool, "snaps", 0):
                 steps.append(Snapshot())
-            steps += [Overwrite(number(pool, "owfrac"), by_file=True), Remove(number(pool, "freefrac")), fill]
+            steps += _bench_round(pool, fill)
+        for round_ in range(_whole(pool, "post_rounds", 0)):
+            steps += [*([] if round_ else [Expand()]), *_bench_round(pool, fill)]
     return tuple(steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from zsim.base.constants import constant
 from zsim.base.errors import InputError
 from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
 from zsim.pool.miniature.shape import (
@@ -17,7 +18,7 @@ from zsim.pool.miniature.shape import (
     reduce_recipe,
 )
 from zsim.pool.recipes.histories import History, history_recipe
-from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
+from zsim.pool.recipes.recipe import Expand, Fill, Overwrite, PoolRecipe, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError, TooFewFilesError
@@ -28,6 +29,7 @@ MAX_ROUNDS = 30
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
+EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 LEAST_TXGS = 16
 """Transaction groups that a pool's data are written in at least, where one would hold much of them."""
 
@@ -67,6 +69,7 @@ def aged_pool(
     files: int = FILES_PER_POOL,
     most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
+    rewritten: float = 0.0,
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -86,6 +89,8 @@ def aged_pool(
         See `zsim.pool.miniature.shape.build_miniature`.
     slabs, files, most_vdevs, heaps
         See `zsim.pool.miniature.shape.reduce_recipe`.
+    rewritten : float
+        Share of the data written again since a RAID-Z of the pool was expanded.
 
     Raises
     ------
@@ -106,12 +111,12 @@ def aged_pool(
     if reduced is recipe:
         reduced = fitted(recipe, files)
     try:
-        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed)
+        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten)
     except TooFewFilesError:
         # A group that is large beside the data overshoots the fill by more files than are drawn for it.
         data = fill * reduced.space / expansion(reduced)
         small = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
-        return _aged(history, recipe, small, numbers, release, fill, frag, rounds, seed)
+        return _aged(history, recipe, small, numbers, release, fill, frag, rounds, seed, rewritten)
 
 
 def _aged(
@@ -124,11 +129,15 @@ def _aged(
     frag: float | None,
     rounds: int,
     seed: int,
+    rewritten: float,
 ) -> AgedPool:
     """Return the pool after its history, run on the reduced recipe."""
     first = fill
+    grown = any(vdev.spec.grown for vdev in reduced.vdevs)
     for _ in range(FILL_TRIES):
         pool = Pool(reduced, seed)
+        if grown:
+            _expand_full(pool, history, first)
         pool.run(*history.first_steps(first))
         if frag is None:
             pool.run(*history.round_steps(fill) * rounds)
@@ -136,11 +145,22 @@ def _aged(
         else:
             done = _age_to(pool, history, fill, frag, release)
         pool.run(Fill(fill))
+        if grown and rewritten:
+            # Records are drawn again and again: of as many draws as records a share 1 / e is never drawn.
+            share = -math.log1p(-min(rewritten, MOST_DRAWN))
+            pool.run(Expand(), Overwrite(share), Fill(fill))
         if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
             break
         # What the snapshots hold is known now; as much less has to be there from the first.
         first *= fill / pool.fill
     return AgedPool(miniature_of(recipe, pool, numbers), done, pool.fill, _frag(pool, release))
+
+
+def _expand_full(pool: Pool, history: History, fill: float) -> None:
+    """Expand a pool that is to hold more than fits its first drives, when these are nearly full."""
+    first = sum(vdev.slab_bytes * vdev.first_slabs for vdev in pool.recipe.vdevs) / pool.recipe.space
+    if fill > EXPANDED_AT * first:
+        pool.run(*history.first_steps(EXPANDED_AT * first), Expand())
 
 
 def _age_to(pool: Pool, history: History, fill: float, frag: float, release: ReleaseProfile) -> float:

@@ -66,6 +66,16 @@ class TopLevel:
         apart = int(max(self.slab_bytes, room / count))
         return apart * number // self.row_bytes * self.row_bytes
 
+    @property
+    def first_slabs(self) -> int:
+        """Metaslabs of those that it was made with: all, but for a RAID-Z that has grown."""
+        if not self.spec.grown:
+            return self.slab_count
+        starts = self.slab_starts()
+        end = int(starts[-1]) + (self.stands_for or self.slab_bytes)
+        before = end * (self.spec.children - self.spec.grown) // self.spec.children
+        return max(2, int((starts + self.slab_bytes <= before).sum()))
+
     def slab_starts(self) -> NDArray[np.int64]:
         """Return the address of each metaslab [bytes]; dRAID's are aligned to whole stripes."""
         if self.starts:
@@ -200,7 +210,15 @@ class AddVdev:
     vdev: int
 
 
-Step = AddVdev | Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Expand the RAID-Z vdevs that have grown, by all their new drives.
+
+    Until then they have the metaslabs and the width that they were made with.
+    """
+
+
+Step = AddVdev | Expand | Fill | Refill | Overwrite | Remove | Snapshot | KeepSnapshots
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,11 @@ class HistoryVdevRecord:
     tail: Int64
     place: Int64
     done: Float64
+    # What an expansion brings: data columns and metaslabs; columns before, and the txg from which on.
+    final_data: Int64
+    final_count: Int64
+    first_data: Int64
+    expanded: Int64
 
 
 VDEV = dtype_of(HistoryVdevRecord, align=True)

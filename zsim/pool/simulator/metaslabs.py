@@ -237,6 +237,15 @@ def units_needed(pool: I64, vdev: int, psize: int) -> int:
 
 
 @njit
+def units_taken(pool: I64, vdev: int, psize: int, birth: int) -> int:
+    """Return the units that a block takes which was born in txg `birth`, before an expansion or since."""
+    level = vdevs_of(pool)[vdev]
+    data = level.first_data if birth < level.expanded else level.data
+    asize = vdev_asize(level.kind, psize, level.ashift, level.children, level.parity, data, level.spares)
+    return int(asize // level.unit)
+
+
+@njit
 def pool_space(pool: I64) -> int:
     """Return the space of the normal class [bytes]."""
     return int(class_space(pool, now_of(pool)[0].zero))

@@ -25,7 +25,7 @@ from zsim.pool.simulator.memory import (
 from zsim.pool.simulator.metaslabs import (
     allocate_block,
     log_free,
-    units_needed,
+    units_taken,
 )
 from zsim.pool.simulator.throttle import class_space, class_used
 
@@ -73,11 +73,11 @@ def next_thread(pool: I64) -> None:
 
 
 @njit
-def release(pool: I64, slabs: I64, starts: I64, copies: int, psize: int) -> None:
+def release(pool: I64, slabs: I64, starts: I64, copies: int, psize: int, birth: int) -> None:
     """Free all copies of a block."""
     for copy in range(copies):
         slab = slabs[copy]
-        log_free(pool, slab, starts[copy], units_needed(pool, slabs_of(pool)[slab].vdev, psize))
+        log_free(pool, slab, starts[copy], units_taken(pool, slabs_of(pool)[slab].vdev, psize, birth))
 
 
 @njit
@@ -107,9 +107,8 @@ def drop(pool: I64, slot: int, dataset: int) -> None:
     if dataset >= 0 and slots_of(pool)[slot].birth <= datasets_of(pool)[dataset].snapshot:
         keep_for_snapshot(pool, slot)
     else:
-        release(
-            pool, slots_of(pool)[slot].slab, slots_of(pool)[slot].start, copies, slots_of(pool)[slot].psize
-        )
+        held = slots_of(pool)[slot]
+        release(pool, held.slab, held.start, copies, held.psize, held.birth)
     slots_of(pool)[slot].copies = 0
 
 

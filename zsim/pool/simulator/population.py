@@ -14,6 +14,7 @@ from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.pool.recipes.recipe import (
     AddVdev,
+    Expand,
     Fill,
     KeepSnapshots,
     MetadataSizes,
@@ -164,7 +165,7 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
 
 def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records: int) -> None:
     memory.vdevs = vdevs = _vdev_records(recipe)
-    slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["count"])
+    slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
     slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]
     memory.slabs = slabs = np.zeros(len(slab_vdev), dtype=SLAB)
     slabs["vdev"] = slab_vdev
@@ -225,7 +226,9 @@ def _vdev_records(recipe: PoolRecipe) -> Rows:
             row[name] = getattr(vdev.spec, name)
         row["unit"] = vdev.unit
         row["first"] = sum(other.slab_count for other in recipe.vdevs[:k])
-        row["count"] = vdev.slab_count
+        row["final_data"], row["final_count"] = vdev.spec.data, vdev.slab_count
+        row["data"] = row["first_data"] = vdev.spec.data - vdev.spec.grown
+        row["count"] = vdev.first_slabs
         row["aliquot"] = _aliquot(recipe, k)
         row["space"] = vdev.slab_bytes * vdev.slab_count
         row["klass"] = CLASS_NUMBERS[vdev.spec.alloc_class]
@@ -372,6 +375,8 @@ def _operation(step: Step) -> tuple[int, float, int, int]:
             found = writing.OP_FREE, step.fraction
         case AddVdev():
             found = writing.OP_ADD, float(step.vdev)
+        case Expand():
+            found = writing.OP_EXPAND, 0.0
         case Snapshot():
             found = writing.OP_SNAPSHOT, 0.0
         case Refill():

@@ -15,7 +15,7 @@ from zsim.pool.simulator.memory import (
     slots_of,
     vdevs_of,
 )
-from zsim.pool.simulator.metaslabs import units_needed
+from zsim.pool.simulator.metaslabs import units_taken
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 
 ROOT_LEVEL = -1
@@ -136,7 +136,15 @@ def name_all(pool: I64, names: Records[NameRecord], files: I64, first_file: I64)
 
 @njit
 def locate(
-    pool: I64, slabs: I64, starts: I64, copies: int, psize: int, vdev: I64, offset: I64, asize: I64
+    pool: I64,
+    slabs: I64,
+    starts: I64,
+    copies: int,
+    psize: int,
+    birth: int,
+    vdev: I64,
+    offset: I64,
+    asize: I64,
 ) -> None:
     """Write the DVAs of one block into its row."""
     for copy in range(3):
@@ -148,7 +156,7 @@ def locate(
             home = slabs_of(pool)[slab].vdev
             vdev[copy] = home
             offset[copy] = starts[copy] * vdevs_of(pool)[home].unit
-            asize[copy] = units_needed(pool, home, psize) * vdevs_of(pool)[home].unit
+            asize[copy] = units_taken(pool, home, psize, birth) * vdevs_of(pool)[home].unit
 
 
 @njit
@@ -159,10 +167,12 @@ def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I64, offset: I64, as
         if row >= 0:
             slabs, starts = slots_of(pool)[row].slab, slots_of(pool)[row].start
             copies, psize = slots_of(pool)[row].copies, slots_of(pool)[row].psize
+            birth = slots_of(pool)[row].birth
         else:
             kept = -1 - row
             slabs, starts = kept_of(pool)[kept].slab, kept_of(pool)[kept].start
             copies, psize = kept_of(pool)[kept].copies, kept_of(pool)[kept].psize
-        locate(pool, slabs, starts, copies, psize, vdev[k], offset[k], asize[k])
+            birth = kept_of(pool)[kept].birth
+        locate(pool, slabs, starts, copies, psize, birth, vdev[k], offset[k], asize[k])
         for copy in range(copies):
             offset[k, copy] += slab_start[slabs[copy]]

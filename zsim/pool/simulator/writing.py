@@ -11,6 +11,7 @@ from zsim.pool.simulator.memory import (
     CLASSES,
     DATASETS,
     FILES,
+    VDEVS,
     allocators_of,
     datasets_of,
     files_of,
@@ -40,7 +41,7 @@ from zsim.pool.simulator.syncing import (
 from zsim.pool.simulator.throttle import class_groups
 
 OP_FILL, OP_OVERWRITE, OP_FREE, OP_SNAPSHOT, OP_DROP_SNAPSHOT, OP_FOUND, OP_REFILL = 0, 1, 2, 3, 4, 5, 6
-OP_OVERWRITE_FILES, OP_ADD = 7, 8
+OP_OVERWRITE_FILES, OP_ADD, OP_EXPAND = 7, 8, 9
 FAILED_FILES = 3
 SPECIAL = 1
 
@@ -289,7 +290,8 @@ def drop_snapshots(pool: I64, keep: int) -> None:
     for row in range(now_of(pool)[0].kept):
         if not held(pool, kept_of(pool)[row].birth, kept_of(pool)[row].death):
             copies = kept_of(pool)[row].copies
-            release(pool, kept_of(pool)[row].slab, kept_of(pool)[row].start, copies, kept_of(pool)[row].psize)
+            kept = kept_of(pool)[row]
+            release(pool, kept.slab, kept.start, copies, kept.psize, kept.birth)
             continue
         kept_of(pool)[left] = kept_of(pool)[row]
         left += 1
@@ -306,6 +308,28 @@ def add_vdev(pool: I64, vdev: int) -> None:
             allocators_of(pool)[allocator * CLASSES + klass].rotor = vdev
     if klass == SPECIAL:
         now_of(pool)[0].metadata_class = SPECIAL
+
+
+@njit
+def expand_vdevs(pool: I64) -> None:
+    """Give the vdevs that have grown their new metaslabs; what is written from now on has their width."""
+    for vdev in range(pool[VDEVS]):
+        if vdevs_of(pool)[vdev].data == vdevs_of(pool)[vdev].final_data:
+            continue
+        vdevs_of(pool)[vdev].data = vdevs_of(pool)[vdev].final_data
+        vdevs_of(pool)[vdev].expanded = now_of(pool)[0].txg
+        vdevs_of(pool)[vdev].count = vdevs_of(pool)[vdev].final_count
+
+
+@njit
+def run_at_once(pool: I64, operation: int, vdev: int) -> None:
+    """Run a step that writes nothing."""
+    if operation == OP_SNAPSHOT:
+        take_snapshot(pool)
+    elif operation == OP_EXPAND:
+        expand_vdevs(pool)
+    else:
+        add_vdev(pool, vdev)
 
 
 @njit
@@ -333,11 +357,8 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
         now.run_file, now.run_next = now.unfinished, now.unfinished_next
         now.run_end = files_of(pool)[now.run_file].records
         now.unfinished = -1
-    if operation == OP_SNAPSHOT:
-        take_snapshot(pool)
-        return
-    if operation == OP_ADD:
-        add_vdev(pool, int(amount))
+    if operation in (OP_SNAPSHOT, OP_EXPAND, OP_ADD):
+        run_at_once(pool, operation, int(amount))
         return
     now.overwrites = operation in (OP_OVERWRITE, OP_OVERWRITE_FILES)
     now.parts = now.fill_parts if operation in (OP_FILL, OP_REFILL) else now.data_copies

@@ -245,7 +245,7 @@ def _no_room(case: Case, history: History) -> InputError:
 
 def _pool(case: Case, history: History, fill: float, frag: float | None, size: _Size) -> AgedPool:
     return aged_pool(
-        history, case.vdevs, case.allocator, case.release, fill, frag,
+        history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
         max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.vdevs), MAX_VDEVS),
         files=FILES, heaps=size.heaps,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from zsim.engine.model import TO_SPARE, ClientModel, LeafModel, LinkModel, Plane
 from zsim.operation.rules import queue_rules, scan_rules, sit_out_rules
 from zsim.operation.run import RunSetup, SecondReplacement
 from zsim.pool.blocks import BlockTable
-from zsim.pool.measured.bps import in_classes
+from zsim.pool.measured.bps import expanded_word, in_classes
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import kind_of
@@ -113,7 +113,7 @@ class EmulatedRun:
             raise InputError("config.json: pool.layout", text, "a layout such as raidz2x6 is expected")
         before = self.section("pool").get("expanded_from")
         if isinstance(before, str):
-            text = _expanded(before, text)
+            text = expanded_word(before, text)
         tops = int(self.section("pool").get("ntop") or 1)
         layout = Layout.parse(f"{tops}*{text}" if tops > 1 else text)
         return in_classes(layout, self.section("pool").get("special_vdevs") or ())
@@ -177,14 +177,6 @@ class EmulatedRun:
         own = kind.name if kind.has_groups else ""
         plain = "expansion" if self.operation == "expand" else f"{own} {self.mode}".strip()
         return f"{own or self.mode} scrub" if self.scrub else plain
-
-
-def _expanded(before: str, now: str) -> str:
-    """Return the layout of a vdev that was expanded, in our words."""
-    old, new = Layout.parse(before).vdevs, Layout.parse(now).vdevs
-    if len(old) != 1 or len(new) != 1 or new[0].children <= old[0].children:
-        raise InputError("config.json: pool.expanded_from", before, f"a narrower vdev than {now} is expected")
-    return f"{before}+{new[0].children - old[0].children}"
 
 
 def refuse_unknown(bench: EmulatedRun) -> None:
