@@ -39,6 +39,7 @@ class OtherFields(TypedDict, total=False):
     write_cache: bool | None
     recordsize: Size | None
     frag: Share | None
+    rewritten: Share | None
     ashift: int | None
     memory: Size | None
     cpus: int | None
