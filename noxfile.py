@@ -43,5 +43,4 @@ def plain(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the site, strictly."""
     session.install("-e", ".[docs]")
-    session.run("python", "docs/site.py")
     session.run("mkdocs", "build", "--strict")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import gallery
 import house
 import manual
 
@@ -213,7 +214,11 @@ def schema_page(title: str, intro: str, schema: dict[str, Any]) -> str:
         if part.get("properties"):
             words = str(part.get("description", "")).split("\n\n")[0]
             parts += [f"## {name}", " ".join(words.split()), "\n".join([head, *field_rows(part)])]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    text = "\n\n".join(part for part in parts if part) + "\n"
+    for name, part in schema.get("$defs", {}).items():
+        if not part.get("properties"):  # it has no section to lead to
+            text = text.replace(f"[{name}](#{name.lower()})", name)
+    return text
 
 
 def scenario_page() -> str:
@@ -265,6 +270,7 @@ def manual_page() -> str:
 
 PAGES: dict[Path, Callable[[], str]] = {
     DOCS / "man" / "zsim.1": manual_page,
+    DOCS / "gallery.md": gallery.gallery,
     DOCS / "reference" / "command-line.md": command_line,
     DOCS / "reference" / "scenario.md": scenario_page,
     DOCS / "reference" / "result.md": result_page,

@@ -210,5 +210,5 @@ def test_the_text_of_a_picture_is_text(whole: Prediction, tmp_path: Path) -> Non
     whole.save_plot(tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     ET.fromstring(text)
-    assert "end as zpool status tells it then" in text
+    assert "end as zpool status has it" in text
     assert "80 % of all" in text

@@ -83,7 +83,8 @@ def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:
 
 def _label(row: Row, names: Sequence[str]) -> str:
     """Return what tells a row from the others."""
-    told = [row["name"]] if row.get("name") and row.get("name") != row.get("layout") else []
+    name, layout = str(row.get("name") or ""), str(row.get("layout"))
+    told = [name] if name and layout.rpartition("*")[2] != name else []
     told += [_said(name, row.get(name)) for name in names]
     return ", ".join(dict.fromkeys(told)) or str(row.get("layout"))
 

@@ -105,13 +105,16 @@ def draw_progress(axes: Axes, prediction: Answer) -> None:
     if said:
         ends = [(now + left) / size for now, left, _ in said]
         axes.plot(ends, [100 * share for _, _, share in said], color=ZPOOL, lw=1.2, ls="--",
-                  label="end as zpool status tells it then")  # fmt: skip
+                  label="end as zpool status has it")  # fmt: skip
     axes.axvline(answer.p50 / size, color=ACCENT, lw=0.8, ls=":")
     axes.set(xlabel=f"time after the start [{unit}]", ylabel="done [%]", ylim=(0, 104))
     axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="lower right", frameon=False, fontsize=8, labelcolor=INK)
-    plain(axes, "Progress")
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, frameon=False, fontsize=8, labelcolor=INK,
+            columnspacing=1.0, handlelength=1.6, borderaxespad=0.0,
+        )  # fmt: skip
+    plain(axes, "Progress", 9.0)
 
 
 def draw_finish(axes: Axes, prediction: Answer) -> None:

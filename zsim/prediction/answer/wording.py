@@ -331,7 +331,9 @@ def driver_row(driver: Driver) -> tuple[str, ...]:
     """Return the table row of one unstated input."""
     low, high = format_duration(driver.low_s), format_duration(driver.high_s)
     narrows = percent(driver.narrows) if driver.sampled else "not sampled"
-    return driver.field, f"{low} to {high}", narrows, driver.words
+    # What each value of an input that is not sampled would give is said under NOT STATED.
+    words = driver.words if driver.sampled else driver.words.partition(":")[0]
+    return driver.field, f"{low} to {high}", narrows, words
 
 
 def assumption_grid(prediction: Answer) -> Grid:
