@@ -99,7 +99,7 @@ def gallery() -> str:
     """Run all examples, write their pictures, and return the page."""
     parts = [
         "# Gallery", MADE,
-        "Examples that are run when this page is made. Every picture has a dark form too (`plot(dark=True)`), "
+        "Examples that are run when this page is made. Every picture has a dark form (`plot(dark=True)`), "
         "and is in the HTML report (`--report answer.html`).",
     ]  # fmt: skip
     for example in EXAMPLES:
