@@ -184,3 +184,29 @@ def test_a_comment_keeps_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyP
     sources["zsim.vdevs.raidz"] += b"\n# why\n"
     assert KernelCache().read("a.b-1") == b"kept"
     assert KernelCache().has("a.b")
+
+
+def test_kernels_that_came_with_the_package_are_taken_for_these_very_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "bundle_directory", lambda: tmp_path / "bundle")
+    monkeypatch.setenv("ZSIM_CACHE_DIR", str(tmp_path / "own"))
+    compiled, name = tmp_path / "compiled", "kernel.advance-1"
+    compiled.mkdir()
+    (compiled / f"{name}.kernel").write_bytes(hashlib.sha256(b"code").digest() + b"code")
+    assert kernel_cache.write_bundle((), compiled) == 1
+    cache = KernelCache()
+    assert cache.read(name) == b"code"
+    assert cache.has("kernel.advance")
+    (tmp_path / "bundle" / f"{name}.kernel").write_bytes(b"damaged")
+    assert cache.read(name) is None
+    monkeypatch.setattr(kernel_cache, "package_sources", lambda: {"zsim.edited": b"1"})
+    assert KernelCache().bundle is None
+
+
+def test_kernels_for_another_processor_stay_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "bundle_directory", lambda: tmp_path / "bundle")
+    kernel_cache.write_bundle(("a unit nobody has",), tmp_path)
+    assert KernelCache().bundle is None

@@ -12,8 +12,10 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import json
 import multiprocessing
 import os
+import platform
 import re
 import shutil
 import stat
@@ -29,6 +31,8 @@ VARIABLE = "ZSIM_CACHE_DIR"
 WORKER = "ZSIM_WORKER"
 """Variable of the environment that marks processes which another one of zsim has started."""
 ENDING = ".kernel"
+MANIFEST = "kernels.json"
+"""Of what the kernels of a wheel were made, and what a processor must have for them."""
 DIGEST_BYTES = 32
 MAX_BYTES = 1 << 28
 REMEDY = f"set {VARIABLE} to a directory of your own that only you can write to"
@@ -38,7 +42,8 @@ Sources = dict[str, bytes]
 
 def package_sources() -> Sources:
     """Return the text of every module of the package by its dotted name."""
-    return {_dotted(path): path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
+    paths = (path for path in sorted(PACKAGE.rglob("*.py")) if path.parts[len(PACKAGE.parts)] != "_data")
+    return {_dotted(path): path.read_bytes() for path in paths}
 
 
 def _dotted(path: Path) -> str:
@@ -185,6 +190,17 @@ class KernelCache:
         self._has_warned = False
         self._is_temporary = False
 
+    @functools.cached_property
+    def bundle(self) -> Path | None:
+        """The kernels that came with the package, made of these very sources and for such a processor."""
+        directory = bundle_directory()
+        try:
+            made = json.loads((directory / MANIFEST).read_bytes())
+            serves = made["sources"] == text_hash(package_sources()) and set(made["features"]) <= features()
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return directory if serves else None
+
     @property
     def key(self) -> str:
         """First 16 digits of the hash of versions and kernels; the syntax trees are read if they changed."""
@@ -240,28 +256,18 @@ class KernelCache:
 
     def has(self, kernel: str) -> bool:
         """Tell whether a kernel (``module.function``) is there for some types of its arguments."""
-        directory = self.directory
-        try:
-            return directory is not None and any(directory.glob(f"{kernel}-*{ENDING}"))
-        except OSError:
-            return False
+        return any(_holds(directory, kernel) for directory in (self.bundle, self.directory))
 
     def read(self, name: str) -> bytes | None:
         """Return what was written under a name; None if nothing was, or it is damaged."""
+        if self.bundle is not None and (content := _content(self.bundle / f"{name}{ENDING}")) is not None:
+            return content
         return self._read(self.directory, f"{name}{ENDING}")
 
     def _read(self, directory: Path | None, name: str) -> bytes | None:
         if directory is None:
             return None
-        try:
-            with (directory / name).open("rb") as stream:
-                facts = os.fstat(stream.fileno())
-                is_own = facts.st_uid == _user(facts.st_uid)
-                content = stream.read(MAX_BYTES) if stat.S_ISREG(facts.st_mode) and is_own else b""
-        except OSError:
-            return None
-        digest, content = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
-        return content if hashlib.sha256(content).digest() == digest else None
+        return _content(directory / name, is_own=True)
 
     def write(self, name: str, content: bytes) -> None:
         """Keep `content` for the next run: whole or not at all, on whatever disk there is room.
@@ -325,6 +331,26 @@ class KernelCache:
         self._has_warned = True
 
 
+def _holds(directory: Path | None, kernel: str) -> bool:
+    try:
+        return directory is not None and any(directory.glob(f"{kernel}-*{ENDING}"))
+    except OSError:
+        return False
+
+
+def _content(path: Path, *, is_own: bool = False) -> bytes | None:
+    """Return what was stored in a file; None if it is not there, damaged, or another user's (`is_own`)."""
+    try:
+        with path.open("rb") as stream:
+            facts = os.fstat(stream.fileno())
+            may_read = stat.S_ISREG(facts.st_mode) and (not is_own or facts.st_uid == _user(facts.st_uid))
+            content = stream.read(MAX_BYTES) if may_read else b""
+    except OSError:
+        return None
+    digest, content = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
 def _remove(base: Path, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(base, ignore_errors=True)
@@ -350,6 +376,39 @@ def _store(path: Path, content: bytes) -> None:
         raise
 
 
+def bundle_directory() -> Path:
+    """Return where a wheel has kernels for this system and kind of processor, if it has any."""
+    return PACKAGE / "_data" / "kernels" / f"{platform.system()}-{platform.machine()}".lower()
+
+
+def write_bundle(needed: Iterable[str], kept: Path) -> int:
+    """Put kernels beside the package, for a wheel; return how many.
+
+    Parameters
+    ----------
+    needed : iterable of str
+        Features of the processor (as LLVM names them) that they were compiled for.
+    kept : Path
+        Directory of a cache in which they were compiled.
+    """
+    directory, sources = bundle_directory(), text_hash(package_sources())
+    directory.mkdir(parents=True)
+    found = sorted(kept.rglob(f"*{ENDING}"))
+    for path in found:
+        shutil.copyfile(path, directory / path.name)
+    manifest = {"sources": sources, "features": sorted(needed)}
+    (directory / MANIFEST).write_text(json.dumps(manifest) + "\n")
+    return len(found)
+
+
+def features() -> set[str]:
+    """Return what the processor at hand can do, as LLVM names it."""
+    # Loaded to run kernels, not for ``--help``.
+    from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415
+
+    return {name for name, has in get_host_cpu_features().items() if has}
+
+
 @functools.cache
 def of_this_machine() -> KernelCache:
     """Return the cache of kernels for the compiler, libraries and processor at hand."""
@@ -357,9 +416,9 @@ def of_this_machine() -> KernelCache:
     from llvmlite.binding import get_host_cpu_name  # noqa: PLC0415
 
     processor = os.environ.get("NUMBA_CPU_NAME") or get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES", "")
+    stated = os.environ.get("NUMBA_CPU_FEATURES", "")
     libraries = (version(name) or "" for name in ("numba", "llvmlite", "numpy"))
-    return KernelCache((*libraries, processor, features))
+    return KernelCache((*libraries, processor, stated))
 
 
 def cache_directory() -> Path | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from zsim.drives.derived import MAX_OFFSET
+from zsim.observe.traces.columns import Columns, Lines, read_columns
 from zsim.observe.traces.trace import SECTOR, Request, Trace, bad_line, lines_of, trace_of
 
 FORM = "arrival in ms, device, first block of 512 bytes, blocks, flags"
 READ_BIT = 1
+WIDTH = 5
 
 
 def recognises(first_line: str) -> bool:
@@ -19,7 +22,18 @@ def recognises(first_line: str) -> bool:
 
 def read(path: Path) -> Trace:
     """Read a trace; see `zsim.observe.traces.reading.read_trace` for the errors."""
-    return trace_of(_requests(path), path.name)
+    found = read_columns(path, WIDTH, _columns)
+    return trace_of(_requests(path), path.name) if found is None else found
+
+
+def _columns(lines: Lines) -> Columns | None:
+    arrival, names, block = lines.decimals(0), lines.names(1, 1), lines.integers(2)
+    blocks, flags = lines.integers(3), lines.integers(4, base=16)
+    if arrival is None or names is None or block is None or blocks is None or flags is None:
+        return None
+    if (lines.fields[:, 0] != WIDTH).any() or max(block.max(), blocks.max()) > MAX_OFFSET // SECTOR:
+        return None
+    return Columns(arrival * 1e-3, *names, flags & READ_BIT == 0, block * SECTOR, blocks * SECTOR)
 
 
 def _requests(path: Path) -> Iterator[Request]:

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from zsim.base.errors import InputError
+from zsim.observe.traces.columns import Columns, Lines, read_columns
 from zsim.observe.traces.trace import Request, Trace, bad_line, lines_of, trace_of
 
 HEADER = "fio version {} iolog"
 FORMS = {2: "file action [offset length]", 3: "microseconds file action [offset length]"}
+MOVING = frozenset({"read", "write"})
+WIDTH = 5
 PASSED_OVER = frozenset({"add", "open", "close", "unlink", "sync", "datasync", "sync_file_range", "trim"})
 
 
@@ -31,10 +36,29 @@ def read(path: Path) -> Trace:
             path.name, header, "a fio log begins with: fio version 2 iolog, or 3", "check the format"
         )
     if header == HEADER.format(3):
-        return trace_of(_timed(path, lines), path.name)
+        found = read_columns(path, WIDTH, _columns)
+        return trace_of(_timed(path, lines), path.name) if found is None else found
     waited: list[int] = []
     requests = list(_untimed(path, lines, waited))
     return trace_of(requests, path.name, timed=bool(waited))
+
+
+def _columns(lines: Lines) -> Columns | None:
+    lines = lines.take(slice(1, None))  # the header
+    actions = lines.names(2, 2)
+    if not len(lines) or actions is None or not PASSED_OVER.union(MOVING).issuperset(actions[1]):
+        return None
+    moves = np.array([action in MOVING for action in actions[1]])[actions[0]]
+    is_write = np.array([action == "write" for action in actions[1]])[actions[0][moves]]
+    lines = lines.take(moves)
+    if not len(lines) or (lines.fields[:, 0] != WIDTH).any():
+        return None
+    arrival, files, offset, length = (
+        lines.integers(0), lines.names(1, 1), lines.integers(3), lines.integers(4)
+    )  # fmt: skip
+    if arrival is None or files is None or offset is None or length is None:
+        return None
+    return Columns(np.multiply(arrival, 1e-6, dtype=np.float64), *files, is_write, offset, length)
 
 
 def _timed(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[Request]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from zsim.observe.traces.columns import Columns, Lines, read_columns
 from zsim.observe.traces.trace import Request, Trace, bad_line, lines_of, trace_of
 
 FORM = "timestamp,host,disk,Read or Write,offset,size,response time"
 TICKS = 10_000_000
+WIDTH = 7
 KINDS = {"read": False, "write": True}
 
 
@@ -24,7 +28,29 @@ def recognises(first_line: str) -> bool:
 
 def read(path: Path) -> Trace:
     """Read a trace; see `zsim.observe.traces.reading.read_trace` for the errors."""
-    return trace_of(_requests(path), path.name)
+    found = read_columns(path, WIDTH, _columns, commas=True)
+    return trace_of(_requests(path), path.name) if found is None else found
+
+
+def _columns(lines: Lines) -> Columns | None:
+    first = lines.take(slice(0, 1)).names(0, 0)
+    if first is not None and first[1][0].lower() == "timestamp":
+        lines = lines.take(slice(1, None))
+    if not len(lines) or (lines.fields[:, 0] != WIDTH).any():
+        return None
+    ticks, devices, kinds = lines.integers(0), lines.names(1, 2), lines.names(3, 3)
+    offset, size = lines.integers(4), lines.integers(5)
+    if ticks is None or devices is None or kinds is None or offset is None or size is None:
+        return None
+    number, names = devices
+    split = [name.split(",") for name in names]
+    if not all(disk.isdecimal() and disk == str(int(disk)) for _, disk in split):
+        return None
+    if not all(kind.lower() in KINDS for kind in kinds[1]):
+        return None
+    is_write = np.array([KINDS[kind.lower()] for kind in kinds[1]])[kinds[0]]
+    arrival = (ticks - ticks[0]) / TICKS
+    return Columns(arrival, number, [f"{host}.{disk}" for host, disk in split], is_write, offset, size)
 
 
 def _requests(path: Path) -> Iterator[Request]:

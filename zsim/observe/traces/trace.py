@@ -133,17 +133,32 @@ def trace_of(requests: Iterable[Request], source: str, *, timed: bool = True) ->
             reason = "a request has a time, a positive length, and an offset that is not negative"
             raise InputError(f"{source}: request {number}", extent, reason, "check the format")
     names = tuple(dict.fromkeys(row.device for row in rows))
-    arrival = np.array([row.arrival for row in rows])
-    order = np.argsort(arrival, kind="stable") if timed else np.arange(len(rows))
     place = {name: index for index, name in enumerate(names)}
-    return Trace(
-        arrival[order] - arrival[order[0]] if timed else None,
-        np.array([row.offset for row in rows], dtype=np.int64)[order],
-        np.array([row.length for row in rows], dtype=np.int64)[order],
-        np.array([row.is_write for row in rows], dtype=np.bool_)[order],
-        np.array([place[row.device] for row in rows], dtype=np.int64)[order],
+    return ordered(
+        np.array([row.arrival for row in rows]),
+        np.array([place[row.device] for row in rows], dtype=np.int64),
         names,
+        np.array([row.is_write for row in rows], dtype=np.bool_),
+        np.array([row.offset for row in rows], dtype=np.int64),
+        np.array([row.length for row in rows], dtype=np.int64),
+        timed=timed,
     )
+
+
+def ordered(
+    arrival: NDArray[np.float64],
+    device: NDArray[np.int64],
+    devices: Iterable[str],
+    is_write: NDArray[np.bool_],
+    offset: NDArray[np.int64],
+    length: NDArray[np.int64],
+    *,
+    timed: bool = True,
+) -> Trace:
+    """Return a trace in order of arrival; the arguments are its fields, in any order."""
+    order = np.argsort(arrival, kind="stable") if timed else np.arange(len(arrival))
+    since = arrival[order] - arrival[order[0]] if timed else None
+    return Trace(since, offset[order], length[order], is_write[order], device[order], tuple(devices))
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
