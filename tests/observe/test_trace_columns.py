@@ -28,8 +28,6 @@ LENGTHS = st.one_of(st.integers(1, 4096).map(str), NUMBERS)
 ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", " \n", "\n# a comment\n", "\n\n"])
 FLAGS = st.sampled_from(["0", "1", "F", "1f"])
 DISKSIM = st.tuples(TIMES, st.sampled_from(["0", "1", "a"]), NUMBERS, LENGTHS, FLAGS)
-    TIMES, st.sampled_from(["0", "1", "a"]), NUMBERS, LENGTHS, st.sampled_from(["0", "1", "F", "1f"])
-)
 MSR = st.tuples(
     NUMBERS, st.sampled_from(["usr", " web"]), st.sampled_from(["0", "1", "01"]),
     st.sampled_from(["Read", "Write", "read", " Read"]), NUMBERS, LENGTHS, st.just("17"),
