@@ -20,14 +20,16 @@ def is_number(value: object) -> bool:
 
 
 def table(data: Parsed, name: str) -> Parsed:
-    """Return the table of that name; an empty one where there is none.
+    """Return the table of that name; an empty one where there is none, and of a null.
 
     Raises
     ------
     InputError
         When it is not a table.
     """
-    found = data.get(name, {})
+    found = data.get(name)
+    if found is None:
+        return {}
     if not isinstance(found, Mapping):
         raise _wrong(name, found, "a table")
     return found

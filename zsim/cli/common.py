@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import click
 
@@ -16,7 +16,7 @@ from zsim.base.errors import InputError, is_unsafe, printable
 from zsim.cli.loudness import is_quiet
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 PLAIN_WIDTH = 100  # of output that goes to a file or a pipe
@@ -216,7 +216,9 @@ def hand_over(answer: Savable, as_json: bool, output: str | None, plot: str | No
 
 
 @contextlib.contextmanager
-def told_anyway(answer: Savable, as_json: bool, words: Callable[[], Any] | None = None) -> Iterator[None]:
+def told_anyway(
+    answer: Savable, as_json: bool, words: Callable[[], RenderableType] | None = None
+) -> Iterator[None]:
     """Print an answer, as JSON or in words, after it was stored, and just as well where that failed."""
     try:
         yield

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 
@@ -31,7 +30,7 @@ def defaults_file() -> Path | None:
     return (given if given.is_absolute() else home / ".config") / "zsim" / "config.toml"
 
 
-def defaults() -> dict[str, Any]:
+def defaults() -> dict[str, object]:
     """Return the fields that the user's file states; empty where there is none.
 
     Raises

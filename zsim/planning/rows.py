@@ -34,7 +34,7 @@ def answer_row(prediction: Prediction) -> Row:
     }
 
 
-def row_read(found: Any) -> Row | None:
+def row_read(found: object) -> Row | None:
     """Return the columns of an answer that was kept in a file; None when it is no answer."""
     if not isinstance(found, dict):
         return None
@@ -43,7 +43,7 @@ def row_read(found: Any) -> Row | None:
     return row if good and (row["p50_s"] is not None or row[REASON] is not None) else None
 
 
-def _is_right(name: str, value: Any) -> bool:
+def _is_right(name: str, value: object) -> bool:
     if name in WORDS:
         return isinstance(value, str) and not any(map(is_unsafe, value)) and len(value) <= MOST_TEXT
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.base.machine.kernel_cache import WORKER
@@ -32,7 +31,7 @@ class WorkerError(ZsimError):
     exit_code = 70
 
 
-def answer(stated: dict[str, Any]) -> Row:
+def answer(stated: dict[str, object]) -> Row:
     """Return the answer of one scenario (as `Scenario.stated` gives it), or why it is refused."""
     from zsim.prediction.api import predict
 
@@ -42,7 +41,7 @@ def answer(stated: dict[str, Any]) -> Row:
         return refused_row(str(error))
 
 
-def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Iterator[tuple[int, Row]]:
+def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> Iterator[tuple[int, Row]]:
     """Yield the place and the answer of each scenario, as they are done.
 
     Parameters
@@ -67,7 +66,7 @@ def answers(scenarios: Sequence[dict[str, Any]], jobs: int | None = None) -> Ite
     yield from _shared_out(scenarios, jobs)
 
 
-def _shared_out(scenarios: Sequence[dict[str, Any]], jobs: int) -> Iterator[tuple[int, Row]]:
+def _shared_out(scenarios: Sequence[dict[str, object]], jobs: int) -> Iterator[tuple[int, Row]]:
     """Yield answers of other processes, each of which has one scenario at a time."""
     workers = [_Worker() for _ in range(min(jobs, len(scenarios)))]
     waiting = list(enumerate(scenarios))[::-1]
@@ -112,7 +111,7 @@ class _Worker:
         self.process.stdout.close()
         self.place = -1
 
-    def ask(self, place: int, stated: dict[str, Any]) -> None:
+    def ask(self, place: int, stated: dict[str, object]) -> None:
         """Give it a scenario."""
         self.place = place
         with contextlib.suppress(BrokenPipeError):  # it has died, as `answered` will say
@@ -152,7 +151,7 @@ def work() -> None:
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(asked,), daemon=True).start()
     while True:
-        said: dict[str, Any]
+        said: dict[str, object]
         try:
             said = {"row": answer(json.loads(asked.get()))}
         except Exception as error:  # the first process shows it

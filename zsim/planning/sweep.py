@@ -8,12 +8,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.files import append_line
 from zsim.base.model_data import models_directory
 from zsim.base.notebook import watched
+from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.base.reading import MAX_UNPACKED, content_mark, facts_of, read_text
 from zsim.case.resolve import resolve
@@ -29,7 +29,7 @@ MAX_POINTS = 100_000
 SIMPLE_LAYOUT = "mirror2"  # that takes any value of the other fields
 SHAPE = ("width", "parity")
 
-Axes = Mapping[str, Sequence[Any]]
+Axes = Mapping[str, Sequence[object]]
 
 
 def sweep(
@@ -38,7 +38,7 @@ def sweep(
     store: str | Path | None = None,
     jobs: int | None = None,
     on_progress: Callable[[float, str], None] | None = None,
-    **axes: Any,
+    **axes: object,
 ) -> Table:
     """Predict every combination of some values.
 
@@ -100,7 +100,7 @@ def _table(columns: tuple[str, ...], rows: Sequence[Row]) -> Table:
     return Table(columns, tuple({name: row.get(name) for name in columns} for row in rows))
 
 
-def points(grid: Axes) -> list[dict[str, Any]]:
+def points(grid: Axes) -> list[Row]:
     """Return every combination of the axes, the last running fastest."""
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
@@ -110,7 +110,7 @@ def layout_of(width: int, parity: int) -> str:
     return word_of_parity(parity, width)
 
 
-def _values(values: Any) -> tuple[Any, ...]:
+def _values(values: object) -> tuple[object, ...]:
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         return (values,)
     return tuple(values)
@@ -137,7 +137,7 @@ def _check(grid: Axes, base: Scenario | None) -> None:
         )
 
 
-def _row(point: Row, common: Mapping[str, Any]) -> Row:
+def _row(point: Row, common: Mapping[str, object]) -> Row:
     """Return the row of a combination: its values, and its scenario or why there is none."""
     fields = fields_of(point, common)
     try:
@@ -150,7 +150,7 @@ def _row(point: Row, common: Mapping[str, Any]) -> Row:
     return {**point, **_parsed({**common, **fields}, point), **facts}
 
 
-def fields_of(point: Row, common: Mapping[str, Any]) -> Row:
+def fields_of(point: Row, common: Mapping[str, object]) -> Row:
     """Return the fields of the scenario that a combination states."""
     plain = [name for name in point if name not in SHAPE and not name.startswith(TUNABLE)]
     fields = {name: point[name] for name in plain}
@@ -160,7 +160,7 @@ def fields_of(point: Row, common: Mapping[str, Any]) -> Row:
         if name.startswith(TUNABLE) and value is not None
     }
     if tunables:
-        fields["tunables"] = {**dict(fields.get("tunables") or common.get("tunables") or ()), **tunables}
+        fields["tunables"] = {**table(fields if fields.get("tunables") else common, "tunables"), **tunables}
     if "width" in point:
         fields["layout"] = layout_of(point["width"], point["parity"])
     return fields
@@ -176,7 +176,7 @@ def number(value: object) -> object:
     return value
 
 
-def _parsed(fields: Mapping[str, Any], point: Row) -> Row:
+def _parsed(fields: Mapping[str, object], point: Row) -> Row:
     """Return the axes' values as the scenario has them (0.5 for 50%); none if one is no value at all."""
     try:
         stated = Scenario.from_dict(fields).stated()
@@ -220,7 +220,7 @@ class _Store:
         line = json.dumps({"key": self._key(row["scenario"]), "scenario": row["scenario"], "answer": found})
         append_line(self.path, line, "store")
 
-    def _key(self, stated: Mapping[str, Any]) -> str:
+    def _key(self, stated: Mapping[str, object]) -> str:
         return _digest([self.sources, stated, sorted(files_named(stated).values())])
 
 
@@ -231,5 +231,5 @@ def _sources() -> str:
     return _digest([code, *(content_mark(path) for path in sorted(models_directory().rglob("*.toml")))])
 
 
-def _digest(data: Any) -> str:
+def _digest(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:32]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from zsim.base.errors import InputError
 from zsim.base.files import check_ending, replace_file
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from xarray import Dataset
 
-_PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
+_PRINTED: dict[str, tuple[str, Callable[..., str]]] = {
     "p10_s": ("p10", format_duration),
     "p50_s": ("p50", format_duration),
     "p90_s": ("p90", format_duration),
@@ -89,9 +89,9 @@ class Table:
     def __getitem__(self, place: int) -> Row: ...
 
     @overload
-    def __getitem__(self, place: str) -> list[Any]: ...
+    def __getitem__(self, place: str) -> list[object]: ...
 
-    def __getitem__(self, place: int | str) -> Row | list[Any]:
+    def __getitem__(self, place: int | str) -> Row | list[object]:
         """Return a row by its place, or a column by its name.
 
         Raises
@@ -128,7 +128,7 @@ class Table:
         """Columns that vary and were asked for."""
         return tuple(axes_of(self.columns, self.rows))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON: ``columns``, ``rows``, what is ``common`` to them, and provenance."""
         return {
             "schema_version": SCHEMA_VERSION,
@@ -285,7 +285,7 @@ def _head(name: str) -> str:
     return _PRINTED[name][0] if name in _PRINTED else name.removeprefix(TUNABLE)
 
 
-def _printed(name: str, value: Any) -> str:
+def _printed(name: str, value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
@@ -293,7 +293,7 @@ def _printed(name: str, value: Any) -> str:
     return _PRINTED[name][1](value) if name in _PRINTED else text_of(name, value)
 
 
-def _is_numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+def _is_numeric(rows: Sequence[Mapping[str, object]], name: str) -> bool:
     values = [row.get(name) for row in rows]
     return all(value is None or isinstance(value, int | float) for value in values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import validation_directory
@@ -32,14 +32,14 @@ class Validation:
     """
 
     claims: tuple[Claim, ...]
-    summary: dict[str, Any]
+    summary: dict[str, object]
 
     @property
     def passed(self) -> bool:
         """Whether no claim failed."""
         return not self.summary["fail"]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what ``zsim validate --json`` prints: ``cases`` (one entry a claim) and ``summary``."""
         return {"cases": [claim.to_dict() for claim in self.claims], "summary": self.summary}
 

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, SupportsFloat, cast
+from typing import Literal, Protocol, SupportsFloat, cast
 
 from zsim.base.errors import InputError, cut
 from zsim.base.model_data import is_number
@@ -141,7 +141,7 @@ class Claim:
     title: str = ""
     why: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the claim as ``zsim validate --json`` prints it."""
         names = (
             "case",
@@ -155,7 +155,7 @@ class Claim:
             "tolerance",
             "verdict",
         )
-        entry: dict[str, Any] = {name: getattr(self, name) for name in names}
+        entry: dict[str, object] = {name: getattr(self, name) for name in names}
         entry |= {"reason": self.reason, "unit": self.unit}
         if self.experiment is not None:
             entry["experiment"] = self.experiment

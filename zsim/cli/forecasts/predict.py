@@ -15,6 +15,8 @@ from zsim.cli.loudness import begin_telling
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from rich.console import RenderableType
+
     from zsim.prediction.answer.prediction import Prediction
     from zsim.scenario.model import Scenario
 
@@ -88,7 +90,7 @@ def now() -> datetime:
     return datetime.now()
 
 
-def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> object:
+def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> RenderableType:
     """Return as much of an answer as is asked for, to be printed."""
     from zsim.prediction.answer.brief import as_brief, brief
     from zsim.prediction.answer.wording import Section, as_renderable, interval, rest, volume

@@ -6,11 +6,12 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.files import replace_file
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
 from zsim.planning.risk.words import odds
+from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Group
 
-Row = dict[str, Any]
 SHOWN = 20
 
 
@@ -61,10 +61,10 @@ class Design:
     question: str
     rows: tuple[Row, ...]
     requirements: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: dict[str, object]
     answer: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "schema_version": 1,

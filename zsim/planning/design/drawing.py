@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from zsim.planning.rows import Row
 from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, PALE, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TEBI = 1024.0**4
 
@@ -17,7 +21,7 @@ class Drawn(Protocol):
         """Which of the questions it answers."""
 
     @property
-    def rows(self) -> tuple[dict[str, Any], ...]:
+    def rows(self) -> tuple[Row, ...]:
         """Rows of the answer, in SI units."""
 
     @property
@@ -43,7 +47,7 @@ def figure(design: Drawn) -> Picture:
     return drawn
 
 
-def _front(drawn: Picture, axes: Any, design: Drawn) -> None:
+def _front(drawn: Picture, axes: Axes, design: Drawn) -> None:
     known = [row for row in design.rows if row.get("vdev_per_year") is not None]
     others = [row for row in known if not row["meets"]]
     axes.scatter(*_points(others), color=PALE, s=18, label="fails a requirement")
@@ -70,11 +74,11 @@ def _front(drawn: Picture, axes: Any, design: Drawn) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _points(rows: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+def _points(rows: list[Row]) -> tuple[list[float], list[float]]:
     return [row["usable_bytes"] / TEBI for row in rows], [row["vdev_per_year"] for row in rows]
 
 
-def _lower_right(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lower_right(rows: list[Row]) -> list[Row]:
     """Return the rows that no other beats in space and chance alone."""
     return [
         row
@@ -86,7 +90,7 @@ def _lower_right(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _limit(axes: Any, design: Drawn) -> None:
+def _limit(axes: Axes, design: Drawn) -> None:
     name = "fill" if design.question == "fill" else "drives"
     rows = sorted(design.rows, key=lambda row: row[name])
     x = [100 * row[name] if name == "fill" else row[name] for row in rows]
@@ -98,7 +102,7 @@ def _limit(axes: Any, design: Drawn) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _changes(axes: Any, design: Drawn) -> None:
+def _changes(axes: Axes, design: Drawn) -> None:
     names = [row["change"] for row in design.rows]
     places = range(len(names))
     axes.barh([place - 0.18 for place in places], [row["vdev_per_year"] for row in design.rows], 0.35,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
+from zsim.planning.rows import Row
 from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources
 from zsim.planning.store.sqlite import Store
@@ -27,7 +27,6 @@ from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of
 
-Row = dict[str, Any]
 Report = Callable[[float, str], None]
 
 WORLDS_SCREENED = 32
@@ -61,7 +60,7 @@ class Context:
         Where the answers of the simulator are kept, and found again.
     """
 
-    common: dict[str, Any]
+    common: dict[str, object]
     inputs: RiskInputs
     jobs: int | None = None
     store: str | Path | None = None
@@ -71,14 +70,14 @@ class Context:
         """Whether nothing has to be simulated."""
         return self.inputs.hours is not None or self.inputs.mttr is not None
 
-    def scenario(self, layout: str, **changes: Any) -> Scenario:
+    def scenario(self, layout: str, **changes: object) -> Scenario:
         """Return the scenario of a layout; distributed spares take part where there are some."""
         fields = {**self.common, **changes, "layout": layout}
         if layout.rpartition(":")[2].endswith("s") and "target" not in fields:
             fields["target"] = "distributed-spare"
         return Scenario.from_dict(fields)
 
-    def resolved(self, layout: str, **changes: Any) -> Case:
+    def resolved(self, layout: str, **changes: object) -> Case:
         """Return that scenario with nothing left open."""
         return resolve(self.scenario(layout, **changes))
 

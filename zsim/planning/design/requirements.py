@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.units import (
@@ -18,6 +17,7 @@ from zsim.base.units import (
     parse_rate,
 )
 from zsim.planning.risk.words import odds
+from zsim.planning.rows import Row
 
 _FORM = re.compile(r"\s*([a-z0-9-]+)\s*(<=|>=|<|>)\s*(.+?)\s*", re.IGNORECASE)
 _ODDS = re.compile(r"1\s*in\s*([\d.,]+(?:e\d+)?)", re.IGNORECASE)
@@ -132,12 +132,12 @@ class Requirement:
         """Column of a row that it is about."""
         return QUANTITIES[self.name].column
 
-    def is_met(self, row: Mapping[str, Any]) -> bool:
+    def is_met(self, row: Row) -> bool:
         """Tell whether a row meets it."""
         value = row.get(self.column)
         return value is not None and _SIGNS[self.sign](float(value), self.limit)
 
-    def distance(self, row: Mapping[str, Any]) -> float:
+    def distance(self, row: Row) -> float:
         """Return by which factor a row meets it (above 1) or fails it (below 1)."""
         value = float(row[self.column])
         if value <= 0.0 or self.limit <= 0.0:

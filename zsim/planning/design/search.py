@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.provenance import provenance
@@ -17,7 +16,6 @@ from zsim.planning.design.facts import (
     Context,
     Hours,
     Report,
-    Row,
     base_row,
     interpolated,
     measured,
@@ -26,6 +24,7 @@ from zsim.planning.design.facts import (
 )
 from zsim.planning.design.requirements import QUANTITIES, Requirement
 from zsim.planning.risk.question import RiskInputs
+from zsim.planning.rows import Row
 from zsim.planning.usable import repeated_for_usable
 from zsim.scenario.layout import Layout
 from zsim.vdevs.kind import kind_of, word_of_parity
@@ -59,7 +58,7 @@ def plan_layouts(
     jobs: int | None = None,
     store: str | Path | None = None,
     on_progress: Report | None = None,
-    **common: Any,
+    **common: object,
 ) -> Design:
     """List the layouts that meet wishes, with the Pareto front.
 
@@ -238,7 +237,7 @@ def widest(
     require: Sequence[str],
     inputs: RiskInputs | None = None,
     on_progress: Report | None = None,
-    **common: Any,
+    **common: object,
 ) -> Design:
     """Return the widest vdev of a layout's kind that meets wishes, by bisection over its width.
 
@@ -278,7 +277,7 @@ def fullest(
     require: Sequence[str],
     inputs: RiskInputs | None = None,
     on_progress: Report | None = None,
-    **common: Any,
+    **common: object,
 ) -> Design:
     """Return the fill at which a layout stops to meet wishes, by bisection; parameters as in `widest`."""
     context, wishes = Context(common, inputs or RiskInputs(), 1), _wishes(require)
@@ -302,7 +301,7 @@ def _wishes(require: Sequence[str]) -> list[Requirement]:
     return [Requirement.parse(each) for each in require]
 
 
-def _last_true(low: int, high: int, meets: Any) -> int | None:
+def _last_true(low: int, high: int, meets: Callable[[int], bool]) -> int | None:
     """Return the last number for which `meets` holds, that is true up to some number; None if for none."""
     if not meets(low):
         return None
@@ -337,7 +336,7 @@ def _found(
 
 
 def worth(
-    layout: str, inputs: RiskInputs | None = None, on_progress: Report | None = None, **common: Any
+    layout: str, inputs: RiskInputs | None = None, on_progress: Report | None = None, **common: object
 ) -> Design:
     """Return what a hot spare, more frequent scrubs, a faster repair and a drive less a vdev would buy.
 
@@ -372,9 +371,9 @@ def _chances(context: Context, row: Row, hours: Hours) -> tuple[float, float]:
     return float(found["vdev_per_year"]), float(found["files_per_year"])
 
 
-def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, Any], float]]:
+def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, object], float]]:
     """Return what could be changed: words, inputs, factor on the hours of the repair."""
-    found: list[tuple[str, dict[str, Any], float]] = [
+    found: list[tuple[str, dict[str, object], float]] = [
         ("a hot spare", {"spare": "hot", "detect": None}, 1.0),
         ("a spare on the shelf", {"spare": "shelf", "detect": None}, 1.0),
         ("spares ordered when needed", {"spare": "order", "detect": None}, 1.0),
@@ -389,10 +388,10 @@ def _changes(inputs: RiskInputs) -> list[tuple[str, dict[str, Any], float]]:
     return [each for each in found if not _is_so(inputs, each[1])]
 
 
-def _is_so(inputs: RiskInputs, changes: dict[str, Any]) -> bool:
+def _is_so(inputs: RiskInputs, changes: dict[str, object]) -> bool:
     return bool(changes) and all(getattr(inputs, name) == value for name, value in changes.items())
 
 
-def _changed(inputs: RiskInputs, changes: dict[str, Any]) -> RiskInputs:
+def _changed(inputs: RiskInputs, changes: dict[str, object]) -> RiskInputs:
     fields = {name: getattr(inputs, name) for name in inputs.__slots__}
     return RiskInputs(**{**fields, **changes})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.planning.eta.records import Answer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import RenderableType
 
 
 class Eta(Answer):
@@ -21,7 +22,7 @@ class Eta(Answer):
 
         return as_text(self)
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RenderableType:
         """Return the answer as a rich renderable."""
         from zsim.planning.eta.words import renderable
 

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
@@ -27,7 +26,7 @@ from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.prediction.progress.worlds import courses_of
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
@@ -40,7 +39,7 @@ def eta(
     *,
     pool: str | None = None,
     overrides: Sequence[str] = (),
-    stated: Mapping[str, Any] | None = None,
+    stated: Mapping[str, object] | None = None,
     now: datetime | None = None,
     on_progress: Progress | None = None,
 ) -> Eta:
@@ -138,7 +137,7 @@ def _read(toml: str) -> Scenario:
     return Scenario.from_dict(tomllib.loads(toml))
 
 
-def _others(scenario: Scenario) -> tuple[Any, ...] | None:
+def _others(scenario: Scenario) -> tuple[Observation, ...] | None:
     """Return the evidence of a scenario without that of the scan that runs."""
     others = tuple(each for each in scenario.evidence or () if not isinstance(each, RunningScan))
     return others or None

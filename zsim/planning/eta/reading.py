@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
@@ -60,7 +59,7 @@ def read_paste(
     *,
     pool: str | None = None,
     overrides: Sequence[str] = (),
-    stated: dict[str, Any] | None = None,
+    stated: dict[str, object] | None = None,
     now: datetime | None = None,
 ) -> Paste:
     """Read statuses, and whatever else is there about the pool.
@@ -214,10 +213,10 @@ def _imported(
 
 
 def _scenario(
-    imported: ImportedPool | None, scan: Scan, overrides: Sequence[str], stated: dict[str, Any]
+    imported: ImportedPool | None, scan: Scan, overrides: Sequence[str], stated: dict[str, object]
 ) -> Scenario:
     """Return the scenario of the scan that runs: what was found, then what is known better."""
-    fields: dict[str, Any] = dict(imported.scenario.stated()) if imported is not None else {}
+    fields: dict[str, object] = dict(imported.scenario.stated()) if imported is not None else {}
     fields.setdefault("layout", ASSUMED_LAYOUT)
     fields["operation"] = scan.function
     if scan.function == "scrub":

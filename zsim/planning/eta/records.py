@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +114,11 @@ class Answer:
     worry: tuple[str, ...] = ()
     consequences: tuple[str, ...] = ()
     evidence: tuple[Weighed, ...] = ()
-    assumptions: tuple[dict[str, Any], ...] = ()
+    assumptions: tuple[dict[str, object], ...] = ()
     notes: tuple[str, ...] = ()
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, object] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what ``zsim eta --json`` prints: times in seconds, moments as ISO 8601."""
         return {
             "pool": self.pool,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
 from zsim.base.files import append_line, replace_file
@@ -63,7 +63,7 @@ def watched(
     every_s: float,
     *,
     overrides: tuple[str, ...] = (),
-    stated: Mapping[str, Any] | None = None,
+    stated: Mapping[str, object] | None = None,
     files: tuple[str, ...] = (),
     status: Callable[[str], str] = status_of,
     sleep: Callable[[float], None] = time.sleep,

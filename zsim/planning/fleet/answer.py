@@ -6,7 +6,7 @@ import html
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, JsonValue
 
@@ -21,7 +21,7 @@ from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, s
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
-    from rich.console import Group
+    from rich.console import Group, RenderableType
 
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool gone"))
 
@@ -76,7 +76,7 @@ class FleetAnswer(AnswerPart):
     inputs: dict[str, JsonValue]
     provenance: dict[str, JsonValue] = Field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
@@ -107,7 +107,7 @@ class FleetAnswer(AnswerPart):
         from rich.padding import Padding
         from rich.text import Text
 
-        parts: list[Any] = [Text(headline(self), style="bold")]
+        parts: list[RenderableType] = [Text(headline(self), style="bold")]
         for section in sections(self):
             parts += [Text(), Text(section.title, style="bold")] if section.title else []
             parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in section.sentences]
@@ -127,7 +127,7 @@ class FleetAnswer(AnswerPart):
         return f'<div class="zsim"><h2>{html.escape(headline(self))}</h2>{body}</div>'
 
 
-def _flat(row: PoolsRow) -> dict[str, Any]:
+def _flat(row: PoolsRow) -> dict[str, object]:
     data = row.model_dump(exclude={"losses_per_year", "degraded_s"})
     for grade, _ in GRADES:
         found = getattr(row.losses_per_year, grade)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from zsim.base.arrays import F64, I64
 from zsim.base.errors import NotSimulatedYet
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
@@ -24,6 +25,9 @@ from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
+
+if TYPE_CHECKING:
+    pass
 
 WORLDS = 16
 FAILURES_A_BLOCK = 200_000
@@ -97,7 +101,7 @@ def _resolved(pools: Pools) -> Case:
 
 def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[Response]:
     """Return the table of hours of each kind of pools; kinds with the same scenario share theirs."""
-    known: dict[tuple[Any, ...], Response] = {}
+    known: dict[tuple[object, ...], Response] = {}
     found = []
     for place, pools in enumerate(asked.pool):
         report(0.5 * place / len(asked.pool), f"hours of {pools.name}")
@@ -110,18 +114,19 @@ def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[Response]:
 
 def _worlds(pools: Pools, seed: int) -> tuple[Worlds, Floats]:
     """Return the possible worlds of pools, and where each lies in the spread of the hours."""
-    inputs = RiskInputs(**{**_stated(pools.inputs), "detect": 0.0})
+    made: Callable[..., RiskInputs] = RiskInputs
+    inputs = made(**{**_stated(pools.inputs), "detect": 0.0})
     hours = Spread.exactly(1.0) if pools.hours is not None else Spread(1.0, 0.5, 2.0)
     drawn = draw(unknowns(inputs, hours, pools.scenario.drive), WORLDS, seed)
     return drawn.worlds, drawn.scores.get("hours", np.zeros(len(drawn.worlds)))
 
 
-def _stated(inputs: RiskInputs) -> dict[str, Any]:
+def _stated(inputs: RiskInputs) -> dict[str, object]:
     return {name: getattr(inputs, name) for name in inputs.__slots__}
 
 
 def _blocks(
-    asked: Fleet, case: Sequence[Case], tables: Sequence[Response], drawn: Sequence[Any]
+    asked: Fleet, case: Sequence[Case], tables: Sequence[Response], drawn: Sequence[tuple[Worlds, F64]]
 ) -> Iterator[Block]:
     """Yield the work: every world its share of the histories, in blocks of a bearable size."""
     site = Site(asked.years * YEAR, asked.detect, asked.visit, asked.lead_time, asked.spares, asked.crews)
@@ -192,7 +197,7 @@ def _merged(sums: list[Sums]) -> Sums:
     return Sums(**found)
 
 
-def _added(parts: list[Any]) -> Any:
+def _added(parts: list[I64]) -> I64:
     total = np.zeros(max(len(part) for part in parts), dtype=np.int64)
     for part in parts:
         total[: len(part)] += part
@@ -280,7 +285,7 @@ def _row(
     )
 
 
-def _stock(have: int | None, sums: list[Sums], place: int, counts: Any, failures: float) -> Stock:
+def _stock(have: int | None, sums: list[Sums], place: int, counts: I64, failures: float) -> Stock:
     waited = sum(float(each.waits[place]) for each in sums)
     without = sum(float(each.waits[2 + place]) for each in sums)
     return Stock(
@@ -291,7 +296,7 @@ def _stock(have: int | None, sums: list[Sums], place: int, counts: Any, failures
     )
 
 
-def _enough(counts: Any, share: float) -> int:
+def _enough(counts: I64, share: float) -> int:
     """Return how many are enough for a share of the failures, which find so many others before them."""
     total = np.cumsum(counts)
     if total[-1] == 0:

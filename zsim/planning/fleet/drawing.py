@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from zsim.planning.fleet.answer import PoolsRow
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def figure(pools: Sequence[Any], title: str) -> Picture:
+
+def figure(pools: Sequence[PoolsRow], title: str) -> Picture:
     """Return the figure of the rows of a fleet's answer."""
     drawn = Picture(figsize=(9.0, 2.2 + 0.35 * len(pools)), layout="constrained")
     left, right = drawn.subplots(1, 2)
@@ -20,7 +24,7 @@ def figure(pools: Sequence[Any], title: str) -> Picture:
     return drawn
 
 
-def _ranges(axes: Any, rows: list[Any], names: list[str]) -> None:
+def _ranges(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
     for place, row in enumerate(rows):
         found = row.losses_per_year.vdev
         axes.plot([found.low, found.high], [place, place], color=CAUSES[0], lw=4, alpha=0.35)
@@ -31,7 +35,7 @@ def _ranges(axes: Any, rows: list[Any], names: list[str]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _levels(axes: Any, rows: list[Any], names: list[str]) -> None:
+def _levels(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
     words = ("1 missing", "2", "3", "more")
     height = 0.8 / len(words)
     for level, label in enumerate(words):

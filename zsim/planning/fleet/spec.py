@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -51,7 +51,7 @@ class Pools(BaseModel):
     inputs: RiskInputs
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Self:
+    def read(cls, data: Mapping[str, object]) -> Self:
         """Return the pools of one ``[[pool]]`` table: fields of a scenario, of a risk, and its own.
 
         Raises
@@ -64,8 +64,9 @@ class Pools(BaseModel):
         rest = {name: value for name, value in data.items() if name not in own and name not in stated}
         scenario = Scenario.from_dict(rest)
         own.setdefault("name", str(scenario.pool_layout))
+        inputs: Callable[..., RiskInputs] = RiskInputs  # it checks what it is given
         try:
-            return cls(**own, scenario=scenario, inputs=RiskInputs(**_risk(stated)))
+            return cls(**own, scenario=scenario, inputs=inputs(**_risk(stated)))
         except ValidationError as error:
             raise input_error(error, cls.model_fields) from None
 
@@ -111,7 +112,7 @@ class Fleet(BaseModel):
         return self
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Return the fleet of plain data, as a TOML file holds it.
 
         Raises
@@ -138,7 +139,7 @@ class Fleet(BaseModel):
         """Return the fleet of a TOML file; see `from_dict` for what is raised."""
         return cls.from_dict(load_toml(Path(path), "fleet"))
 
-    def changed(self, **changes: Any) -> Self:
+    def changed(self, **changes: object) -> Self:
         """Return the fleet with some fields set otherwise, checked anew."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         try:
@@ -146,7 +147,7 @@ class Fleet(BaseModel):
         except ValidationError as error:
             raise input_error(error, type(self).model_fields) from None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return what is stated as plain data for JSON."""
         from zsim.planning.risk.question import as_plain
 
@@ -164,13 +165,13 @@ class Fleet(BaseModel):
         return {**self.model_dump(mode="json", exclude={"pool"}), "pool": pools}
 
 
-def _risk(stated: dict[str, Any]) -> dict[str, Any]:
+def _risk(stated: dict[str, object]) -> dict[str, object]:
     """Return fields of a risk as a file has them in SI units."""
     found = dict(stated)
-    if isinstance(found.get("afr"), str) and found["afr"][:1].isdigit():
-        found["afr"] = parse_fraction(found["afr"], "afr")
+    if isinstance(afr := found.get("afr"), str) and afr[:1].isdigit():
+        found["afr"] = parse_fraction(afr, "afr")
     if "latent_incidence" in found:
-        found["latent_incidence"] = parse_fraction(found["latent_incidence"], "latent_incidence")
+        found["latent_incidence"] = parse_fraction(str(found["latent_incidence"]), "latent_incidence")
     if "age" in found:
         found["age"] = _number(found["age"], "age") * YEAR
     for name in ("correlation", "age_factor", "shape"):
@@ -182,15 +183,15 @@ def _risk(stated: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _duration(value: Any, size: float, name: str) -> float:
+def _duration(value: object, size: float, name: str) -> float:
     if not isinstance(value, str):
-        if is_number(value):
+        if isinstance(value, int | float) and is_number(value):
             return float(value) * size
         raise InputError(name, value, "a duration such as 12h or 14d", "")
     return parse_duration(value, name)
 
 
-def _number(value: Any, name: str) -> float:
-    if not is_number(value):
+def _number(value: object, name: str) -> float:
+    if not isinstance(value, int | float) or not is_number(value):
         raise InputError(name, value, "it is a number", "write it without quotes")
     return float(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.files import replace_file
 from zsim.planning.risk.records import Risk
@@ -13,6 +13,7 @@ from zsim.prediction.answer.frames import data_frame
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
+    from rich.console import RenderableType
 
 
 class RiskAnswer(Risk):
@@ -24,7 +25,7 @@ class RiskAnswer(Risk):
     healthy pool.
     """
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
@@ -37,7 +38,7 @@ class RiskAnswer(Risk):
         """Return a data frame, a row a period and grade; pandas must be installed."""
         return data_frame(self.rows())
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return a row a period and grade: period, grade, p, low, high."""
         return [
             {"period": period, "grade": grade, **getattr(getattr(self, period), grade).model_dump()}
@@ -62,7 +63,7 @@ class RiskAnswer(Risk):
 
         return as_text(self)
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RenderableType:
         from zsim.planning.risk.words import as_renderable
 
         return as_renderable(self)

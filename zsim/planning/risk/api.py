@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import models_directory
@@ -208,7 +207,7 @@ def _subject(case: Case, hours: Quantiles) -> str:
     return f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {length}"
 
 
-def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, Any]:
+def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, object]:
     """Return the inputs as they were used, in SI units."""
     spreads = {
         name: {"p10": spread.low, "p50": spread.middle, "p90": spread.high}
@@ -270,7 +269,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _provenance(case: Case, inputs: RiskInputs) -> dict[str, Any]:
+def _provenance(case: Case, inputs: RiskInputs) -> dict[str, object]:
     return {**provenance(case.scenario.stated(), inputs.seed), **source_hashes(Path(__file__).parent)}
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from zsim.planning.risk.records import Risk
 from zsim.planning.risk.words import FIELDS, GRADES, odds
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def figure(answer: Risk) -> Picture:
@@ -24,7 +27,7 @@ def figure(answer: Risk) -> Picture:
     return drawn
 
 
-def _ranges(axes: Any, answer: Risk) -> None:
+def _ranges(axes: Axes, answer: Risk) -> None:
     years = f"{answer.horizon_years:g} years"
     periods = (("during this repair", answer.window), ("a year", answer.per_year), (years, answer.years))
     for place, (name, grades) in enumerate(periods):
@@ -44,7 +47,7 @@ def _ranges(axes: Any, answer: Risk) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _movers(axes: Any, answer: Risk) -> None:
+def _movers(axes: Axes, answer: Risk) -> None:
     names = [FIELDS[each.field] for each in answer.movers]
     factors = [max(each.factor, 1 / each.factor) for each in answer.movers]
     axes.barh(range(len(names)), [factor - 1 for factor in factors], left=1.0, color=CAUSES[0], height=0.6)

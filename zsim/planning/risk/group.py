@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +82,10 @@ class Group:
     stress: float = 1.0
 
     @classmethod
-    def of(cls, vdev: VdevSpec, **rest: Any) -> Self:
+    def of(cls, vdev: VdevSpec, **rest: object) -> Self:
         """Return the group of a top-level vdev."""
-        return cls(children=vdev.children, tolerance=vdev.tolerance, **rest)
+        made: Callable[..., Self] = cls
+        return made(children=vdev.children, tolerance=vdev.tolerance, **rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from zsim.base.errors import InputError
 from zsim.base.units import DAY, format_duration
@@ -310,7 +310,7 @@ def _removal(inputs: RiskInputs, notes: dict[str, str]) -> float:
     return interval / 2.0
 
 
-def as_plain(inputs: RiskInputs) -> dict[str, Any]:
+def as_plain(inputs: RiskInputs) -> dict[str, object]:
     """Return what was stated as plain data for JSON; a scrub that never comes is the text 'never'."""
     found = {name: getattr(inputs, name) for name in inputs.__slots__}
     if inputs.scrub is not None and math.isinf(inputs.scrub):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
 from zsim.prediction.answer.wording import Grid, Section, rich_table, section_html
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
 
 TEXT_WIDTH = 100
 LIKELY = 0.095
@@ -136,7 +136,7 @@ def as_renderable(answer: Risk) -> Group:
     from rich.padding import Padding
     from rich.text import Text
 
-    parts: list[Any] = [Text(headline(answer), style="bold")]
+    parts: list[RenderableType] = [Text(headline(answer), style="bold")]
     for section in sections(answer):
         if section.title:
             style = "bold red" if section.title == "Warnings" else "bold"

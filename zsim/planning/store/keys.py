@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, sha256_of
@@ -20,7 +20,7 @@ MOST_SHARDS = 100_000
 _SHARD = re.compile(r"(\d+)/(\d+)", re.ASCII)
 
 
-def key_of(stated: Mapping[str, Any], sources: str, block: tuple[int, int] = (0, 1)) -> str:
+def key_of(stated: Mapping[str, object], sources: str, block: tuple[int, int] = (0, 1)) -> str:
     """Return the key of an answer.
 
     Parameters

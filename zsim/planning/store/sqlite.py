@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from zsim.base.errors import InputError, printable
 from zsim.base.files import replace_file
@@ -106,9 +106,9 @@ class Store:
         """Close the file."""
         self._base.close()
 
-    def known(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def known(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the answers that are there, by key."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, object]] = {}
         with self._explained():
             for begin in range(0, len(keys), 500):
                 part = tuple(keys[begin : begin + 500])
@@ -122,7 +122,7 @@ class Store:
         found = self.known(keys)
         return [key for key in keys if key not in found]
 
-    def add(self, key: str, sources: str, stated: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+    def add(self, key: str, sources: str, stated: Mapping[str, object], answer: Mapping[str, object]) -> None:
         """Write one answer; it is on the disk when this returns.  One that is there stays as it is."""
         row = (key, sources, _text(stated), _text(answer))
         with self._explained():
@@ -142,7 +142,7 @@ class Store:
             self._base.execute("COMMIT")
             return self._count() - before
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, object]]:
         """Yield every answer in the order of the keys: key, sources, fields of the scenario, answer."""
         with self._explained():
             for key, sources, scenario, answer in self._base.execute(
@@ -191,7 +191,7 @@ def export(store: Store, path: str | Path) -> int:
     return len(rows)
 
 
-def _answer(key: str, text: str) -> dict[str, Any]:
+def _answer(key: str, text: str) -> dict[str, object]:
     found = json.loads(text)
     if row_read(found) is None:
         msg = f"what it has under {key} is no answer"
@@ -199,7 +199,7 @@ def _answer(key: str, text: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
     import csv
     import io
 
@@ -211,9 +211,9 @@ def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     return value if isinstance(value, str | int | float) else _text(value)
 
 
-def _text(data: Any) -> str:
+def _text(data: object) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

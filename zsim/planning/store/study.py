@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
@@ -21,7 +20,7 @@ from zsim.scenario.model import Scenario
 
 def study(
     store: str | Path,
-    axes: Mapping[str, Sequence[Any]],
+    axes: Mapping[str, Sequence[object]],
     shard: Shard | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
@@ -79,7 +78,7 @@ def study(
 
 
 def _found(
-    scenarios: Sequence[dict[str, Any]], jobs: int | None, executor: Executor | None
+    scenarios: Sequence[dict[str, object]], jobs: int | None, executor: Executor | None
 ) -> Iterator[tuple[int, Row]]:
     """Yield place and answer of each scenario as they come."""
     if executor is None:

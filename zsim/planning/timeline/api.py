@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
-from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.plan import Event, Plan
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
 from zsim.planning.timeline.rules import rate_sources, rules_hash, rules_of
@@ -20,11 +19,11 @@ Progress = Callable[[float, str], None]
 
 
 def timeline(
-    plan: Plan | Mapping[str, Any] | str | Path,
+    plan: Plan | Mapping[str, object] | str | Path,
     *,
     on_progress: Progress | None = None,
     passes: Passes | None = None,
-    **scenario: Any,
+    **scenario: object,
 ) -> Timeline:
     """Tell the story of a pool: failures, spares, replacements, restarts, reboots, procedures.
 
@@ -77,7 +76,7 @@ def timeline(
     return timeline_of(found.title or str(found.pool.pool_layout), ordered, notes, record)
 
 
-def read_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
+def read_plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
     """Return a plan given as such, as data, as a file, or by the name of a procedure."""
     if isinstance(plan, Plan):
         return plan
@@ -91,7 +90,7 @@ def read_plan(plan: Plan | Mapping[str, Any] | str | Path) -> Plan:
 def cleaned(plan: Plan) -> Plan:
     """Return the plan with the new drive of its scenario in its replacements and nothing else of one."""
     scenario = dict(plan.scenario)
-    new: dict[str, Any] = {
+    new: dict[str, object] = {
         name: scenario.pop(name) for name in ("new_drive", "new_drive_size") if name in scenario
     }
     for name in (*FOR_REPLACEMENT, "operation"):
@@ -103,7 +102,7 @@ def cleaned(plan: Plan) -> Plan:
     return Plan.from_dict({**data, "scenario": scenario, "events": events})
 
 
-def _lacking(event: Any, new: Mapping[str, Any]) -> dict[str, Any]:
+def _lacking(event: Event, new: Mapping[str, object]) -> dict[str, object]:
     if event.do != "replace" or event.to != "new-drive":
         return {}
     return {name: value for name, value in new.items() if getattr(event, name) is None}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zsim.base.errors import InputError
+from zsim.base.parsed import table
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, timeline
 from zsim.planning.timeline.passes import F64, Passes, facts, quantiles
@@ -22,11 +23,16 @@ from zsim.scenario.evidence import RunningScan
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from rich.console import RenderableType
 
 Progress = Callable[[float, str], None]
 TIE = 0.02
 """Alternatives whose times differ by less are told apart by exposure, then by work lost."""
 SURE = 0.9
+
+
+Ways = dict[str, dict[str, object]]
+"""What could be done, by its name: fields of the plan that are then otherwise."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Alternative:
     reason: str = ""
     wins: float = 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "alternative": self.name,
@@ -81,7 +87,7 @@ class Decision:
         """The best alternative."""
         return self.alternatives[0]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "alternatives": [each.to_dict() for each in self.alternatives],
@@ -94,9 +100,11 @@ class Decision:
         rows = []
         for each in self.alternatives:
             data = each.to_dict()
-            whole, exposed = data.pop("whole_s"), data.pop("exposed_s")
+            whole, exposed = table(data, "whole_s"), table(data, "exposed_s")
+            plain = {name: value for name, value in data.items() if name not in ("whole_s", "exposed_s")}
             times = {f"whole_{name}_s": value for name, value in whole.items()}
-            rows.append(data | times | {f"left_{left}_s": three["p50"] for left, three in exposed.items()})
+            left = {f"left_{left}_s": table(exposed, left)["p50"] for left in exposed}
+            rows.append(plain | times | left)
         return data_frame(rows)
 
     def grid(self) -> Grid:
@@ -123,11 +131,11 @@ class Decision:
             each.reason,
         )
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RenderableType:
         from rich.console import Group
         from rich.text import Text
 
-        parts: list[Any] = [rich_table(self.grid())]
+        parts: list[RenderableType] = [rich_table(self.grid())]
         return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
 
     def __str__(self) -> str:
@@ -135,9 +143,9 @@ class Decision:
 
 
 def decide(
-    plan: Plan | Mapping[str, Any],
+    plan: Plan | Mapping[str, object],
     *,
-    also: Mapping[str, Mapping[str, Any]] | None = None,
+    also: Mapping[str, Mapping[str, object]] | None = None,
     replace_too: int | None = None,
     reboot: bool = False,
     on_progress: Progress | None = None,
@@ -188,7 +196,7 @@ def decide(
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
 
 
-def _now(plan: Plan | Mapping[str, Any], replace_too: int | None, reboot: bool) -> Plan:
+def _now(plan: Plan | Mapping[str, object], replace_too: int | None, reboot: bool) -> Plan:
     """Return the state now; refuse a question that it leaves without an answer."""
     if reboot and replace_too is not None:
         allowed = "one question at a time: its alternatives must do the same in the end"
@@ -200,12 +208,10 @@ def _now(plan: Plan | Mapping[str, Any], replace_too: int | None, reboot: bool) 
     return now
 
 
-def alternatives(
-    now: Plan, rules: Rules, replace_too: int | None = None, reboot: bool = False
-) -> dict[str, dict[str, Any]]:
+def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot: bool = False) -> Ways:
     """Return what could be done, as fields of the plan set otherwise."""
     events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[dict[str, object]]] = {}
     running, vdev = now.running, now.running.vdev if now.running is not None else 0
     if replace_too is not None:
         second = {"do": "replace", "vdev": vdev, "drive": replace_too}
@@ -220,21 +226,22 @@ def alternatives(
         found["reboot when the pass has ended"] = [{"do": "reboot", "when": "quiet"}]
     if now.scenario.get("load"):
         found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
-    plans = {name: {"events": [*events, *added]} for name, added in found.items()}
+    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
     must = replace_too is not None or reboot
     ways = _rebuild_or_resilver(now, rules)
     if ways:
         return ways | {name: changes for name, changes in plans.items() if not must}
-    return ({} if must else {"wait": {}}) | plans
+    wait: Ways = {} if must else {"wait": {}}
+    return wait | plans
 
 
-def _rebuild_or_resilver(now: Plan, rules: Rules) -> dict[str, dict[str, Any]]:
+def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
     """Return the two ways to repair a mirror or dRAID, where nothing runs yet."""
     layout = now.pool.pool_layout
     replacing = [place for place, event in enumerate(now.events) if event.do == "replace"]
     if now.running is not None or not replacing or layout.vdevs[0].kind not in rules.rebuilds:
         return {}
-    found = {}
+    found: Ways = {}
     for name, way in (("healing resilver", False), ("sequential rebuild, then a scrub", True)):
         events = [event.model_dump(mode="json", exclude_unset=True) for event in now.events]
         for place in replacing:
@@ -309,7 +316,7 @@ def _level_name(left: int) -> str:
     return {-1: "data lost", 0: "no redundancy", 1: "one may fail"}.get(left, f"{left} may fail")
 
 
-def state_of(scenario: Mapping[str, Any], evidence: Sequence[Any]) -> dict[str, Any]:
+def state_of(scenario: Mapping[str, object], evidence: Sequence[object]) -> dict[str, object]:
     """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
 
     Parameters
@@ -325,6 +332,6 @@ def state_of(scenario: Mapping[str, Any], evidence: Sequence[Any]) -> dict[str, 
     done = scan.done
     if done is None and scan.issued is not None and (scan.total_issue or scan.total):
         done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
-    drives = tuple(range(int(scenario.get("replace") or 1)))
+    drives = tuple(range(int(str(scenario.get("replace") or 1))))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
     return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old}}

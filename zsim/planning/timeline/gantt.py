@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from zsim.planning.timeline.records import TimelineAnswer
 from zsim.planning.timeline.wording import as_html, end_of, headline
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture, time_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS = {"resilver": CAUSES[0], "rebuild": CAUSES[2], "scrub": CAUSES[4], "expansion": CAUSES[1]}
 DANGER = CAUSES[5]
@@ -31,7 +34,7 @@ def figure(found: TimelineAnswer) -> Picture:
     return drawn
 
 
-def _passes(axes: Any, found: TimelineAnswer, size: float, end: float) -> None:
+def _passes(axes: Axes, found: TimelineAnswer, size: float, end: float) -> None:
     for place, row in enumerate(found.passes):
         stop = row.ends_s["p50"] if row.ends_s["p50"] is not None else end
         colour = COLOURS.get(row.kind, CAUSES[3])
@@ -44,7 +47,7 @@ def _passes(axes: Any, found: TimelineAnswer, size: float, end: float) -> None:
     axes.invert_yaxis()
 
 
-def _redundancy(axes: Any, found: TimelineAnswer, names: list[str], size: float) -> None:
+def _redundancy(axes: Axes, found: TimelineAnswer, names: list[str], size: float) -> None:
     for level in found.redundancy:
         below = found.full[level.vdev] - level.left
         colour = DANGER if level.left <= 0 and below else CAUSES[1] if below else CAUSES[2]

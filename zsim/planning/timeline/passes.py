@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,7 +170,7 @@ class Passes:
         drives: int,
         old: Literal["missing", "online"],
         kind: Literal["resilver", "rebuild"] = "resilver",
-        **new: Any,
+        **new: object,
     ) -> PassTimes:
         """Return the times of a pass onto `drives` new drives of one top-level vdev.
 
@@ -211,7 +211,7 @@ class Passes:
         turned = Layout((vdevs[vdev], *vdevs[:vdev], *vdevs[vdev + 1 :]))
         return scenario.replaced_by(layout=str(turned), vdevs=None)
 
-    def _predicted(self, scenario: Scenario, changes: Mapping[str, Any]) -> Prediction:
+    def _predicted(self, scenario: Scenario, changes: Mapping[str, object]) -> Prediction:
         stated = scenario.changed(dict.fromkeys(FOR_REPLACEMENT) | dict(changes))
         key = json.dumps(stated.stated(), sort_keys=True)
         if key not in self.predictions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -62,11 +62,13 @@ class Moment(BaseModel):
     share: float | None = Field(None, ge=0, le=1, description="share done of the pass that runs")
 
 
-def _moment(value: Any) -> Any:
+def _moment(value: object) -> object:
     if value is None or isinstance(value, Moment | Mapping):
         return value
     if isinstance(value, str) and value.strip().endswith("%"):
         return Moment(share=parse_fraction(value, "at"))
+    if not isinstance(value, str | int | float):
+        raise InputError("at", value, "it is a duration such as 5h, or a share such as 40%", "write 5h")
     return Moment(time_s=parse_duration(value, "at"))
 
 
@@ -89,7 +91,7 @@ class _Part(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _one_sentence(cls, data: Any, handler: Callable[[Any], Self]) -> Self:
+    def _one_sentence(cls, data: object, handler: Callable[[object], Self]) -> Self:
         """Turn what pydantic finds into an `InputError`."""
         try:
             return handler(data)
@@ -120,11 +122,11 @@ class Event(_Part):
     new_drive_size: DriveBytes | None = Field(None, gt=0, description="capacity of the new drive")
     takes: Seconds = Field(300.0, ge=0, description="how long a reboot (or export and import) takes")
     clean: bool = Field(True, description="export and import, or a clean reboot; false: a crash")
-    set: dict[str, Any] = Field({}, description="fields of the scenario from now on: load, tunables, ...")
+    set: dict[str, object] = Field({}, description="fields of the scenario from now on: load, tunables, ...")
 
     @field_validator("drives", mode="before")
     @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
+    def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, int) else value
 
     @property
@@ -180,7 +182,7 @@ class Plan(_Part):
     """
 
     title: str = Field("", max_length=200, description="what the plan is about, in one line")
-    scenario: dict[str, Any] = Field(description="the pool: fields of a scenario file")
+    scenario: dict[str, object] = Field(description="the pool: fields of a scenario file")
     spares: int = Field(0, ge=0, le=255, description="hot spares of the pool")
     zed: bool = Field(True, description="whether ZED (or zfsd) runs and puts spares in")
     detection: Seconds = Field(0.0, ge=0, description="time from a failure until ZFS faults the drive")
@@ -215,14 +217,14 @@ class Plan(_Part):
             for first in range(0, len(numbers), self.at_once):
                 batch = tuple(numbers[first : first + self.at_once])
                 # The first one comes when the event does; the others when the pass before them has ended.
-                change: dict[str, Any] = {"drives": batch, "each": False}
+                change: dict[str, object] = {"drives": batch, "each": False}
                 if first:
                     change |= {"at": None, "after": event.after, "when": event.when or "quiet"}
                 found.append(event.model_copy(update=change))
         return tuple(found)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Return the plan of plain data, as a TOML file holds it."""
         return cls.model_validate(dict(data))
 
@@ -237,7 +239,7 @@ class Plan(_Part):
         """
         return cls.from_dict(load_toml(Path(path), "plan"))
 
-    def with_scenario(self, changes: Mapping[str, Any], **others: Any) -> Self:
+    def with_scenario(self, changes: Mapping[str, object], **others: object) -> Self:
         """Return the plan with fields of its scenario, and of its own, set otherwise."""
         data = self.model_dump(mode="json", exclude_unset=True) | others
         own = dict(self.scenario)
@@ -248,7 +250,7 @@ class Plan(_Part):
         return type(self).from_dict(data | {"scenario": own | dict(changes)})
 
     @classmethod
-    def json_schema(cls) -> dict[str, Any]:
+    def json_schema(cls) -> dict[str, object]:
         """Return the JSON Schema of a plan file."""
         schema = cls.model_json_schema()
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import simpy
 
 from zsim.planning.timeline.passes import Passes, PassTimes, facts
 from zsim.planning.timeline.redundancy import Ledger, Slot, Target, Vdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind
+from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind, Steps
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import format_moment
@@ -125,14 +124,14 @@ class Pool:
             specs[vdev] = type(specs[vdev]).mirror(specs[vdev].children + extra)
         return str(Layout(tuple(specs)))
 
-    def scenario_now(self, **changes: Any) -> Scenario:
+    def scenario_now(self, **changes: object) -> Scenario:
         """Return the scenario with the layout as it is now, and where its load has hours, the hour."""
         now = {"layout": self.layout(), "vdevs": None, **changes}
         if any(load.hours for load in self.scenario.load or ()):
             self.asked += 1
             moment = (self.scenario.begins or 0) + self.passes.moment(self.asked, self.now)
             now["begins"] = format_moment(moment % WEEK)
-        return self.scenario.replaced_by(**now)
+        return self.scenario.changed(now)
 
     # --- healing resilvers and scrubs: one scan of the pool at a time
 
@@ -271,7 +270,7 @@ class Pool:
         targets, self.waiting = self.waiting, []
         self.environment.process(self._later(targets, "the deferred resilver begins"))
 
-    def _later(self, targets: list[Target], cause: str) -> Any:
+    def _later(self, targets: list[Target], cause: str) -> Steps:
         """Begin a resilver with the next transaction group."""
         self.pending += 1
         yield self.environment.timeout(self.rules.txg_s)
@@ -354,7 +353,7 @@ class Pool:
             self.environment.process(self._watch_expansion(self.vdevs[vdev], self.copies[vdev]))
         self.note()
 
-    def _watch_expansion(self, vdev: Vdev, found: Pass) -> Any:
+    def _watch_expansion(self, vdev: Vdev, found: Pass) -> Steps:
         """Hold an expansion while a drive of its vdev is missing or being replaced."""
         yield self.environment.timeout(0)
         held = False
@@ -421,7 +420,7 @@ class Pool:
                 self.tell(f"the {each.kind} of {each.vdev} goes on from its last position, {each.share:.0%}")
             self.environment.process(self._resume(each))
 
-    def _resume(self, found: Pass) -> Any:
+    def _resume(self, found: Pass) -> Steps:
         wait = self.rules.import_wait_s if found.kind in ("resilver", "scrub") else 0.0
         yield self.environment.timeout(wait)
         waits = found.kind == "expansion" and not self.vdevs[self._number(found)].is_whole
@@ -431,9 +430,9 @@ class Pool:
     def _number(self, found: Pass) -> int:
         return next(vdev.number for vdev in self.vdevs if vdev.name == found.vdev)
 
-    def set(self, changes: dict[str, Any]) -> None:
+    def set(self, changes: dict[str, object]) -> None:
         """Change fields of the scenario: what runs goes on at another pace."""
-        self.scenario = self.scenario.replaced_by(**changes)
+        self.scenario = self.scenario.changed(changes)
         resolved = facts(self.scenario)
         self.rules = rules_of(resolved.release, resolved.release.order)
         self.tell(f"from now on {', '.join(f'{name} = {value}' for name, value in changes.items())}")

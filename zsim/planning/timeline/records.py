@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.planning.timeline.passes import F64
 from zsim.planning.timeline.redundancy import Level
@@ -42,7 +42,7 @@ class PassRow:
     read_bytes: int = 0
     written_bytes: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return what the JSON has of it."""
         return {
             "vdev": self.vdev,
@@ -90,7 +90,7 @@ class TimelineAnswer:
     redone_bytes: int
     story: tuple[tuple[float, str], ...]
     notes: tuple[str, ...]
-    provenance: dict[str, Any]
+    provenance: dict[str, object]
     whole: F64 = field(repr=False, compare=False)
     exposed: dict[int, F64] = field(repr=False, compare=False)
     full: dict[str, int] = field(repr=False, compare=False)
@@ -106,7 +106,7 @@ class TimelineAnswer:
         """Bytes that all passes write, in the middle world."""
         return sum(each.written_bytes for each in self.passes)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return {
             "passes": [each.to_dict() for each in self.passes],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from zsim.planning.timeline.scans import Pass
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import RenderableType
 
     from zsim.planning.timeline.pool import Pool
 
@@ -38,7 +39,7 @@ class Timeline(TimelineAnswer):
 
         save(self.plot(), path)
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RenderableType:
         from zsim.planning.timeline.wording import as_renderable
 
         return as_renderable(self)
@@ -55,7 +56,7 @@ class Timeline(TimelineAnswer):
 
 
 def timeline_of(
-    title: str, pools: Sequence[Pool], notes: Sequence[str], provenance: Mapping[str, Any]
+    title: str, pools: Sequence[Pool], notes: Sequence[str], provenance: Mapping[str, object]
 ) -> Timeline:
     """Return what a plan came to in all worlds."""
     whole = np.array([whole_at(pool) for pool in pools])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from zsim.base import model_data
 from zsim.base.parsed import table, text
@@ -137,9 +137,9 @@ def rates(name: Literal["removal_rate"]) -> tuple[float, float, float]:
 
 def rate_sources(name: Literal["removal_rate"]) -> str:
     """Return where the rates were published, in one line."""
-    entries = _data()[name]
+    entries = [table(table(_data(), name), part) for part in table(_data(), name)]
     return "; ".join(
-        f"{entry['value']} {entry['unit']}: {entry['source']} ({entry['kind']})" for entry in entries.values()
+        f"{entry['value']} {entry['unit']}: {entry['source']} ({entry['kind']})" for entry in entries
     )
 
 
@@ -169,11 +169,11 @@ def table_for(name: str) -> tuple[Rule, ...]:
     return (Rule("second_replacement", rules.second_target, told, source), *rules.table.values())
 
 
-def _data() -> Mapping[str, Any]:
+def _data() -> Mapping[str, object]:
     return model_data.load_toml(model_data.models_directory() / "timeline" / FILE, "timeline rules")
 
 
-def _number(data: Mapping[str, Any], dotted: str) -> float:
+def _number(data: Mapping[str, object], dotted: str) -> float:
     return float(
         model_data.quantity_of(data, dotted, model_data.models_directory() / "timeline" / FILE).value
     )
@@ -187,7 +187,7 @@ def _line(release: ReleaseProfile) -> tuple[int, ...]:
     return tuple(int(part) for part in release.version.split("."))
 
 
-def _table(data: Mapping[str, Any], line: tuple[int, ...]) -> dict[str, Rule | None]:
+def _table(data: Mapping[str, object], line: tuple[int, ...]) -> dict[str, Rule | None]:
     found: dict[str, Rule | None] = {}
     for name, eras in data.items():
         if not isinstance(eras, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import simpy
 
@@ -14,7 +14,7 @@ from zsim.planning.timeline.redundancy import Target
 from zsim.planning.timeline.rules import Rules
 
 PassKind = Literal["resilver", "rebuild", "scrub", "expansion", "removal"]
-Steps = Generator[simpy.Event, Any, Any]
+Steps = Generator[simpy.Event, object, None]
 HOLD, LOOK, STOP = "hold", "look again", "stop"
 
 
@@ -104,7 +104,7 @@ class Pass:
     def _stand(self, position: float) -> None:
         self.position, self.since = position, _nothing
 
-    def _held(self, environment: simpy.Environment) -> Steps:
+    def _held(self, environment: simpy.Environment) -> Generator[simpy.Event, object, bool]:
         """Wait until the pass may go on; tell whether it may."""
         self.resumed = environment.event()
         while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import simpy
 
@@ -13,7 +12,7 @@ from zsim.planning.timeline.plan import Event, Plan
 from zsim.planning.timeline.pool import Pool
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
-from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass
+from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.vdevs.kind import kind_of
 
 ENDS = {
@@ -57,7 +56,7 @@ class Story:
 
     # --- when
 
-    def _in_its_time(self, event: Event, before: simpy.Event | None) -> Any:
+    def _in_its_time(self, event: Event, before: simpy.Event | None) -> Steps:
         """Let an event happen when its time has come: a time of its own, or after the one before it."""
         if event.at is not None and event.at.time_s is not None:
             yield self.environment.timeout(event.at.time_s)
@@ -71,7 +70,7 @@ class Story:
             yield self.environment.timeout(event.after)
         yield from self._happen(event)
 
-    def _until_share(self, share: float) -> Any:
+    def _until_share(self, share: float) -> Steps:
         """Wait until a pass runs and so much of it is done."""
         pool = self.pool
         while pool.repairing is None or pool.repairing.share >= 1.0:
@@ -85,7 +84,7 @@ class Story:
         found.interrupt(LOOK)
         yield reached
 
-    def _until(self, condition: str) -> Any:
+    def _until(self, condition: str) -> Steps:
         pool = self.pool
         kind = ENDS.get(condition)
         before = self._ended(kind)
@@ -103,13 +102,13 @@ class Story:
 
     # --- what
 
-    def _happen(self, event: Event) -> Any:
+    def _happen(self, event: Event) -> Steps:
         while self.pool.down:
             yield self.pool.changed
         self.happened += 1
         if self.pool.lost or self._is_gone(event):
             return
-        action: Callable[[Event], Any] = getattr(self, f"_{event.do.replace('-', '_')}")
+        action: Callable[[Event], Steps | None] = getattr(self, f"_{event.do.replace('-', '_')}")
         steps = action(event)
         if steps is not None:
             yield from steps
@@ -122,7 +121,7 @@ class Story:
             self.pool.tell(f"{event.do}: what it is about in {vdev.name} is no longer in the pool")
         return gone
 
-    def _fail(self, event: Event) -> Any:
+    def _fail(self, event: Event) -> None:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
         for number in event.numbers:
@@ -142,7 +141,7 @@ class Story:
                 each.targets = [t for t in each.targets if (t.vdev, t.slot) != (vdev, slot)]
         pool.waiting = [t for t in pool.waiting if (t.vdev, t.slot) != (vdev, slot)]
 
-    def _zed(self, number: int, place: int) -> Any:
+    def _zed(self, number: int, place: int) -> Steps:
         """Put a spare in for a drive that was faulted, as ZED does."""
         yield self.environment.timeout(self.plan.detection)
         pool = self.pool
@@ -172,7 +171,7 @@ class Story:
         else:
             self.pool.resilver(targets, cause)
 
-    def _replace(self, event: Event) -> Any:
+    def _replace(self, event: Event) -> Steps:
         pool = self.pool
         yield from self._without_checkpoint()
         vdev = pool.vdevs[event.vdev]
@@ -189,7 +188,7 @@ class Story:
             allowed = f"{self.pool.rules.release} has no sequential rebuild of {kind}"
             raise InputError("sequential", True, allowed, "leave it out")
 
-    def _attach(self, event: Event) -> Any:
+    def _attach(self, event: Event) -> Steps:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
         if not kind_of(vdev.spec.kind).is_replicated:
@@ -200,7 +199,7 @@ class Story:
         self._check_sequential(event)
         self._repair([Target(event.vdev, None)], event.sequential, f"a drive is attached to {vdev.name}")
 
-    def _without_checkpoint(self) -> Any:
+    def _without_checkpoint(self) -> Steps:
         """Wait until there is no pool checkpoint, which forbids attaching."""
         if self.pool.pool_checkpoint:
             self.pool.tell("refused while the pool has a checkpoint; done once that is discarded")
@@ -253,13 +252,13 @@ class Story:
         self.pool.frees_to_come -= 1
         self.pool.tell("the unreadable block is freed: file and snapshots deleted")
 
-    def _reboot(self, event: Event) -> Any:
+    def _reboot(self, event: Event) -> Steps:
         self.pool.go_down(event.clean)
         yield self.environment.timeout(event.takes)
         self.pool.come_up()
         self.pool.note()
 
-    def _scrub(self, event: Event) -> Any:
+    def _scrub(self, event: Event) -> Steps:
         if not self.pool.quiet:
             self.pool.tell("a scrub is refused while another scan runs; begun when it ends")
         while not self.pool.quiet:
@@ -317,7 +316,7 @@ class Story:
         self.pool.tell("the checkpoint is discarded")
         self.pool.note()
 
-    def _expand(self, event: Event) -> Any:
+    def _expand(self, event: Event) -> Steps:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
         if not kind_of(vdev.spec.kind).expanded:
@@ -341,7 +340,7 @@ class Story:
         times = pool.passes.removal(pool.scenario_now(), event.vdev)
         pool.copy(event.vdev, "removal", times, f"the removal of {vdev.name} begins")
 
-    def _split(self, event: Event) -> Any:
+    def _split(self, event: Event) -> Steps:
         if not (self.pool.quiet and self.pool.is_whole):
             self.pool.tell(
                 "zpool split is refused while drives are missing or resilvered; done when it is whole"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
@@ -12,7 +12,7 @@ from zsim.planning.timeline.redundancy import Level
 from zsim.prediction.answer.wording import TEXT_WIDTH, Grid, html_table, rich_table
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
 
 CHART = 40
 """Characters of the chart's axis."""
@@ -120,7 +120,7 @@ def as_renderable(found: TimelineAnswer) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Any] = [Text(headline(found), style="bold"), Text()]
+    parts: list[RenderableType] = [Text(headline(found), style="bold"), Text()]
     if found.passes:
         parts += [_chart(gantt_grid(found)), Text()]
     parts += [Text(sentence) for sentence in sentences(found)]
@@ -128,7 +128,7 @@ def as_renderable(found: TimelineAnswer) -> Group:
     return Group(*parts)
 
 
-def _chart(grid: Grid) -> Any:
+def _chart(grid: Grid) -> RenderableType:
     """Return the chart as a table whose bars are not wrapped."""
     from rich.table import Table
     from rich.text import Text

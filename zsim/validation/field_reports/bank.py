@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
+from zsim.base.parsed import number_of, table, tables, text
 from zsim.base.reading import read_text
 from zsim.case.case import Case
 from zsim.case.member import Member
@@ -59,7 +60,7 @@ class Bank:
     """
 
     case: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
     drawn: tuple[Unknown, ...]
     scores: Floats
     times: Floats
@@ -125,9 +126,9 @@ def widened(unknown: Unknown) -> Unknown:
 
 def simulate(
     case: str,
-    fields: Mapping[str, Any],
+    fields: Mapping[str, object],
     *,
-    answer: Callable[[Mapping[str, Any]], float] | None = None,
+    answer: Callable[[Mapping[str, object]], float] | None = None,
     members: int = DRAWN,
     blocks: int = BLOCKS,
     seed: int = 0,
@@ -158,13 +159,13 @@ def simulate(
     return replace(bank, shift=math.log(answer(fields)) - float(bank.quantiles(shipped)[1]))
 
 
-def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+def plain_fields(fields: Mapping[str, object]) -> dict[str, object]:
     """Return fields as they come back from a file."""
-    plain: dict[str, Any] = json.loads(json.dumps(dict(fields)))
+    plain: dict[str, object] = json.loads(json.dumps(dict(fields)))
     return plain
 
 
-def is_stale(bank: Bank, fields: Mapping[str, Any], resolved: Case, members: int) -> bool:
+def is_stale(bank: Bank, fields: Mapping[str, object], resolved: Case, members: int) -> bool:
     """Tell whether a bank is of other fields, unknowns or choices than a row has now, or too small."""
     now = {unknown.name: set(_shares(unknown)) for unknown in unknowns(resolved)}
     then = {unknown.name: set(_shares(unknown)) for unknown in bank.drawn}
@@ -234,22 +235,25 @@ def load(path: Path) -> tuple[Bank, ...]:
     return tuple(found)
 
 
-def _plain(bank: Bank) -> dict[str, Any]:
+def _plain(bank: Bank) -> dict[str, object]:
     drawn = [asdict(unknown) for unknown in bank.drawn]
     numbers = {"scores": bank.scores.tolist(), "times": bank.times.tolist(), "shift": bank.shift}
     return {"case": bank.case, "fields": dict(bank.fields), "drawn": drawn, **numbers}
 
 
-def _bank(data: Mapping[str, Any]) -> Bank:
+def _bank(data: Mapping[str, object]) -> Bank:
+    # What `plain` wrote: a file of another form has been refused by its hash.
+    unknown: Callable[..., Unknown] = Unknown
+    choice: Callable[..., Choice] = Choice
     drawn = tuple(
-        Unknown(**{**each, "choices": tuple(Choice(**choice) for choice in each["choices"])})
-        for each in data["drawn"]
+        unknown(**{**each, "choices": tuple(choice(**one) for one in tables(each, "choices"))})
+        for each in tables(data, "drawn")
     )
     return Bank(
-        data["case"],
-        data["fields"],
+        text(data, "case"),
+        table(data, "fields"),
         drawn,
         np.array(data["scores"], dtype=np.float64),
         np.array(data["times"], dtype=np.float64),
-        float(data["shift"]),
+        number_of(data["shift"], "shift"),
     )

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.units import parse_bytes
 from zsim.validation.field_reports.layouts import single_text
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 SIZES = ("drive_bytes", "alloc_bytes", "pool_size_bytes", "resilvered_bytes", "scanned_bytes")
 COUNTS = ("n_vdevs", "replaced_drives")
@@ -31,7 +30,7 @@ WIDTH = re.compile(
 )
 
 
-def clean(row: Row) -> dict[str, Any]:
+def clean(row: Row) -> dict[str, object]:
     """Return a row with numbers as numbers, and nothing where it says nothing.
 
     Parameters
@@ -53,7 +52,7 @@ def clean(row: Row) -> dict[str, Any]:
     found["fill_fraction"] = share_of("fill_fraction", found.get("fill_fraction"), 1.0)
     found["frag_percent"] = share_of("frag_percent", found.get("frag_percent"), 100.0)
     size = found["drive_bytes"]
-    if size is not None and size < LEAST_DRIVE:
+    if isinstance(size, int | float) and size < LEAST_DRIVE:
         raise InputError("drive_bytes", size, "a drive has at least 1e9 bytes", "give the size in bytes")
     return found
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from zsim.scenario.layout import Layout
 from zsim.vdevs.kind import kind_of
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 WORDS = ("id", "notes", "concurrent_load", "platform", "drive_model", "controller")
 SYSTEM_DISK_BELOW = 1 << 40
 USES: tuple[tuple[str, str], ...] = (
@@ -74,7 +73,7 @@ def load_words(row: Row) -> str:
     return found[0] if found else "unknown"
 
 
-def load_of(row: Row, layout: Layout) -> list[dict[str, Any]] | None:
+def load_of(row: Row, layout: Layout) -> list[dict[str, object]] | None:
     """Return the foreground load, None where the row tells nothing.
 
     A record of RAID-Z lies on all data columns, so that a read is an I/O on as many drives.

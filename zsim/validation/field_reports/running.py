@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from zsim.base.parsed import number_of, text
 from zsim.validation.frame import ValidationCase
 
 SERIES, PAIRS = "progress-series", "progress-pairs"
 
 
-def case_of(path: Path, number: int, row: Mapping[str, Any]) -> ValidationCase | None:
+def case_of(path: Path, number: int, row: Mapping[str, object]) -> ValidationCase | None:
     """Return the case of a row with statuses or with events; None for any other."""
     if not isinstance(row, Mapping) or not row.get("id"):
         return None
@@ -24,8 +24,10 @@ def case_of(path: Path, number: int, row: Mapping[str, Any]) -> ValidationCase |
                 path=path,
                 key=str(number),
                 claim=claim,
-                observed=row.get("final_duration_s"),
-                experiment=row.get("experiment"),
+                observed=None
+                if row.get("final_duration_s") is None
+                else number_of(row["final_duration_s"], "final_duration_s"),
+                experiment=None if row.get("experiment") is None else text(row, "experiment"),
                 category=str(row.get("kind") or "sequence"),
             )
     return None

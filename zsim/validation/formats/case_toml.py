@@ -26,12 +26,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.base.model_data import load_toml
+from zsim.base.parsed import number, table
 from zsim.base.units import parse_bytes, parse_duration, parse_fraction, parse_rate, parse_zfs_rate
 from zsim.validation.frame import TIME, Claim, Options, ValidationCase, judge, ordered, refused
 from zsim.validation.predicting import Predictor, attempt, predict_fields
@@ -81,7 +82,7 @@ class ClaimEntry(CasePart):
 
     @field_validator("tolerance", mode="before")
     @classmethod
-    def _share(cls, value: Any) -> Any:
+    def _share(cls, value: object) -> object:
         return parse_fraction(value, "tolerance") if isinstance(value, str) else value
 
     @model_validator(mode="after")
@@ -130,8 +131,8 @@ class CaseFile(CasePart):
     kind: str = "case"
     category: str | None = None
     provenance: Provenance
-    scenario: dict[str, Any] = Field(default_factory=dict)
-    scenarios: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    scenario: dict[str, object] = Field(default_factory=dict)
+    scenarios: dict[str, dict[str, object]] = Field(default_factory=dict)
     claims: tuple[ClaimEntry, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -149,7 +150,7 @@ class CaseFile(CasePart):
         """Return the claim ``time``, or the first where there is none."""
         return next((claim for claim in self.claims if claim.name == TIME), self.claims[0])
 
-    def fields(self, name: str) -> dict[str, Any]:
+    def fields(self, name: str) -> dict[str, object]:
         """Return the fields of one scenario."""
         return {**self.scenario, **self.scenarios.get(name, {})}
 
@@ -173,10 +174,10 @@ def read(directory: Path) -> CaseFile:
         raise InputError(name, value, first["msg"], "put it right") from error
 
 
-def _with_own_files(data: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+def _with_own_files(data: Mapping[str, object], directory: Path) -> dict[str, object]:
     """Return the content of a case whose drives may be files beside it."""
 
-    def placed(fields: Any) -> Any:
+    def placed(fields: object) -> object:
         if not isinstance(fields, dict):
             return fields
         own = {
@@ -239,9 +240,9 @@ class Answers:
     file: CaseFile
     predictor: Predictor
     options: Options
-    known: dict[str, Mapping[str, Any] | ZsimError] = field(default_factory=dict)
+    known: dict[str, Mapping[str, object] | ZsimError] = field(default_factory=dict)
 
-    def of(self, name: str) -> Mapping[str, Any]:
+    def of(self, name: str) -> Mapping[str, object]:
         """Return the prediction for a scenario; raises `ZsimError` if there is none."""
         if name not in self.known:
             try:
@@ -271,7 +272,7 @@ def _judged(case: ValidationCase, entry: ClaimEntry, answers: Answers) -> Claim:
 
 
 def _compared(
-    case: ValidationCase, entry: ClaimEntry, numbers: list[float], prediction: Mapping[str, Any]
+    case: ValidationCase, entry: ClaimEntry, numbers: list[float], prediction: Mapping[str, object]
 ) -> Claim:
     observed, _ = entry.seen()
     p10: float | None = None
@@ -281,7 +282,8 @@ def _compared(
     else:
         predicted = numbers[0]
         if entry.quantity == "resilver_s.p50":
-            p10, p90 = (prediction["resilver_s"].get(key) for key in ("p10", "p90"))
+            answer = table(prediction, "resilver_s")
+            p10, p90 = (None if answer.get(key) is None else number(answer, key) for key in ("p10", "p90"))
     unit = "1" if entry.ratio is not None else entry.unit
     return judge(
         case, entry.name, observed, predicted, entry.allowed(), p10=p10, p90=p90, unit=unit, reason=entry.note

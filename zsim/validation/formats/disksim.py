@@ -11,13 +11,14 @@ import csv
 import io
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import opened
+from zsim.drives.disksim.track_files import TrackDrive
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
 MEAN_TOLERANCE = 0.001
@@ -203,7 +204,7 @@ def check_range(requests: RequestSet, sectors: int, name: str) -> None:
         )
 
 
-def predicted_services(drive: Any, requests: RequestSet) -> NDArray[np.float64]:
+def predicted_services(drive: TrackDrive, requests: RequestSet) -> NDArray[np.float64]:
     """Return the model's service time of each request from its own start state [s]."""
     from zsim.drives.disksim.tracks import serve_each
 
@@ -215,7 +216,7 @@ def predicted_services(drive: Any, requests: RequestSet) -> NDArray[np.float64]:
     return np.asarray(out[:, 3:].sum(axis=1))
 
 
-def predicted_elapsed(drive: Any, requests: RequestSet, discipline: Discipline) -> float:
+def predicted_elapsed(drive: TrackDrive, requests: RequestSet, discipline: Discipline) -> float:
     """Return the completion of the last request when the model orders the set itself [s]."""
     from zsim.drives.disksim.track_queue import POLICIES, run_queue
 

@@ -16,10 +16,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from zsim.base.errors import InputError
 from zsim.base.model_data import load_toml, suggest
+from zsim.base.parsed import number_of, text
 from zsim.validation.formats.drive_runs import RUNS
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
@@ -36,8 +36,8 @@ def discover(path: Path) -> list[ValidationCase]:
             path=path,
             key=str(entry["name"]),
             claim=str(entry["run"]),
-            observed=float(entry["observed"]),
-            tolerance=entry.get("tolerance"),
+            observed=number_of(entry["observed"], "observed"),
+            tolerance=None if entry.get("tolerance") is None else number_of(entry["tolerance"], "tolerance"),
             unit=str(entry["unit"]),
         )
         for entry in _entries(path)
@@ -49,12 +49,12 @@ def run(case: ValidationCase, options: Options) -> list[Claim]:
     del options
     entry = next(each for each in _entries(case.path) if each["name"] == case.key)
     arguments = {key: value for key, value in entry.items() if key not in KEYS}
-    predicted = RUNS[entry["run"]](**arguments)
+    predicted = RUNS[text(entry, "run")](**arguments)
     note = str(entry.get("note", ""))
     return [judge(case, case.claim, case.observed, predicted, case.tolerance, unit=case.unit, reason=note)]
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def _entries(path: Path) -> list[dict[str, object]]:
     entries = load_toml(path / "experiments.toml").get("experiments")
     if not isinstance(entries, list) or not entries:
         raise InputError("experiments.toml", None, "it holds [[experiments]]", "add one")

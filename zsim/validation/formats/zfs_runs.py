@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zsim.base.arrays import Rows
 from zsim.base.errors import InputError
 from zsim.base.reading import read_json
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
@@ -235,7 +235,7 @@ def _informed(case: ValidationCase, claim: str, seen: float, answer: float) -> I
 
 
 def observed_measures(
-    result: Mapping[str, Any], leaves: Sequence[Mapping[str, Any]], name: str
+    result: Mapping[str, object], leaves: Sequence[Mapping[str, object]], name: str
 ) -> LeafMeasures:
     """Return what a group of leaves was seen to do, the mean over them."""
     span = _number(result, "scan_io_span_s") or np.nan
@@ -286,7 +286,7 @@ def _one(result: RunResult, leaf: int) -> LeafMeasures:
     )
 
 
-def _order(records: NDArray[Any]) -> float:
+def _order(records: Rows) -> float:
     """Return Spearman's rank correlation of service order and offset."""
     if len(records) < 3:
         return 0.0
@@ -296,18 +296,18 @@ def _order(records: NDArray[Any]) -> float:
     return float(np.corrcoef(ranks, np.arange(len(records)))[0, 1])
 
 
-def _mean(leaves: Sequence[Mapping[str, Any]], key: str) -> float:
+def _mean(leaves: Sequence[Mapping[str, object]], key: str) -> float:
     values = [_number(leaf, key) for leaf in leaves]
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else float("nan")
 
 
-def _number(data: Mapping[str, Any], key: str) -> float | None:
+def _number(data: Mapping[str, object], key: str) -> float | None:
     value = data.get(key)
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _json(path: Path) -> tuple[Mapping[str, Any], str]:
+def _json(path: Path) -> tuple[Mapping[str, object], str]:
     """Return a JSON object and an empty string, or nothing and what is wrong."""
     try:
         data = read_json(path)

@@ -10,7 +10,6 @@ import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.prediction.progress.course import Course
@@ -46,7 +45,7 @@ def _courses(fields: str, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
     from zsim.prediction.progress.worlds import courses_of
     from zsim.scenario.model import Scenario
 
-    data: dict[str, Any] = json.loads(fields)
+    data: dict[str, object] = json.loads(fields)
     for left_out in ((), ("drive_size", "new_drive", "new_drive_size"), ("drive_size", "load", "history")):
         try:
             stated = {key: value for key, value in data.items() if key not in left_out}

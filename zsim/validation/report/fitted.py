@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from zsim.base import model_data
-from zsim.base.parsed import table
+from zsim.base.parsed import number, table
 from zsim.prediction.answer.wording import Grid
 
 FITTED = "fitted"
@@ -70,7 +69,7 @@ def fitted_numbers(root: Path | None = None) -> tuple[Fitted, ...]:
     root : Path, optional
         The directory of the models; that of zsim if not given.
     """
-    groups: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, str], list[Mapping[str, object]]] = defaultdict(list)
     for folder, path in model_files(root):
         data = model_data.load_toml(path)
         for name, entry in _quantities(data, ""):
@@ -91,7 +90,7 @@ def model_files(root: Path | None = None) -> Iterator[tuple[str, Path]]:
                 yield f"validation/{path.parent.name}", path
 
 
-def _quantities(table: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _quantities(table: Mapping[str, object], name: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the fitted quantities of a model file with their names, depth first."""
     for key, value in table.items():
         for each in value if isinstance(value, list) else [value]:
@@ -103,9 +102,9 @@ def _quantities(table: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapp
                 yield from _quantities(each, key)
 
 
-def _fitted(name: str, unit: str, text: str, key: str, entries: list[Mapping[str, Any]]) -> Fitted:
+def _fitted(name: str, unit: str, text: str, key: str, entries: list[Mapping[str, object]]) -> Fitted:
     values = tuple(float(each["value"]) for each in entries if isinstance(each["value"], int | float))
-    sure = tuple(float(each["uncertainty"]) for each in entries if "uncertainty" in each)
+    sure = tuple(number(each, "uncertainty") for each in entries if "uncertainty" in each)
     return Fitted(name, values, unit, text, sure, SCRIPTS.get(key, ""))
 
 
