@@ -12,7 +12,8 @@ from pydantic import Field, JsonValue
 
 from zsim.base.files import replace_file
 from zsim.base.units import format_duration
-from zsim.planning.risk.records import Chance, rounded
+from zsim.planning.fleet.records import Losses, PoolsRow, Stock
+from zsim.planning.risk.records import rounded
 from zsim.planning.risk.words import between, odds
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.records import AnswerPart
@@ -24,38 +25,6 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool gone"))
-
-
-class Losses(AnswerPart):
-    """Numbers by how much is lost; each grade includes the ones after it."""
-
-    files: Chance
-    vdev: Chance
-    pool: Chance
-
-
-class PoolsRow(AnswerPart):
-    """Pools of one kind."""
-
-    name: str
-    layout: str
-    pools: int
-    failures_per_year: float = Field(description="of drives, all these pools together")
-    hours_s: float = Field(description="mean duration of a repair [s]")
-    missing_s: float = Field(description="mean time from a failure to the end of its repair [s]")
-    degraded_s: tuple[float, ...] = Field(description="time a pool and year with 1, 2, 3, more missing [s]")
-    losses_per_year: Losses = Field(description="expected, all these pools together")
-    share: float = Field(description="of the fleet's suspended vdevs")
-    table_error: float = Field(description="relative distance of the table of hours from the simulator")
-
-
-class Stock(AnswerPart):
-    """How many spares or crews it takes."""
-
-    have: int | None = Field(description="None: always enough")
-    waited: float = Field(description="share of the failures that waited")
-    mean_wait_s: float = Field(description="mean wait of all failures [s]")
-    enough: dict[str, int] = Field(description="how many are enough for this share of the failures")
 
 
 class FleetAnswer(AnswerPart):

@@ -14,8 +14,9 @@ from zsim.base.errors import NotSimulatedYet
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.case.resolve import DEFAULT_FILL, resolve
-from zsim.planning.fleet.answer import FleetAnswer, Losses, PoolsRow, Stock, honest
+from zsim.planning.fleet.answer import FleetAnswer, honest
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
+from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.fleet.response import HoursOf, Response, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.api import groups, known_bugs, source_hashes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from zsim.planning.fleet.answer import PoolsRow
+from zsim.planning.fleet.records import PoolsRow
 from zsim.prediction.answer.drawing import CAUSES, INK, Picture
 
 if TYPE_CHECKING:
