@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
-ScanKind = Literal["scrub", "resilver", "rebuild", "heal"]
+ScanKind = Literal["scrub", "resilver", "rebuild", "heal", "expand"]
 """What ran: a heal is a resilver that repaired little after an outage, and is never taken for a scrub."""
 
 StatusFormat = Literal["legacy", "0.8-2.1", "2.2+", "rebuild", "unknown"]
@@ -32,7 +32,7 @@ class FinishedScan(_Observation):
     """A scrub, resilver or rebuild that came to its end on this pool."""
 
     what: Literal["finished"] = "finished"
-    kind: ScanKind = Field(description="scrub, resilver, rebuild or heal")
+    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal or expand")
     duration: Seconds = Field(gt=0, description="from its start to its end, pauses left out")
     resolution: Seconds = Field(1.0, gt=0, description="how coarsely the duration was printed")
     end: datetime | None = Field(None, description="when it ended, local time")
@@ -63,7 +63,7 @@ class RunningScan(_Observation):
     """The state of a scan that runs, at one moment."""
 
     what: Literal["running"] = "running"
-    kind: ScanKind = Field(description="scrub, resilver, rebuild or heal")
+    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal or expand")
     format: StatusFormat = Field("unknown", description="how the counters were printed")
     since: datetime | None = Field(None, description="when the scan began, local time")
     at: datetime | None = Field(None, description="when it was looked at, local time")

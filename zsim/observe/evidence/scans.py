@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from zsim.observe.texts import plain
-from zsim.observe.zpool.status import Scan
+from zsim.observe.zpool.scan import Scan
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
+from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
@@ -116,7 +117,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
     legacy = FORMATS.get(scan.form) == "legacy"
     return RunningScan(
         kind=_kind(scan, pool, scan.done or 0.0),
-        format="rebuild" if scan.function == "rebuild" else FORMATS.get(scan.form, "unknown"),
+        format="rebuild" if scan.function in COPIES else FORMATS.get(scan.form, "unknown"),
         since=since,
         at=at,
         elapsed=_elapsed(scan, since, at),

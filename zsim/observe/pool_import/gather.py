@@ -11,7 +11,8 @@ from zsim.observe.evidence.scans import PoolThen, finished, running, started_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
-from zsim.observe.zpool.status import PoolStatus, Scan
+from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import PAIRS
 from zsim.scenario.evidence import DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout

@@ -25,7 +25,8 @@ from zsim.observe.pool_import.release import find_release
 from zsim.observe.pool_import.tables import block_table, metaslab_table
 from zsim.observe.texts import plain
 from zsim.observe.zdb.pointers import PointerTable
-from zsim.observe.zpool.status import PoolStatus, Scan
+from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import PoolStatus
 from zsim.scenario.model import Scenario
 
 SUFFIX = ".toml"
@@ -196,8 +197,7 @@ def import_files(
 
 def _usable_list(evidence: Evidence, path: Path, imported: ImportedPool) -> Path | None:
     """Return the path of the list of blocks if a scenario can be simulated on it."""
-    expanded = evidence.config is not None and evidence.config.expanded
-    return None if expanded or imported.scenario.fill is not None else path
+    return None if imported.scenario.fill is not None else path
 
 
 def beside(path: Path, name: str) -> Path:
@@ -255,11 +255,6 @@ def _note_unused(evidence: Evidence) -> None:
     ):
         if name in classes:
             evidence.notes.append(words)
-    if config is not None and config.expanded:
-        evidence.notes.append(
-            "a RAID-Z vdev was expanded: its blocks are taken to have the present width,"
-            " and a list of them is kept but not simulated"
-        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
@@ -23,6 +24,7 @@ from zsim.scenario.releases.capacity import (
     vdev_asize,
 )
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
+from zsim.vdevs.kind import kind_of
 
 NOMINAL_WITHIN = 0.015
 MIXED_SIZES = 0.03
@@ -68,7 +70,7 @@ class Tops:
                 )
                 continue
             self.vdevs.append(vdev)
-            self.specs.append(spec)
+            self.specs.append(_as_grown(spec, vdev, place, evidence))
             self.places.append(place)
         self.order = list(range(len(self.specs)))
         if not self.specs:
@@ -85,6 +87,23 @@ class Tops:
     def uniform(self) -> bool:
         """Whether all are alike."""
         return len(set(self.specs)) == 1
+
+
+def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, evidence: Evidence) -> VdevSpec:
+    """Return a RAID-Z that was expanded as such, and one that is being expanded as it was before."""
+    kind = kind_of(spec.kind)
+    if not kind.expanded:
+        return spec
+    config, found = evidence.config, evidence.status.expansion if evidence.status is not None else None
+    here = found is not None and found.vdev == vdev.name
+    runs = here and found is not None and found.scan is not None
+    grown = config.grown[place] if config is not None and place < len(config.grown) else 0
+    grown = max(grown, int(here and not runs))
+    children = spec.children - runs
+    data = children - spec.parity
+    if grown:
+        return replace(spec, kind=kind.expanded, children=children, data=data, grown=grown)
+    return replace(spec, children=children, data=data) if runs else spec
 
 
 def _is_scrubbed(evidence: Evidence, vdevs: Sequence[Vdev]) -> bool:
@@ -148,6 +167,9 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         evidence.find("operation", scan.function, "zpool status")
         if scan.function == "scrub":
             return 0
+        if scan.function == "expand" and status is not None and status.expansion is not None:
+            names = [vdev.name for vdev in tops.vdevs]
+            return names.index(status.expansion.vdev) if status.expansion.vdev in names else 0
     if evidence.value("operation") == "scrub":
         return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zsim.observe.evidence.scans import PoolThen, is_heal
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
-from zsim.observe.zpool.status import Scan
+from zsim.observe.zpool.scan import Scan
 from zsim.scenario.layout import Layout
 from zsim.vdevs.kind import kind_of
 

@@ -35,8 +35,8 @@ class PoolConfig:
         Top-level vdevs of other classes and those being removed, by kind.
     features : frozenset of str
         Features that reading needs.
-    expanded : bool
-        Whether a RAID-Z vdev was expanded.
+    grown : tuple of int
+        How many times each was expanded, a RAID-Z.
     complete : bool
         Whether all top-level vdevs that it announces are there.
     """
@@ -47,7 +47,7 @@ class PoolConfig:
     metaslab_shifts: tuple[int | None, ...] = ()
     others: tuple[str, ...] = ()
     features: frozenset[str] = frozenset()
-    expanded: bool = False
+    grown: tuple[int, ...] = ()
     complete: bool = True
 
 
@@ -141,7 +141,7 @@ def _config(title: str, node: Node, name: str) -> PoolConfig:
         metaslab_shifts=tuple(child.number("metaslab_shift") for child in normal),
         others=tuple(_class_of(child) for child in nodes if not _is_normal(child)),
         features=frozenset(key for key, _ in features.tables) | frozenset(features.values),
-        expanded=any("raidz_expand_txgs" in key for child in normal for key in _keys(child)),
+        grown=tuple(sum("raidz_expand_txgs" in key for key in _keys(child)) for child in normal),
         complete=bool(nodes) and (announced is None or announced == len(nodes)),
     )
 

@@ -18,15 +18,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
 
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
 from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
+from zsim.observe.zpool.expansion import Expansion, read_expansion
+from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
-
-Function = Literal["resilver", "scrub", "rebuild"]
-ScanState = Literal["running", "paused", "finished", "canceled"]
 
 MAX_POOLS = 1000
 _KEYS = (
@@ -76,57 +74,6 @@ _TO_GO = re.compile(r", ([\dhms: day]{2,30}) to go", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """The scan a pool is doing or did last.
-
-    Attributes
-    ----------
-    function : {"resilver", "scrub", "rebuild"}
-    state : {"running", "paused", "finished", "canceled"}
-    form : str
-        Family of the text: legacy, 0.8, 2.0, 2.2, solaris, json; empty where the text does not tell.
-    date : str
-        Begin of one that runs, end of one that is over, as printed.
-    at : datetime or None
-        The same where it could be read.
-    scanned, issued, total, total_issued, repaired : int or None
-        [bytes]; `total` is what there is to scan (ALLOC when it began), `total_issued` what is to be issued.
-    scan_rate, issue_rate : int or None
-        [bytes/s]
-    done : float or None
-        Share done as printed, from 0 to 1.
-    to_go, elapsed : float or None
-        [s]; `elapsed` of one that is finished, and of one that runs where zpool prints it.
-    errors : int or None
-    since : datetime or None
-        Begin of one that is paused, whose `at` is when the pause began.
-    """
-
-    function: Function
-    state: ScanState
-    form: str = ""
-    date: str = ""
-    at: datetime | None = None
-    scanned: int | None = None
-    issued: int | None = None
-    total: int | None = None
-    total_issued: int | None = None
-    repaired: int | None = None
-    scan_rate: int | None = None
-    issue_rate: int | None = None
-    done: float | None = None
-    to_go: float | None = None
-    elapsed: float | None = None
-    errors: int | None = None
-    since: datetime | None = None
-
-    @property
-    def active(self) -> bool:
-        """Whether it runs or is paused."""
-        return self.state in ("running", "paused")
-
-
-@dataclass(frozen=True, slots=True)
 class PoolStatus:
     """One pool of ``zpool status``.
 
@@ -147,6 +94,8 @@ class PoolStatus:
         Whether the progress is indented with tabs, as it is from 0.7 on (version 28 and 0.6 use blanks).
     complete : bool
         Whether the output goes on to its ``errors:`` line.
+    expansion : Expansion or None
+        The RAID-Z expansion that runs, or was the last.
     """
 
     name: str
@@ -158,6 +107,7 @@ class PoolStatus:
     at: datetime | None = None
     tabbed: bool = False
     complete: bool = True
+    expansion: Expansion | None = None
 
 
 def recognises(text: str) -> bool:
@@ -235,6 +185,9 @@ def _keep(block: _Block, key: str, number: int, line: str, begins: bool) -> None
 def _pool(block: _Block, name: str) -> PoolStatus:
     sections = _sections(block.lines.get("config", []), name)
     scans = [found for lines in block.scans if (found := read_scan(lines)) is not None]
+    expansion = read_expansion([line for _, line in block.lines.get("expand", [])])
+    if expansion is not None and expansion.scan is not None and not any(scan.active for scan in scans):
+        scans.append(expansion.scan)
     state = block.lines.get("state", [(0, "")])[0][1].split()
     root = sections.pop("", ())
     return PoolStatus(
@@ -247,6 +200,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         at=block.at,
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         complete="errors" in block.lines,
+        expansion=expansion,
     )
 
 

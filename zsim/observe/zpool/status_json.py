@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from zsim.base.errors import InputError
 from zsim.observe.texts import moment, nice_bytes, plain, whole
-from zsim.observe.zpool.status import Function, PoolStatus, Scan, ScanState
+from zsim.observe.zpool.scan import Function, Scan, ScanState
+from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
 from zsim.vdevs.kind import kinds
 

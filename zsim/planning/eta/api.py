@@ -28,6 +28,7 @@ from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.prediction.progress.worlds import courses_of
 from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
 WIDEST = 1e-6
@@ -84,7 +85,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     """Return the answer for statuses of a scan on the pool of a scenario."""
     case = case_of(scenario)
     courses = _courses(scenario.replaced_by(evidence=_others(scenario)).to_toml(), on_progress)
-    facts = PoolFacts(case.release.order == "sorted" and case.operation != "rebuild")
+    facts = PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]
     left, total = Span(*found.left()), Span(*found.total())
@@ -160,8 +161,8 @@ def _done(found: Remaining) -> float:
 def _phase(found: Remaining, case: Case, *, paused: bool) -> str:
     if paused:
         return "paused"
-    if case.operation == "rebuild":
-        return "rebuild"
+    if case.operation in COPIES:
+        return "rebuild" if case.operation == "rebuild" else "copying"
     return found.state.phase if found.state is not None else "unknown"
 
 

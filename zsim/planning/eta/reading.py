@@ -13,7 +13,8 @@ from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.observe.evidence.scans import PoolThen, running
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
-from zsim.observe.zpool.status import PoolStatus, Scan, read_status, recognises
+from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.prediction.progress.moments import clock_of
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides

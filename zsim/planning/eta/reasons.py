@@ -14,6 +14,7 @@ from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.remaining import Remaining
 from zsim.prediction.progress.worlds import one_sweep
 from zsim.scenario.evidence import RunningScan
+from zsim.scenario.releases.profile import COPIES
 
 EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
@@ -53,7 +54,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     if scan.to_go is not None:
         return scan.to_go
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
-    if scan.format in ("legacy", "rebuild"):
+    if scan.format in ("legacy", "rebuild") and scan.kind != "expand":
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
     if not rate or done is None or not whole:
         return None
@@ -72,7 +73,7 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
         (phase == "metadata scan", METADATA),
-        (scan.format == "rebuild", METASLABS),
+        (scan.format == "rebuild" and scan.kind != "expand", METASLABS),
         (scan.format == "2.2+" and short, OUTER_TRACKS),
         (scan.format == "legacy", SEEKS),
         (short, SLOWER_LEFT),
@@ -90,7 +91,7 @@ def slow_reasons(courses: Sequence[Course], found: Remaining, case: Case, pace: 
     named = []
     if "smr" in _recordings(case):
         named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
-    if case.release.order == "sorted" and case.operation != "rebuild" and not one_sweep(case):
+    if case.release.order == "sorted" and case.operation not in COPIES and not one_sweep(case):
         named.append(
             "there is not enough memory to sort the whole pool: the scan issues in several sweeps over it"
         )
@@ -168,6 +169,8 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
         said.append(
             "a reboot now: the rebuild resumes from its last saved position; about a metaslab is repeated"
         )
+    elif case.operation == "expand":
+        said.append("a reboot now: the expansion resumes from the last txg; a drive that fails pauses it")
     elif case.release.order == "sorted":
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         said.append(

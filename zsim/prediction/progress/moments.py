@@ -243,7 +243,7 @@ def history_of(
     states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
-    if scans[-1].format == "rebuild":
+    if scans[-1].format == "rebuild" and scans[-1].kind != "expand":
         states = _slab_by_slab(states)
     stretches: list[Stretch] = []
     before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}

@@ -41,6 +41,7 @@ from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.capacity import metaslab_shift
+from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
@@ -255,7 +256,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
-    if case.operation == "scrub":
+    if case.operation in ("scrub", "expand"):
         return 1.0
     setup = whole_setup(case, pool.table, model)
     table, wanted = pool.table, wanted_blocks(setup)
@@ -264,7 +265,7 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
     share = needed / here if here > 0.0 else 1.0
     # What a rebuild has to do is estimated of its own vdev alone.
-    return max(1e-3, share) / (1 if case.operation == "rebuild" else len(case.layout.vdevs))
+    return max(1e-3, share) / (1 if case.operation in COPIES else len(case.layout.vdevs))
 
 
 def world_name(member: Member) -> str:
@@ -280,6 +281,8 @@ def world_name(member: Member) -> str:
 
 def window_share(case: Case, model: PlaneModel) -> float:
     """Return what may be issued and under way, as a share of what is to be issued."""
+    if case.operation == "expand":
+        return min(0.25, case.release.tunables["raidz_expand_max_copy_bytes"] / max(case.alloc, 1.0))
     if case.operation == "rebuild":
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, case.release, case.memory)
@@ -322,7 +325,7 @@ def drifts(case: Case) -> float:
 
 def births(case: Case) -> float:
     """Return how much of the drift of a scan by object a world has: its last files are rewritten least."""
-    by_object = case.operation != "rebuild" and case.release.order != "sorted"
+    by_object = case.operation not in COPIES and case.release.order != "sorted"
     return min(1.0, case.fill / progress_number("layout.refilled")) if by_object else 0.0
 
 
@@ -342,7 +345,7 @@ def unlike(case: Case) -> float:
 
 def one_sweep(case: Case) -> bool:
     """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
-    if case.operation == "rebuild" or case.release.order != "sorted":
+    if case.operation in COPIES or case.release.order != "sorted":
         return False
     limit = MemoryLimit(case.release, case.memory, case.alloc)
     entries = case.alloc / float(np.maximum(case.recordsize or 1 << 17, 4096))

@@ -1,0 +1,121 @@
+"""Expansions in zpool status and zdb -C: pools that were expanded, and one that is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from zsim.observe.pool_import.importing import import_pool
+from zsim.observe.zdb.configuration import read_config
+from zsim.observe.zpool.status import read_status
+from zsim.planning.eta.api import eta
+
+RUNS = """\
+expand: expansion of raidz2-0 in progress since Sun Nov 22 02:00:00 2026
+\t6.52T / 12.1T copied at 160M/s, 53.88% done, 10:10:04 to go
+"""
+WAITS = """\
+expand: expansion of raidz2-0 in progress since Sun Nov 22 02:00:00 2026
+\t6.52T / 12.1T copied at 160M/s, 53.88% done, paused for resilver or clear
+"""
+OVER = "expand: expanded raidz2-0 copied 12.1T in 20:10:04, on Sun Nov 22 02:00:00 2026\n"
+STATUS = """\
+  pool: tank
+ state: ONLINE
+  scan: scrub repaired 0B in 04:12:08 with 0 errors on Sun Nov  8 04:36:09 2026
+{expand}config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+\t  raidz2-0  ONLINE       0     0     0
+{drives}
+errors: No known data errors
+"""
+DRIVES = "".join(f"\t    sd{letter}     ONLINE       0     0     0\n" for letter in "abcdefg")
+
+
+def status(expand: str) -> str:
+    return STATUS.format(expand=expand, drives=DRIVES)
+
+
+def imported(tmp_path: Path, text: str, *more: str):  # type: ignore[no-untyped-def]
+    files = []
+    for number, each in enumerate((text, *more)):
+        files.append(tmp_path / f"{number}.txt")
+        files[-1].write_text(each)
+    return import_pool(files).scenario
+
+
+def test_what_the_lines_say() -> None:
+    found = read_status(status(RUNS))[0]
+    assert found.expansion is not None
+    scan = found.expansion.scan
+    assert scan is not None
+    assert (found.expansion.vdev, scan.function, scan.state) == ("raidz2-0", "expand", "running")
+    assert scan.since == datetime(2026, 11, 22, 2, 0)
+    assert (scan.done, scan.to_go) == (pytest.approx(0.5388), 10 * 3600 + 10 * 60 + 4)
+    assert scan.issued == pytest.approx(6.52 * 2**40, rel=1e-6)
+    assert scan.total == pytest.approx(12.1 * 2**40, rel=1e-6)
+    assert found.scan is scan
+    waiting = read_status(status(WAITS))[0].expansion
+    assert waiting is not None
+    assert waiting.scan is not None
+    assert waiting.scan.state == "paused"
+    over = read_status(status(OVER))[0]
+    assert over.expansion is not None
+    assert over.expansion.scan is None
+    assert over.scan is not None
+    assert over.scan.function == "scrub"
+
+
+def test_one_that_runs_is_imported_as_it_was_before(tmp_path: Path) -> None:
+    scenario = imported(tmp_path, status(RUNS))
+    assert (str(scenario.layout), scenario.operation) == ("raidz2x6", "expand")
+
+
+def test_one_that_is_over_leaves_an_expanded_pool(tmp_path: Path) -> None:
+    scenario = imported(tmp_path, status(OVER))
+    assert (str(scenario.layout), scenario.operation) == ("raidz2x6+1", None)
+    assert str(imported(tmp_path, status("")).layout) == "raidz2x7"
+
+
+CONFIG = """
+MOS Configuration:
+        version: 5000
+        name: 'tank'
+        vdev_children: 1
+        vdev_tree:
+            type: 'root'
+            id: 0
+            children[0]:
+                type: 'raidz'
+                id: 0
+                nparity: 1
+                ashift: 12
+                asize: 5345116160
+                raidz_expand_txgs[0]: 666
+                raidz_expand_txgs[1]: 999
+{children}"""
+CHILD = """                children[{number}]:
+                    type: 'disk'
+                    id: {number}
+                    path: '/dev/sd{number}1'
+"""
+
+
+def test_zdb_tells_how_often_it_was_expanded() -> None:
+    text = CONFIG.format(children="".join(CHILD.format(number=number) for number in range(6)))
+    config = read_config(text)[0]
+    assert config.grown == (2,)
+
+
+def test_an_expansion_that_runs_gets_a_finish_time() -> None:
+    known = ["drive_size=6TB", "fill=50%", "drive=generic-7200rpm-cmr", "history=home-nas"]
+    found = eta(status(RUNS), overrides=known)
+    assert found.phase == "copying"
+    assert found.done == pytest.approx(0.5388, abs=0.02)
+    assert 0.0 < found.remaining_s.p10 < found.remaining_s.p50 < found.remaining_s.p90
+    assert found.zpool_remaining_s == 10 * 3600 + 10 * 60 + 4
+    assert not any("sweep" in reason for reason in map(str, found.reasons))
