@@ -26,8 +26,8 @@ from zsim.base.errors import is_unsafe
 
 ADDRESS_SPACE = 6 << 30
 MOST_MEMORY, MOST_CPU_S, MOST_WALL_S = 1 << 30, 2.0, 30.0
-ANSWERED_CPU_S = 12.0
-"""Those that are answered show progress; more than this is too much all the same."""
+STOPS_S = 15.0
+"""What is interrupted ends within this."""
 MOST_ERROR, MOST_GIVEN = 1600, 300
 LARGEST_FILE = 256 << 20
 CODES = (0, 1, 2, 130)
@@ -242,9 +242,11 @@ def _wait(pid: int, began: float) -> tuple[int, Any]:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)  # workers that outlive it
             return status, used
-        if time.perf_counter() - began > MOST_WALL_S:
+        passed = time.perf_counter() - began
+        if passed > MOST_WALL_S:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
+                os.killpg(pid, signal.SIGKILL if passed > MOST_WALL_S + STOPS_S else signal.SIGINT)
+            pause = 1.0
         time.sleep(pause)
         pause = min(pause * 1.3, 0.02)
 
@@ -347,7 +349,7 @@ def complaints(trial: Trial, got: Outcome) -> list[str]:
     found = []
     err = got.err.decode("utf-8", "backslashreplace")
     out = got.out.decode("utf-8", "replace")
-    if got.seconds > MOST_WALL_S:
+    if got.seconds > MOST_WALL_S + STOPS_S:
         found.append("hangs")
     elif got.code not in CODES:
         found.append(f"exit code {got.code}")
@@ -355,7 +357,7 @@ def complaints(trial: Trial, got: Outcome) -> list[str]:
         found.append("traceback")
     if got.memory > MOST_MEMORY:
         found.append(f"memory {got.memory >> 20} MB")
-    if got.cpu > (ANSWERED_CPU_S if got.progress else MOST_CPU_S):
+    if got.cpu > MOST_CPU_S and not got.progress:
         found.append(f"CPU {got.cpu:.1f} s")
     if got.code == 2:
         found += _of_refusal(trial, got, out, err)

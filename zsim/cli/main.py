@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import gc
 import importlib
 import os
@@ -16,6 +17,7 @@ import click
 import zsim
 from zsim.base.errors import InputError, cut, printable
 from zsim.cli.loudness import begin_telling, versions
+from zsim.cli.streams import give_up_stdout, hold_streams
 
 GARBAGE_THRESHOLD = 50_000
 M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
@@ -29,7 +31,12 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 NO_MEMORY = "there is not enough memory for this; take a smaller pool or file, or allow more"
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
-PATH_ERRORS = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+KNOWN_ERRORS = frozenset({
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENOSPC, errno.EFBIG,
+    errno.EDQUOT, errno.EROFS, errno.EIO, errno.EBADF, errno.ENAMETOOLONG, errno.ELOOP, errno.EMFILE,
+    errno.ENFILE, errno.ENXIO,
+})  # fmt: skip
+"""What the system refuses for reasons that the user can see to."""
 
 
 class Entry(NamedTuple):
@@ -163,19 +170,38 @@ def validation_sentence(error: BaseException) -> str:
 def path_sentence(error: OSError) -> str:
     """Say in one sentence which path could not be used and what to do."""
     reason = (error.strerror or "cannot be opened").lower()
+    if error.filename is None:
+        return f"the output cannot be written: {reason}; make room, or send it elsewhere"
     name = cut(one_line(error.filename), MOST_GIVEN)
     return f"{name}: {reason}; name a path that exists and that you may use"
+
+
+def is_short_of_memory(error: BaseException) -> bool:
+    """Tell whether it is for want of memory; with a limit set, libraries fail in ways of their own."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM or (error.errno is None and _has_memory_limit())
+    return isinstance(error, SystemError | ImportError) and _has_memory_limit()
+
+
+def _has_memory_limit() -> bool:
+    try:
+        import resource
+    except ImportError:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def explain(error: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code for an exception that ended a command."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return f"interrupted{getattr(error, 'go_on', '') or '; nothing was written'}", EXIT_INTERRUPTED
-    if isinstance(error, InputError | MemoryError):
-        return NO_MEMORY if isinstance(error, MemoryError) else one_line(error), EXIT_BAD_INPUT
+    if isinstance(error, InputError) or is_short_of_memory(error):
+        return one_line(error) if isinstance(error, InputError) else NO_MEMORY, EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         return usage_sentence(error), EXIT_BAD_INPUT
-    if isinstance(error, PATH_ERRORS) and error.filename is not None:
+    if isinstance(error, OSError) and error.errno in KNOWN_ERRORS:
         return path_sentence(error), EXIT_BAD_INPUT
     if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
         return validation_sentence(error), EXIT_BAD_INPUT
@@ -208,7 +234,7 @@ def report_error(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(OSError):
         click.echo(f"zsim: {sentence}", err=True)
     return code
 
@@ -250,15 +276,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code for the shell.
     """
+    hold_streams()
     _begin_lightly()
     try:
         return run(arguments)
-    except BrokenPipeError:
-        # The reader (head, less) has gone; keep the interpreter from complaining when it flushes at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader (head, less) has gone
+        give_up_stdout()
         return EXIT_BROKEN_PIPE
     except (Exception, KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error, OSError) and error.filename is None:
+            give_up_stdout()
         return report_error(error)
 
 
