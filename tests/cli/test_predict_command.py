@@ -397,6 +397,23 @@ def test_rerun_says_what_moved_and_what_changed(
     assert told["changed"] == [{"what": "zsim", "then": "0.1.0", "now": "9.9.9"}]
 
 
+def test_rerun_takes_the_last_bits_for_the_platform(
+    engine: FakeEngine, prediction: Prediction, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "result.json"
+    prediction.save(path)
+    p50 = prediction.resilver_s.p50
+    for share, code, words in ((4e-15, 0, "one part in a billion"), (2e-9, 1, "Different")):
+        near = prediction.resilver_s.model_copy(update={"p50": p50 * (1.0 + share)})
+        engine.answer = prediction.model_copy(update={"resilver_s": near})
+        assert run(rerun_module.command, str(path)) == code
+        assert words in capsys.readouterr().out
+        assert run(rerun_module.command, str(path), "--json") == code
+        told = json.loads(capsys.readouterr().out)
+        assert (told["same"], told["bit_for_bit"]) == (code == 0, False)
+        assert told["moved" if code else "rounded"] == ["resilver_s.p50"]
+
+
 def test_rerun_refuses_what_is_no_result(
     engine: FakeEngine, prediction: Prediction, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,7 +66,7 @@ def trial(seed: int, number: int) -> Trial:
     return found._replace(surface=surface.__name__.strip("_"), whole=whole)
 
 
-WHOLE = 0.04
+WHOLE = 0.02
 
 
 @functools.cache

@@ -88,7 +88,11 @@ class ValidationCase:
     title: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are none."""
+        """Refuse numbers that are none, and words that are none."""
+        for name in ("name", "kind", "key", "claim", "unit", "experiment", "category", "title"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise InputError(f"{cut(str(self.name), 60)}: {name}", value, "it is text", "put it right")
         for name in ("observed", "tolerance"):
             value = getattr(self, name)
             if value is not None and not is_number(value):

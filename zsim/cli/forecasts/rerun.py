@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from zsim.prediction.answer.prediction import Prediction
 
 DIFFERENT = 1
+ROUNDING = 1e-9
+"""By so much may numbers of two platforms differ: some 1e-15 an operation, of a million in a row."""
 
 
 @click.command("rerun")
@@ -22,7 +25,8 @@ DIFFERENT = 1
 def command(result: str, as_json: bool) -> int:
     """Derive a stored result again and say what has changed since.
 
-    Exit code 0 if the numbers are the same bit for bit, 1 if not.
+    Exit code 0 if the numbers are the same bit for bit, or to one part in a billion on another platform (the
+    last bits of a logarithm are those of its libraries); 1 if not.
     """
     from zsim.cli.forecasts.predict import compute
     from zsim.prediction.answer.prediction import Prediction
@@ -36,12 +40,15 @@ def command(result: str, as_json: bool) -> int:
         )
     new = compute(Scenario.from_dict(stated))
     changed = list(changes(old.provenance, new.provenance))
-    moved = list(differences(without_provenance(old), without_provenance(new)))
+    then, now = without_provenance(old), without_provenance(new)
+    moved = list(differences(then, now, within=ROUNDING))
+    rounded = [] if moved else list(differences(then, now))
     if as_json:
-        print_json({"same": not moved, "moved": moved, "changed": changed, "old": old.resilver_s.p50,
+        print_json({"same": not moved, "bit_for_bit": not moved and not rounded, "tolerance": ROUNDING,
+                    "moved": moved, "rounded": rounded, "changed": changed, "old": old.resilver_s.p50,
                     "new": new.resilver_s.p50})  # fmt: skip
     else:
-        show_rerun(old, new, moved, changed)
+        show_rerun(old, new, moved, rounded, changed)
     return DIFFERENT if moved else 0
 
 
@@ -50,16 +57,22 @@ def without_provenance(prediction: Prediction) -> dict[str, object]:
     return {name: value for name, value in prediction.to_dict().items() if name != "provenance"}
 
 
-def differences(old: object, new: object, path: str = "") -> Iterator[str]:
-    """Yield the dotted names of what differs between two plain structures."""
+def differences(old: object, new: object, path: str = "", within: float = 0.0) -> Iterator[str]:
+    """Yield the dotted names of what differs between two plain structures, numbers by more than a share."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() | new.keys()):
-            yield from differences(old.get(name), new.get(name), f"{path}.{name}" if path else name)
+            yield from differences(old.get(name), new.get(name), f"{path}.{name}" if path else name, within)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for place, (first, second) in enumerate(zip(old, new, strict=True)):
-            yield from differences(first, second, f"{path}[{place}]")
-    elif old != new:
+            yield from differences(first, second, f"{path}[{place}]", within)
+    elif old != new and not _is_close(old, new, within):
         yield path
+
+
+def _is_close(old: object, new: object, within: float) -> bool:
+    if not (isinstance(old, float) and isinstance(new, float)):
+        return False
+    return math.isclose(old, new, rel_tol=within)
 
 
 def changes(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[dict[str, object]]:
@@ -86,7 +99,9 @@ def verdict(changed: list[dict[str, object]]) -> str:
     return f"{sentence} changed"
 
 
-def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list[dict[str, object]]) -> None:
+def show_rerun(
+    old: Prediction, new: Prediction, moved: list[str], rounded: list[str], changed: list[dict[str, object]]
+) -> None:
     """Print the comparison in words."""
     from zsim.base.units import format_duration
     from zsim.report.tables import grid_of, rich_table
@@ -94,6 +109,8 @@ def show_rerun(old: Prediction, new: Prediction, moved: list[str], changed: list
     then, now = format_duration(old.resilver_s.p50), format_duration(new.resilver_s.p50)
     if moved:
         echo(f"Different: {then} then, {now} now; {len(moved)} numbers moved, the first is {moved[0]}.")
+    elif rounded:
+        echo(f"The same to one part in a billion: {now}; of {len(rounded)} numbers the last bits differ.")
     else:
         click.echo(f"The same bit for bit: {now}.")
     if changed:

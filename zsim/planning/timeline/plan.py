@@ -153,7 +153,7 @@ def _check_event(event: Event, layout: Layout, where: str) -> None:
         raise InputError(f"{where}.vdev", event.vdev, allowed, "name one of them")
     vdev = layout.vdevs[event.vdev]
     for number in event.numbers:
-        if number >= vdev.children:
+        if not 0 <= number < vdev.children:
             allowed = f"{vdev} has {vdev.children} drives, counted from 0"
             raise InputError(f"{where}.drive", number, allowed, "name one of them")
     if event.do in NEEDS_DRIVE and not event.numbers and not event.each:
@@ -164,6 +164,21 @@ def _check_event(event: Event, layout: Layout, where: str) -> None:
     if event.at is not None and beside:
         name = f"{where}.{beside[0]}"
         raise InputError(name, getattr(event, beside[0]), "it excludes at", "give one of the two")
+
+
+def _check_running(running: Running, layout: Layout) -> None:
+    """Refuse a pass that this pool cannot have."""
+    if running.vdev >= len(layout.vdevs):
+        allowed = f"the pool has {len(layout.vdevs)} top-level vdevs, counted from 0"
+        raise InputError("running.vdev", running.vdev, allowed, "name one of them")
+    vdev = layout.vdevs[running.vdev]
+    for name in ("drives", "waiting"):
+        wrong = [each for each in getattr(running, name) if not 0 <= each < vdev.children]
+        if wrong:
+            allowed = f"{vdev} has {vdev.children} drives, counted from 0"
+            raise InputError(f"running.{name}", wrong[0], allowed, "name one of them")
+    if not running.drives and running.kind != "scrub":
+        raise InputError("running.drives", None, f"a {running.kind} is of one drive or more", "write [0]")
 
 
 class Plan(_Part):
@@ -197,6 +212,8 @@ class Plan(_Part):
         layout = self.pool.pool_layout
         for place, event in enumerate(self.events):
             _check_event(event, layout, f"events[{place}]")
+        if self.running is not None:
+            _check_running(self.running, layout)
         return self
 
     @property
