@@ -20,9 +20,9 @@ SCENARIO: dict[str, Any] = {
     "layout": "raidz1x4", "fill": 0.4, "drive": "generic-7200rpm-cmr", "drive_size": "20GB", "recordsize": "128K",
     "history": "home-nas", "release": "openzfs-2.3", "operation": "resilver", "memory": "16G", "cpus": 8, "ashift": 12,
     "frag": 0.1, "seed": 3, "old_drive": "missing", "tunables": {"zfs_vdev_scrub_max_active": 3},
-    "ports": {"direct": [1, 2]}, "slow": {"1": 2.0},
+    "ports": [{"enclosure": "port-multiplier-cbs", "drives": [1, 2]}], "slow": [{"drive": 1, "factor": 2.0}],
     "load": [{"kind": "random-read", "rate": 10, "size": "64K"}],
-    "evidence": [{"kind": "scrub", "duration": "2h"}],
+    "evidence": [{"what": "finished", "kind": "scrub", "duration": "2h"}],
 }  # fmt: skip
 FLEET: dict[str, Any] = {
     "years": 2, "spares": 1, "lead_time": "14d", "crews": 1, "visit": "2h", "detect": "1h", "trials": 20,
@@ -158,10 +158,10 @@ def parquet(kind: str) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if kind == "blocks":
+        return _imported_list()
     whole = np.arange(1, 201)
     columns: dict[str, Any] = {
-        "blocks": {"vdev": whole * 0, "offset": whole * (1 << 20), "asize": whole * 0 + 131072, "psize": whole * 0 + 131072,
-                   "lsize": whole * 0 + 131072, "birth": whole, "level": whole * 0, "type": whole * 0 + 19},
         "strings": {"vdev": [str(i) for i in whole], "offset": ["x"] * 200},
         "nulls": {"vdev": [None] * 200, "offset": [None] * 200, "asize": [None] * 200},
         "nested": {"vdev": [[1, 2]] * 200, "offset": [{"a": 1}] * 200},
@@ -171,3 +171,15 @@ def parquet(kind: str) -> bytes:
     stream = io.BytesIO()
     pq.write_table(pa.table(columns), stream)
     return stream.getvalue()
+
+
+def _imported_list() -> bytes:
+    """Return a list of blocks as zsim import writes it."""
+    import tempfile
+
+    from zsim.observe.pool_import.importing import import_pool
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "b.parquet"
+        import_pool([FIXTURES / "status-2.1.txt", FIXTURES / "pointers.txt"], blocks=path)
+        return path.read_bytes()

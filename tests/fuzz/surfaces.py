@@ -188,7 +188,7 @@ def scenario_files(chance: random.Random) -> Trial:
     content = _toml(chance, data)
     words = chance.choice(
         (["predict", "s.toml"], ["predict", "--scenario", "s.toml", "--json"], ["scenario", "show", "--scenario", "s.toml"],
-         ["compare", "s.toml", "mirror2"], ["risk", "--scenario", "s.toml", "--hours", "5"], ["decide", "s.toml"],
+         ["compare", "s.toml", "mirror2"], ["risk", "--scenario", "s.toml", "--hours", "5"], ["decide", "s.toml", "--done", "35%", "--reboot"],
          ["pool", "show", "--scenario", "s.toml"], ["predict", "-"], ["timeline", "--scenario", "s.toml", "--fail", "0"],
          ["scenario", "show", "--scenario", "s.toml", "--json"], ["scenario", "show", "--scenario", "s.toml", "-o", "out.toml"],
          ["plan", "--scenario", "s.toml", "--drives", "8"], ["eta", "status.txt", "--scenario", "s.toml"])
@@ -292,7 +292,7 @@ def outputs(chance: random.Random) -> Trial:
         damaged["raidz2.txt"] = whole["raidz2.txt"]
     command = chance.choice(("import", "import", "eta", "decide"))
     if command == "decide":
-        return Trial("", ("decide", names[0], "--done", "35%"), damaged)
+        return Trial("", ("decide", names[0], "--reboot"), damaged)
     words = [command, *damaged]
     if chance.random() < 0.3:
         words = [command, "-"]
@@ -331,9 +331,11 @@ def block_lists(chance: random.Random) -> Trial:
         content = mut.damaged_bytes(chance, content) if chance.random() < 0.5 else content
     head = chance.choice((["predict"], ["pool", "show"], ["scenario", "show"], ["predict", "--json"]))
     size = chance.choice(("4TB", "20GB", "8GB"))
+    layout = "raidz2x6" if kind == 1 else "mirror2"
+    full = [] if option == "--block-list" and chance.random() < 0.9 else ["--fill", "0.4"]
     return Trial(
         "",
-        (*head, "--layout", "mirror2", "--fill", "0.4", "--drive-size", size, option, name),
+        (*head, "--layout", layout, *full, "--drive-size", size, option, name),
         {name: content},
     )
 

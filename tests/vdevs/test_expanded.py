@@ -78,3 +78,12 @@ def test_it_keeps_its_metaslabs_and_has_more_of_them() -> None:
     # As the real pool of validation/zfs-more: 15 metaslabs of 256 MiB, then 19.
     assert (before.metaslab_shift, before.metaslab_count) == (28, 15)
     assert (now.metaslab_shift, now.metaslab_count) == (28, 19)
+
+
+@pytest.mark.parametrize(("psize", "sectors"), [(1, 1), (4096, 1), (4097, 2), (8192, 2), (12289, 4)])
+def test_a_block_fills_whole_sectors(psize: int, sectors: int) -> None:
+    from zsim.vdevs.raidz import reflowed_map
+
+    columns, _, _, big_columns, rest, sector = reflowed_map(0, psize, 12, 20, 1, 5)
+    assert columns == big_columns == sectors + 1
+    assert (rest, sector) == (0, 4096)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from zsim.base.errors import InputError
 from zsim.scenario.layout import FORMS, Layout
 from zsim.vdevs.dispatch import touched_blocks
 from zsim.vdevs.kind import (
@@ -196,3 +197,11 @@ def test_space_grows_with_the_drives(vdev: VdevSpec, leaf: int) -> None:
     assert 0 <= vdev.parity < width <= vdev.children
     assert 1 <= kind(vdev).drives_read(vdev, 8) <= vdev.children
     assert 1 <= kind(vdev).spanned_children(vdev) <= vdev.children
+
+
+def test_numbers_of_nine_digits_are_read_and_longer_ones_refused() -> None:
+    from zsim.vdevs.kind import number_in
+
+    assert number_in("999999999", "x") == 999_999_999
+    with pytest.raises(InputError, match="too large"):
+        number_in("1234567890", "x")

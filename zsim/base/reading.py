@@ -34,6 +34,7 @@ MAX_UNPACKED = 1 << 40
 """Bytes that a file may unpack to where it is read piece by piece."""
 MAX_RATIO, SURELY_FINE = 1000, 64 << 20
 """A file may unpack to so many times its size; lists of blocks come to 30 times.  Below 64 MiB, any."""
+LONGEST_LINE = 1 << 20
 MAX_DEPTH = 32
 """Tables in tables, lists in lists."""
 PIECE = 1 << 20
@@ -299,6 +300,21 @@ class _Bounded(io.RawIOBase):
         self.left -= len(piece)
         room[: len(piece)] = piece
         return len(piece)
+
+
+def bounded_lines(stream: IO[bytes], path: str | Path, field: str = "file") -> Iterator[str]:
+    """Yield the lines of UTF-8 text one by one, however long it is; a line is no longer than `LONGEST_LINE`.
+
+    Raises
+    ------
+    InputError
+        At a longer one: a packed file of zeros is one line.
+    """
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig")
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise InputError(field, str(path), f"it has a line of more than {_size(LONGEST_LINE)}", REMEDY)
+        yield line
 
 
 def _size(count: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.errors import InputError, cut
-from zsim.base.reading import opened
+from zsim.base.reading import bounded_lines, opened
 from zsim.drives.derived import MAX_OFFSET
 
 SECTOR = 512
@@ -171,7 +170,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """
     with opened(path, "trace", "name a trace in text form") as stream:
         try:
-            for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), start=1):
+            for number, line in enumerate(bounded_lines(stream, path, "trace"), start=1):
                 text = line.strip()
                 if text and not text.startswith("#"):
                     yield number, text
