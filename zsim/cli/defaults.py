@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from zsim.base.errors import InputError
+from zsim.base.reading import facts_of, is_plain_file, read_toml
 
 VARIABLE = "ZSIM_CONFIG"
 """Names another file; empty: none is read."""
@@ -39,15 +40,9 @@ def defaults() -> dict[str, object]:
         When the file cannot be read, or holds anything but fields of a scenario.
     """
     path = defaults_file()
-    if path is None or not path.is_file():
+    if path is None or not is_plain_file(facts_of(path, VARIABLE)):
         return {}
-    import tomllib
-
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = f"it cannot be read as TOML ({error})"
-        raise InputError(str(path), None, reason, "correct or remove it") from error
+    data = read_toml(path, "defaults", "correct or remove it")
     others = sorted(set(data) - {TABLE})
     if others:
         raise InputError(str(path), others[0], f"its one table is [{TABLE}]", "move it there")
