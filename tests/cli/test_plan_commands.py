@@ -121,3 +121,15 @@ def test_absurd_plans_get_one_sentence(
     assert named in err
     assert asked == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("words", "retries"), [((), False), (("--erc", "7s"), False), (("--erc", "none"), True),
+                                               (("--no-erc",), True)])  # fmt: skip
+def test_drives_without_erc_trip_over_more_latent_errors(
+    words: tuple[str, ...], retries: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from zsim.cli.main import main
+
+    asked = ["risk", "--layout", "raidz1x4", "--fill", "0.3", "--hours", "9", "--json"]
+    assert main([*asked, *words]) == 0
+    assert f'"erc": {"false" if retries else "true"}' in capsys.readouterr().out

@@ -52,9 +52,7 @@ def risk_options(command: Command) -> Command:
         command = click.option(option, metavar=metavar, help=words)(command)
     latent = click.option("--latent/--no-latent", default=True, help="Count latent errors, or not.")
     erc = click.option(
-        "--erc/--no-erc",
-        default=True,
-        help="Drives give up on a bad sector within seconds (ERC/TLER), or not.",
+        "--no-erc", is_flag=True, help="Drives retry a bad sector for minutes; the same as --erc none."
     )
     return latent(erc(command))
 
@@ -96,7 +94,8 @@ def inputs_from(given: dict[str, object]) -> RiskInputs:
     flags = {name: word(given, name) for name in names}
     for name in names:
         del given[name]
-    found: dict[str, object] = {"latent": given.pop("latent"), "erc": given.pop("erc")}
+    retries = given.pop("no_erc") or (word(given, "erc") or "").strip().lower() == "none"
+    found: dict[str, object] = {"latent": given.pop("latent"), "erc": not retries}
     for name in ("hours", "mttf", "mttr", "detect"):
         found[name] = hours(flags[name], name)
     for name in ("correlation", "age_factor", "shape", "stress", "years"):
