@@ -123,8 +123,9 @@ def test_absurd_plans_get_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("words", "retries"), [((), False), (("--erc", "7s"), False), (("--erc", "none"), True),
-                                               (("--no-erc",), True)])  # fmt: skip
+@pytest.mark.parametrize(("words", "retries"), [
+    ((), False), (("--erc", "7s"), False), (("--erc", "none"), True), (("--no-erc",), True),
+])  # fmt: skip
 def test_drives_without_erc_trip_over_more_latent_errors(
     words: tuple[str, ...], retries: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

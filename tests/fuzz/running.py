@@ -385,7 +385,7 @@ def _of_refusal(trial: Trial, got: Outcome, out: str, err: str) -> list[str]:
         found.append(f"no sentence: ends {lines[-1][-20:]!r}")
     if out.strip() and "--json" in trial.words:
         found.append("stdout written though refused")
-    if len(err) > MOST_ERROR:
+    if len(err) > MOST_ERROR and not err.startswith("Usage: "):
         found.append(f"message of {len(err)} characters")
     given = [
         *trial.words,

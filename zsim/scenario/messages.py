@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, cut
 from zsim.base.model_data import suggest
 
 _TABLE = "it is a table of names and values"
@@ -64,7 +64,8 @@ def _allowed(found: ErrorDetails, info: FieldInfo | None) -> str:
         return f"it is one of {context['expected'].replace(chr(39), '')}"
     if kind in _BOUNDS:
         return _range(info) if info is not None else _lower(found["msg"].replace("Input should be", "it is"))
-    return _ALLOWED.get(kind) or _lower(found["msg"])
+    # What pydantic says may repeat what was given.
+    return _ALLOWED.get(kind) or cut(_lower(found["msg"]), 200)
 
 
 def _range(info: FieldInfo) -> str:
