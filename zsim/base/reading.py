@@ -7,6 +7,7 @@ patience is spent on it.
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import gzip
 import hashlib
@@ -42,7 +43,7 @@ PACKED_PIECE = 1 << 10
 """Bytes unpacked at once: of zeros, they come to 32 MiB."""
 STANDARD_INPUT = ("-", "/dev/stdin")
 WRONG_VALUES = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, OSError,
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, OSError, csv.Error,
 )  # fmt: skip
 """What Python raises where a value is of another kind, or far larger, than was thought."""
 WRITER_COMES_S = 5.0

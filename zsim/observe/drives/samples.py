@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError, printable
 from zsim.base.parsed import number_of, table
-from zsim.base.reading import WRONG_VALUES, read_text
+from zsim.base.reading import WRONG_VALUES, read_text, understood
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
@@ -55,6 +55,11 @@ def dd_samples(path: str | Path, capacity_bytes: int) -> list[Measurement]:
         When a column is missing or an entry cannot be read.
     """
     source = Path(path)
+    with understood(source, "samples", "measure again, or leave the line out"):
+        return _dd_samples(source, capacity_bytes)
+
+
+def _dd_samples(source: Path, capacity_bytes: int) -> list[Measurement]:
     reader = csv.DictReader(_text_of(source).splitlines(), skipinitialspace=True)
     missing = {"offset", "rate"} - set(reader.fieldnames or ())
     if missing:

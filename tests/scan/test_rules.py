@@ -1,0 +1,203 @@
+"""Rules of the scan, each against its sentence: what is traversed and held, the tree, copies, the memory limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.scan.test_scan_program import SECTOR, table
+from zsim.operation.memory_limit import MemoryLimit, extent_rules
+from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
+from zsim.scan.program import (
+    OP_ISSUE,
+    OP_PREFETCH,
+    OP_VISIT,
+    held_in_memory,
+    is_traversed,
+    metadata_tree,
+    rewritten_by_start,
+    scan_items,
+    traversal_program,
+    wanted_above,
+)
+from zsim.scenario.releases.profile import load_release
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def row_of(**fields: int) -> BlockTable:
+    """Return a table of one block: level 0, block 5 of object 2 of objset 54 unless stated."""
+    plain = table([(0, SECTOR)]).take(np.array([2]))
+    stated = {"objset": 54, "object": 2, "level": 0, "blkid": 5, **fields}
+    return replace(
+        plain, **{name: np.array([value], getattr(plain, name).dtype) for name, value in stated.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "traversed", "held"),
+    [
+        ({}, False, False),  # data of a file
+        ({"blkid": 0}, False, False),
+        ({"level": 1}, True, False),  # its indirect block
+        ({"level": 1, "blkid": 0}, True, False),
+        ({"object": 0}, True, False),  # a dnode block
+        ({"object": 0, "blkid": 0}, True, True),  # the first of an objset
+        ({"object": 0, "level": 1}, True, True),  # above dnode blocks
+        ({"object": 0, "level": LEVEL_OBJSET}, True, True),  # the objset's root
+        ({"object": 0, "level": LEVEL_OBJSET, "blkid": 0}, True, True),
+        ({"objset": 0}, False, False),  # data of the MOS is issued as any other
+        ({"objset": 0, "level": 1}, True, True),
+        ({"objset": 0, "object": 0}, True, True),
+        ({"objset": 1, "level": 1}, True, False),
+    ],
+)
+def test_what_is_traversed_and_what_of_it_is_held(
+    fields: dict[str, int], traversed: bool, held: bool
+) -> None:
+    block = row_of(**fields)
+    assert is_traversed(block).tolist() == [traversed]
+    assert held_in_memory(block).tolist() == [held]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))
+def test_the_tree_is_that_of_the_ranks(rows: list[tuple[int, bool]]) -> None:
+    """A block's parent is the nearest traversed one before it that stands higher, with none as high between."""
+    ranks, traversed = np.array([r for r, _ in rows]), np.array([t for _, t in rows])
+    first, following, parents = metadata_tree(ranks, traversed)
+    for row, rank in enumerate(ranks):
+        open_ones = [
+            each for each in range(row)
+            if traversed[each] and ranks[each] > rank and (ranks[each + 1 : row] < ranks[each]).all()
+        ]  # fmt: skip
+        assert parents[row] == (open_ones[-1] if open_ones else -1)
+    for row in range(len(rows)):
+        children = [each for each in range(len(rows)) if parents[each] == row and traversed[each]]
+        assert first[row] == (children[0] if children else -1)
+        for one, other in zip(children, [*children[1:], -1], strict=False):
+            assert following[one] == other
+    wanted = np.array([rank % 2 == 0 for rank in ranks])
+    above = wanted_above(parents, wanted)
+    for row in range(len(rows)):
+        parent = parents[row]
+        while parent >= 0 and not wanted[parent]:
+            parent = parents[parent]
+        assert above[row] == parent
+
+
+@pytest.mark.parametrize("prefetch", [False, True])
+def test_a_walk_visits_prefetches_and_issues(prefetch: bool) -> None:
+    blocks = table([(0, SECTOR), (SECTOR, SECTOR)])
+    wanted = np.ones(len(blocks), bool)
+    program = traversal_program(blocks, scan_items(blocks, seed=1, wanted=wanted), wanted, prefetch=prefetch)
+    steps = list(zip(program.code.tolist(), program.item.tolist(), strict=True))
+    fetched = [(OP_PREFETCH, 1)] if prefetch else []
+    issued = [(OP_ISSUE, 2), (OP_ISSUE, 3), (OP_ISSUE, 1), (OP_ISSUE, 0)]
+    assert steps == [(OP_VISIT, 0), *fetched, (OP_VISIT, 1), *issued]
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_the_other_copies_are_those_that_are_not_read(copies: int) -> None:
+    blocks = table([(number * SECTOR, SECTOR) for number in range(40)])
+    count = len(blocks)
+    vdev, offset = np.full((count, 3), -1, np.int32), np.zeros((count, 3), np.int64)
+    for copy in range(copies):
+        vdev[:, copy], offset[:, copy] = copy, 1000 * copy + np.arange(count)
+    blocks = replace(blocks, dva_vdev=vdev, dva_offset=offset, dva_count=np.full(count, copies, np.int16))
+    items = scan_items(blocks, seed=3)
+    assert items.copy_count.tolist() == [copies - 1] * count
+    for row in range(count):
+        begin = items.copies[row]
+        others = items.copy_vdev[begin : begin + copies - 1].tolist()
+        assert sorted([int(items.vdev[row]), *others]) == list(range(copies))
+        places = [int(items.offset[row]), *items.copy_offset[begin : begin + copies - 1].tolist()]
+        assert sorted(places) == [1000 * copy + row for copy in range(copies)]
+    assert len(set(items.vdev.tolist())) == copies
+
+
+def limit(memory: int = 16 * GIB, allocated: int = 1 << 50, **tunables: int) -> MemoryLimit:
+    release = load_release("openzfs-2.3")
+    return MemoryLimit(
+        replace(release, tunables=type(release.tunables)({**release.tunables, **tunables})), memory, allocated
+    )
+
+
+class Held:
+    """Queues that hold so much."""
+
+    def __init__(self, used: float, waiting: int = 1) -> None:
+        self.used, self.waiting = used, waiting
+
+    def used_bytes(self) -> float:
+        return self.used
+
+
+def test_limits_are_shares_of_memory_and_of_the_pool() -> None:
+    assert limit().hard == 16 * GIB // 20
+    assert limit().soft == limit().hard - limit().hard // 20
+    assert limit(memory=64 * MIB).hard == 16 * MIB  # zfs_scan_mem_lim_min
+    assert limit(allocated=100 * MIB).hard == 5 * MIB  # a twentieth of the pool
+    assert limit(allocated=3).hard == 1
+    large = limit(memory=4096 * GIB)
+    assert large.soft == large.hard - 128 * MIB  # zfs_scan_mem_lim_soft_max
+    assert limit(zfs_scan_mem_lim_fact=10).hard == 16 * GIB // 10
+
+
+def test_collecting_stops_at_the_hard_limit_and_goes_on_below_the_soft_one() -> None:
+    one = limit()
+    middle = (one.soft + one.hard) / 2
+    assert one.mode(0.0, Held(0.0), visited_all=False) == "visit"
+    assert one.mode(1.0, Held(middle), visited_all=False) == "visit"
+    assert one.mode(2.0, Held(one.hard), visited_all=False) == "issue"
+    assert one.mode(3.0, Held(middle), visited_all=False) == "issue"
+    assert one.mode(4.0, Held(one.soft), visited_all=False) == "issue"
+    assert one.mode(5.0, Held(one.soft - 1), visited_all=False) == "visit"
+    assert not one.by_address
+
+
+def test_checkpoints_drain_the_queues_by_address() -> None:
+    one = limit(zfs_scan_checkpoint_intval=100)
+    assert one.mode(100.0, Held(0.0), visited_all=False) == "visit"
+    assert one.mode(100.5, Held(0.0), visited_all=False) == "issue"
+    assert one.by_address
+    assert one.mode(101.0, Held(0.0, waiting=0), visited_all=False) == "visit"
+    assert not one.by_address
+    assert one.last_checkpoint == 101.0
+    assert one.mode(201.0, Held(0.0), visited_all=False) == "visit"
+    one.finish_visits()
+    assert one.mode(202.0, Held(0.0), visited_all=True) == "issue"
+    assert one.by_address
+    assert one.mode(203.0, Held(0.0, waiting=0), visited_all=True) == "done"
+
+
+@pytest.mark.parametrize(("strategy", "checkpointing", "by_address"), [
+    (0, False, False), (0, True, True), (1, False, True), (1, True, True), (2, False, False), (2, True, False),
+])  # fmt: skip
+def test_the_issue_strategy_decides_the_order(strategy: int, checkpointing: bool, by_address: bool) -> None:
+    one = limit(zfs_scan_issue_strategy=strategy)
+    one.checkpointing = checkpointing
+    assert one.by_address is by_address
+
+
+def test_a_strict_limit_stops_within_a_txg() -> None:
+    one = limit(zfs_scan_strict_mem_lim=1)
+    each = one.hard / 10
+    assert one.strict_stop(lambda count: each * count, 3, 100) == 10
+    assert one.strict_stop(lambda count: each * count, 10, 100) == 11
+    assert one.strict_stop(lambda count: 0.0, 3, 100) == 100
+    assert one.strict_stop(lambda count: each * count, 100, 100) == 100
+    assert limit().strict_stop(lambda count: each * count, 3, 100) == 100
+
+
+def test_extents_follow_the_release() -> None:
+    rules = extent_rules(load_release("openzfs-2.3"))
+    assert (rules.max_gap, rules.fill_weight) == (2 * MIB, 3)
+
+
+def test_the_start_rewrites_the_mos_and_nothing_else() -> None:
+    """Blocks of the MOS that each txg changes; see `rewritten_by_start`."""
+    assert not rewritten_by_start(row_of(objset=54, object=0, blkid=0)).any()
