@@ -1,4 +1,4 @@
-"""Rules of the scan, each against its sentence: what is traversed and held, the tree, copies, the memory limit."""
+"""Rules of the scan, each against its sentence: what is traversed and held, the tree, copies, the limit."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_traversed_and_what_of_it_is_held(
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))
 def test_the_tree_is_that_of_the_ranks(rows: list[tuple[int, bool]]) -> None:
-    """A block's parent is the nearest traversed one before it that stands higher, with none as high between."""
+    """A parent is the nearest traversed one before that stands higher, with none as high between."""
     ranks, traversed = np.array([r for r, _ in rows]), np.array([t for _, t in rows])
     first, following, parents = metadata_tree(ranks, traversed)
     for row, rank in enumerate(ranks):
@@ -175,7 +175,8 @@ def test_checkpoints_drain_the_queues_by_address() -> None:
 
 
 @pytest.mark.parametrize(("strategy", "checkpointing", "by_address"), [
-    (0, False, False), (0, True, True), (1, False, True), (1, True, True), (2, False, False), (2, True, False),
+    (0, False, False), (0, True, True), (1, False, True), (1, True, True), (2, False, False),
+    (2, True, False),
 ])  # fmt: skip
 def test_the_issue_strategy_decides_the_order(strategy: int, checkpointing: bool, by_address: bool) -> None:
     one = limit(zfs_scan_issue_strategy=strategy)
