@@ -89,6 +89,9 @@ class Design:
         """The rows that meet all wishes."""
         return [row for row in self.rows if row.get("meets")]
 
+    def __repr__(self) -> str:
+        return f"<Design: {self.headline()}>"
+
     def headline(self) -> str:
         """Return the answer in one line."""
         wishes = " and ".join(self.requirements)

@@ -16,6 +16,9 @@ class Eta(Answer):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"<Eta: {str(self).partition(chr(10))[0]}>"
+
     def __str__(self) -> str:
         """Return the answer in words."""
         from zsim.planning.eta.words import as_text

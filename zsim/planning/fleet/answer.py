@@ -71,6 +71,9 @@ class FleetAnswer(AnswerPart):
 
         save(self.plot(), path)
 
+    def __repr__(self) -> str:
+        return f"<FleetAnswer: {headline(self)}>"
+
     def __rich__(self) -> Group:
         from rich.console import Group
         from rich.padding import Padding

@@ -58,6 +58,11 @@ class RiskAnswer(Risk):
 
         save(self.plot(), path)
 
+    def __repr__(self) -> str:
+        from zsim.planning.risk.words import headline
+
+        return f"<RiskAnswer: {headline(self)}>"
+
     def __str__(self) -> str:
         from zsim.planning.risk.words import as_text
 

@@ -27,6 +27,11 @@ class Timeline(TimelineAnswer):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        from zsim.planning.timeline.wording import headline
+
+        return f"<Timeline: {headline(self)}>"
+
     def plot(self) -> Figure:
         """Return a matplotlib figure: a Gantt chart of the passes, and the redundancy left below it."""
         from zsim.planning.timeline.gantt import figure
