@@ -35,3 +35,23 @@ def test_tested_versions_lie_above_the_lower_bounds() -> None:
     tested = {name.lower(): version for name, version in pinned("constraints.txt").items()}
     for name, version in bounds().items():
         assert numbers(tested[name]) >= numbers(version), name
+
+
+def test_numba_is_bounded_by_what_was_tried() -> None:
+    """It compiles from Python bytecode, and is gone into deeply: a release is tried before it is allowed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (asked,) = [each for each in project["dependencies"] if each.startswith("numba")]
+    above = re.search(r"<0\.(\d+)", asked)
+    assert above is not None
+    tested = int(pinned("constraints.txt")["numba"].split(".")[1])
+    assert tested < int(above[1]) <= tested + 2
+
+
+def test_numba_stands_behind_one_door() -> None:
+    package = ROOT / "zsim"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"^\s*(import|from) (numba|llvmlite)\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert {name for name in found if not name.startswith("base/machine/")} <= {"base/jit.py"}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from zsim.vdevs import arrays, mirror
+from zsim.vdevs.arrays import first_on_vdev
 
 MIB = 1 << 20
 
@@ -91,9 +92,9 @@ def test_scrub_reads_replacing_vdevs_once() -> None:
 
 
 def test_copies_on_one_vdev_are_read_at_the_first() -> None:
-    assert [mirror.mirror_choose_copy(pick, 0, 0, 0) for pick in range(3)] == [0, 0, 0]
-    assert [mirror.mirror_choose_copy(pick, 0, 1, 2) for pick in range(3)] == [0, 1, 2]
-    assert [mirror.mirror_choose_copy(pick, 0, 1, 1) for pick in range(3)] == [0, 1, 1]
+    drawn = np.arange(3)
+    for vdevs, read in (((0, 0, 0), [0, 0, 0]), ((0, 1, 2), [0, 1, 2]), ((0, 1, 1), [0, 1, 1])):
+        assert first_on_vdev(np.array([vdevs] * 3), drawn).tolist() == read
 
 
 def test_asize_is_whole_sectors() -> None:

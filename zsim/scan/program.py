@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
+from zsim.vdevs.arrays import first_on_vdev
 from zsim.vdevs.dispatch import touched_blocks
 from zsim.vdevs.kind import data_columns, kind_of
 
@@ -172,8 +173,8 @@ def touched(offsets: NDArray[np.int64], psizes: NDArray[np.int64], vdev: Damaged
 def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int) -> NDArray[np.int64]:
     """Return which of its DVAs a scan reads of each block.
 
-    A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init
-    and vdev_mirror_dva_select).
+    A random one, but of several on one top-level vdev the first (OpenZFS vdev_mirror.c:vdev_mirror_map_init;
+    see `zsim.vdevs.arrays.first_on_vdev`).
 
     Parameters
     ----------
@@ -184,15 +185,7 @@ def preferred_copy(vdev: NDArray[np.int32], count: NDArray[np.int16], seed: int)
     seed : int
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
-    drawn = (generator.random(len(vdev)) * count).astype(np.int64)
-    # Most blocks have one DVA.
-    rows = np.flatnonzero(drawn)
-    chosen = drawn[rows]
-    for earlier in (1, 0):
-        same = vdev[rows, chosen] == vdev[rows, earlier]
-        chosen = np.where(same & (chosen > earlier), earlier, chosen)
-    drawn[rows] = chosen
-    return drawn
+    return first_on_vdev(vdev, (generator.random(len(vdev)) * count).astype(np.int64))
 
 
 def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.int64]:

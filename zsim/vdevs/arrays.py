@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import I32, I64
 from zsim.vdevs.kind import VdevSpec, kind_of, shape_of
 
 Integers = NDArray[np.int64]
@@ -79,3 +80,29 @@ def raidz_column_test(
     """Tell which blocks a resilver of `child` has to read from 0.7 on; see `raidz.raidz_needs_child`."""
     used = sectors_of(psize, ashift) + parity
     return (used >= width) | ((child - (offset >> ashift)) % width < used)
+
+
+def first_on_vdev(vdev: I64 | I32, drawn: I64) -> I64:
+    """Return the DVA that a scan reads of each block: the lowest on the top-level vdev of a random one.
+
+    Parameters
+    ----------
+    vdev : ndarray of int, shape (blocks, 3)
+        Top-level vdev of each DVA.
+    drawn : ndarray of int64, shape (blocks,)
+        A random DVA of each block.
+
+    Notes
+    -----
+    Source: OpenZFS vdev_mirror.c:vdev_mirror_dva_select.  With one top-level vdev DVA 0 is always read, the
+    others are repaired from it.
+    """
+    found = drawn.copy()
+    # Most blocks have one DVA.
+    rows = np.flatnonzero(drawn)
+    chosen = drawn[rows]
+    for earlier in (1, 0):
+        same = vdev[rows, chosen] == vdev[rows, earlier]
+        chosen = np.where(same & (chosen > earlier), earlier, chosen)
+    found[rows] = chosen
+    return found

@@ -177,25 +177,3 @@ def mirror_scrub_reads_all(replacing: bool, resilver_running: bool, before_0_8: 
     Those are read once to 0.7; from 0.8 on only while a resilver runs.
     """
     return not replacing or not (before_0_8 or resilver_running)
-
-
-@njit
-def mirror_choose_copy(pick: int, vdev_0: int, vdev_1: int, vdev_2: int) -> int:
-    """Return the DVA that a resilver reads of a block with several: the lowest on the vdev of a random one.
-
-    Parameters
-    ----------
-    pick : int
-        Random number below the block's number of DVAs.
-    vdev_0, vdev_1, vdev_2 : int
-        Top-level vdev of each DVA (anything where there is none).
-
-    Notes
-    -----
-    Source: vdev_mirror_dva_select: with one top-level vdev DVA 0 is always read, the others are repaired
-    from it.
-    """
-    wanted = vdev_2 if pick == 2 else vdev_1 if pick == 1 else vdev_0
-    if vdev_0 == wanted:
-        return 0
-    return 1 if pick >= 1 and vdev_1 == wanted else pick

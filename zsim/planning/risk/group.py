@@ -41,11 +41,6 @@ class Repair:
         """Whether every repair takes the mean."""
         return self.minimum == 1.0
 
-    @property
-    def is_exponential(self) -> bool:
-        """Whether repairs have no memory."""
-        return self.minimum == 0.0 and self.shape == 1.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
