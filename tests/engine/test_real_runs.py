@@ -199,3 +199,18 @@ def test_drives_behind_a_command_based_link_take_turns() -> None:
     order = behind["leaf"][np.argsort(behind["started"], kind="stable")]
     assert np.mean(order[1:] != order[:-1]) > 0.95
     assert result.span == pytest.approx(seen(name), rel=0.03)
+
+
+def issue_gap(phases: list[tuple[str, float, float]]) -> float:
+    """Return the pause between the two passes of a run [s]: from the last issue to the next visit."""
+    second = [begin for name, begin, _ in phases if name == "visit"][1]
+    return second - max(end for name, _, end in phases if name == "issue" and end <= second)
+
+
+@pytest.mark.parametrize(
+    ("name", "pause"), [(f"{SORTED}/raidz2x6-two-seq", 11.4), (f"{SORTED}/raidz2x6-two-aged", 6.2)]
+)
+def test_a_command_that_still_waits_delays_the_next_pass_by_a_txg(name: str, pause: float) -> None:
+    found = run(name)
+    assert issue_gap(found.phases) == pytest.approx(pause, rel=0.1)
+    assert found.end == pytest.approx(seen(name, "resilver_s"), rel=0.05)
