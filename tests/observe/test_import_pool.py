@@ -63,9 +63,9 @@ def test_the_seed_of_freebsd_is_the_case_that_is_validated():
         ("status-solaris-v34.txt", ("raidz2x6", "solaris-11.1", "resilver", 1, "online", None)),
         ("status-freebsd-9.2-scrub.txt", ("mirror2", "freebsd-9.2", "scrub", None, None, None)),
         ("status-freebsd-9.1-done.txt", ("raidz2x5", "freebsd-9.2", None, None, None, None)),
-        ("status-0.7.txt", ("2*mirror2", "zol-0.7", "resilver", 1, "missing", None)),
-        ("status-0.8.txt", ("raidz1x3", "openzfs-0.8", "resilver", 1, "missing", None)),
-        ("status-2.1.txt", ("raidz3x7", "openzfs-2.1", "resilver", 1, "missing", None)),
+        ("status-0.7.txt", ("2*mirror2+log:disk+cache:1+spare:1", "zol-0.7", "resilver", 1, "missing", None)),
+        ("status-0.8.txt", ("raidz1x3+spare:1", "openzfs-0.8", "resilver", 1, "missing", None)),
+        ("status-2.1.txt", ("raidz3x7+special:mirror2", "openzfs-2.1", "resilver", 1, "missing", None)),
         (
             "status-rebuild-2.1.txt",
             ("draid2:4d:11c:1s", "openzfs-2.1", "rebuild", 1, "missing", "distributed-spare"),
@@ -104,7 +104,7 @@ def test_predict_answers_for_an_import(tmp_path, capsys):
     target = tmp_path / "pool.zsim.toml"
     assert main(["import", str(FIXTURES / "status-0.8.txt"), "-o", str(target)]) == 0
     assert main(["scenario", "show", "--scenario", str(target), "--json"]) == 0
-    assert '"layout": "raidz1x3"' in capsys.readouterr().out
+    assert '"layout": "raidz1x3+spare:1"' in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -160,7 +160,10 @@ def test_a_refused_import_leaves_nothing(tmp_path, capsys):
 def test_several_pools_need_a_name():
     with pytest.raises(InputError, match="--pool export"):
         imported("list-freebsd-9.1.txt", "status-0.7.txt")
-    assert stated("list-freebsd-9.1.txt", "status-0.7.txt", pool="tank")["layout"] == "2*mirror2"
+    assert (
+        stated("list-freebsd-9.1.txt", "status-0.7.txt", pool="tank")["layout"]
+        == "2*mirror2+log:disk+cache:1+spare:1"
+    )
     with pytest.raises(InputError, match="the files are about"):
         imported("status-0.7.txt", pool="other")
 
@@ -228,7 +231,7 @@ def test_the_vdev_being_repaired_comes_first(tmp_path):
     mirror = "\t  mirror-9  ONLINE  0 0 0\n\t    a  ONLINE  0 0 0\n\t    b  ONLINE  0 0 0\n"
     (tmp_path / "s.txt").write_text(text.replace("\t  raidz1-0", mirror + "\t  raidz1-0"))
     found = import_pool([tmp_path])
-    assert str(found.scenario.layout) == "raidz1x3+mirror2"
+    assert str(found.scenario.layout) == "raidz1x3+mirror2+spare:1"
     assert any("stands first" in note for note in found.notes)
 
 
@@ -266,3 +269,64 @@ def test_hostile_names_stay_inside_comments(tmp_path):
     found.write(tmp_path / "p.toml")
     assert Scenario.read(tmp_path / "p.toml") == found.scenario
     assert "\x1b" not in (tmp_path / "p.toml").read_text()
+
+
+STATUS = """  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Sun Nov 22 10:01:17 2026
+\t12.1T scanned at 3.00G/s, 4.02T issued at 1.00G/s, 21.5T total
+\t480G resilvered, 18.70% done, 05:00:00 to go
+config:
+
+\tNAME             STATE     READ WRITE CKSUM
+\ttank             DEGRADED     0     0     0
+\t  mirror-0       ONLINE       0     0     0
+\t    sda          ONLINE       0     0     0
+\t    sdb          ONLINE       0     0     0
+\t  mirror-3       ONLINE       0     0     0
+\t    sdc          ONLINE       0     0     0
+\t    sdd          ONLINE       0     0     0
+\tspecial
+\t  mirror-1       DEGRADED     0     0     0
+\t    replacing-0  DEGRADED     0     0     0
+\t      nvme0n1    OFFLINE      0     0     0
+\t      nvme9n1    ONLINE       0     0     0  (resilvering)
+\t    nvme1n1      ONLINE       0     0     0
+\tlogs
+\t  nvme2n1        ONLINE       0     0     0
+\tcache
+\t  nvme4n1        ONLINE       0     0     0
+\tspares
+\t  sdy            AVAIL
+
+errors: No known data errors
+"""
+LISTED = """NAME          SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT
+tank         7.26T  3.60T  3.66T        -         -    12%    49%  1.00x  DEGRADED  -
+  mirror-0   3.62T  2.90T   740G        -         -    18%  80.1%      -    ONLINE
+  mirror-3   3.62T   700G  2.94T        -         -     3%  18.9%      -    ONLINE
+special          -      -      -        -         -      -      -      -         -
+  mirror-1    888G   112G   776G        -         -    40%  12.6%      -  DEGRADED
+logs             -      -      -        -         -      -      -      -         -
+  nvme2n1    13.5G    24K  13.5G        -         -     0%  0.00%      -    ONLINE
+cache            -      -      -        -         -      -      -      -         -
+  nvme4n1     447G   300G   147G        -         -     0%  67.0%      -    ONLINE
+"""
+
+
+def test_vdevs_of_other_classes_are_kept(tmp_path):
+    for name, text in (("status.txt", STATUS), ("list.txt", LISTED)):
+        (tmp_path / name).write_text(text)
+    found = import_pool([tmp_path / "status.txt", tmp_path / "list.txt"])
+    plain = found.scenario.stated()
+    wanted = {
+        "layout": "2*mirror2+special:mirror2+log:disk+cache:1+spare:1", "special_drive_size": 960 * 10**9,
+        "special_drive": "generic-nvme-ssd", "replace_in": "special", "replace": 1, "old_drive": "missing",
+        "drive_size": 4 * 10**12, "operation": "resilver",
+    }  # fmt: skip
+    assert {name: plain[name] for name in wanted} == wanted
+    assert plain["vdev_fills"] == pytest.approx([0.801, 0.189], abs=0.002)
+    assert "alloc" not in plain
+    case = resolve(found.scenario)
+    assert case.new_drive.name == "generic-nvme-ssd"
+    assert case.classes.growth.stages[0][1] == (2,), "behind the special vdev, which is repaired"

@@ -35,7 +35,7 @@ def test_exact_list_has_its_other_classes_without_tabs():
     text = text_of("raidz2-2.2/list.txt") + dashes + "\n\tmirror-1\t100\t50\t50\t-\t-\t0\t50\t-\tONLINE\n"
     pool = listing.read_list(text)[0]
     assert len(pool.vdevs) == 1
-    assert pool.sections == ("special",)
+    assert tuple(pool.classes) == ("special",)
 
 
 def test_list_for_people_of_version_28():
@@ -63,7 +63,7 @@ special                  -      -      -        -         -      -      -      -
 """
     pool = listing.read_list(text)[0]
     assert [(vdev.kind, vdev.drives) for vdev, _ in pool.vdevs] == [("mirror", 2), ("raidz", 3)]
-    assert pool.sections == ("special",)
+    assert tuple(pool.classes) == ("special",)
     assert pool.vdevs[0][1].frag == 0.09
 
 

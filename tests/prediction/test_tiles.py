@@ -48,7 +48,7 @@ def pool(one: Case, count: int = 100, scale: float = 1000.0, **changes: Any) -> 
     real = one.vdevs[0]
     starts = tuple(real.slab_bytes * number for number in range(8))
     level = replace(real, slab_bytes=1 << 24, slab_count=8, starts=starts, stands_for=real.slab_bytes)
-    return replace(WorldPopulation(blocks(count), scale, 1.0, level), **changes)
+    return replace(WorldPopulation(blocks(count), scale, 1.0, level, levels={0: level}), **changes)
 
 
 # Which worlds can be run in tiles.

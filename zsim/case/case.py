@@ -13,13 +13,14 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
-from zsim.pool.recipes.recipe import TopLevel, pool_of
+from zsim.pool.recipes.recipe import Growth, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.vdevs.kind import NORMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,25 @@ class Candidates:
     shelf: Shelf | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ClassVdevs:
+    """What is known of vdevs beyond the layout: allocation classes, and how unlike the data vdevs are.
+
+    Attributes
+    ----------
+    drive : DriveModel or None
+        Of special, dedup and log vdevs; None where there are none.
+    small : SmallBlocks
+        Which blocks go to the special class.
+    growth : Growth
+        Which vdevs were added, and how full the pool was.
+    """
+
+    drive: DriveModel | None = None
+    small: SmallBlocks = field(default_factory=SmallBlocks)
+    growth: Growth = field(default_factory=Growth)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """A scenario with nothing left open; fields as in `Scenario` unless said otherwise.
@@ -103,7 +123,7 @@ class Case:
     scenario : Scenario
         What was stated.
     layout : Layout
-        With `vdevs` applied.
+        With `vdevs` applied, the vdev under repair first.
     release : ReleaseProfile
         With the tunables, the order and hz applied.
     operation, replace, old_drive, target : str or int
@@ -115,7 +135,7 @@ class Case:
     drive_size, new_drive_size : int
         [bytes]
     pool_size, alloc : int
-        SIZE and ALLOC as ``zpool list`` prints them [bytes].
+        SIZE and ALLOC of the data vdevs as ``zpool list -v`` prints them [bytes].
     fill : float
         ALLOC/SIZE.
     write_cache : bool
@@ -142,6 +162,8 @@ class Case:
     precision : float
     assumptions : tuple of Assumption
         In the order in which they matter.
+    classes : ClassVdevs
+        Vdevs of other allocation classes, and vdevs that were added later.
     candidates : Candidates
         What its worlds may be made of.
     sitting : frozenset of int
@@ -182,6 +204,7 @@ class Case:
     precision: float
     seed: int
     assumptions: tuple[Assumption, ...] = field(repr=False)
+    classes: ClassVdevs = field(default_factory=ClassVdevs, repr=False)
     facts: PoolFacts = field(default_factory=PoolFacts, repr=False)
     candidates: Candidates = field(default_factory=Candidates, repr=False)
     sitting: frozenset[int] = frozenset()
@@ -209,7 +232,30 @@ class Case:
 
     @cached_property
     def _pool(self) -> tuple[tuple[TopLevel, ...], AllocatorStyle]:
-        return pool_of(self.layout, self.drive_size, self.release, self.ashift, cpus=self.cpus)
+        special = self.classes.drive
+        return pool_of(
+            self.layout,
+            self.drive_size,
+            self.release,
+            self.ashift,
+            special_bytes=None if special is None else special.capacity_bytes,
+            cpus=self.cpus,
+        )
+
+    @property
+    def damaged_size(self) -> int:
+        """Capacity of the drives of the vdev under repair [bytes]."""
+        return self.drive_model(0).capacity_bytes if self.repairs_class else self.drive_size
+
+    @property
+    def repairs_class(self) -> bool:
+        """Whether the vdev under repair is not one for data."""
+        return self.layout.vdevs[0].alloc_class != NORMAL
+
+    def drive_model(self, number: int) -> DriveModel:
+        """Return the model of the drives of a top-level vdev."""
+        special = self.classes.drive
+        return self.drive if special is None or self.layout.vdevs[number].alloc_class == NORMAL else special
 
     def assumed(self, name: str) -> bool:
         """Tell whether a field was not stated."""

@@ -9,6 +9,7 @@ from zsim.base.errors import InputError
 from zsim.base.units import format_bytes
 from zsim.case.case import Case
 from zsim.case.facts import facts_of
+from zsim.vdevs.kind import NORMAL
 
 if TYPE_CHECKING:
     from zsim.pool.measured.free_space import FreeSpace
@@ -31,7 +32,9 @@ def with_facts(case: Case) -> Case:
     facts = facts_of(case.scenario)
     case = replace(case, facts=facts)
     if facts.block_list is not None:
-        listed = sum(facts.block_list.blocks(case.vdevs).allocated)
+        each = facts.block_list.blocks(case.vdevs).allocated
+        data = (vdev.alloc_class == NORMAL for vdev in case.layout.vdevs)
+        listed = sum(held for held, counts in zip(each, data, strict=True) if counts)
         return _with_alloc(case, listed, "block_list", SAID_BY_LIST)
     if facts.free_space is not None:
         case = _with_free_space(case, facts.free_space)

@@ -76,6 +76,8 @@ def populate(
         max_blocks=max_blocks,
         seed=seed,
         vdev=vdev,
+        small=case.classes.small,
+        growth=case.classes.growth,
     )
     if case.facts.free_space is None:
         return aged

@@ -10,6 +10,7 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
+from zsim.case.classes import class_drive, class_vdevs, fill_of_vdevs
 from zsim.case.known import with_facts
 from zsim.case.loads import in_requests
 from zsim.case.worlds import DRIVE_CLASSES, USES
@@ -21,7 +22,7 @@ from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 DEFAULT_FILL = 0.5
 DEFAULT_DRIVE_BYTES = 4 * 10**12
@@ -88,7 +89,7 @@ def resolve(scenario: Scenario) -> Case:
     (8000000000000, ['release', 'drive', 'fill'])
     """
     notes = _Notes()
-    layout, release = scenario.pool_layout, _release(scenario, notes)
+    layout, release = scenario.led_layout, _release(scenario, notes)
     shelf = Shelf(release.year)
     space = _space(scenario, layout, release, shelf, notes)
     repair = _repair(scenario, layout, release, space, shelf, notes)
@@ -100,6 +101,7 @@ def resolve(scenario: Scenario) -> Case:
     memory = take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size")
     cpus = take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number")
     write_cache = take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON)
+    classes = class_vdevs(scenario, layout, release, shelf, space.drive_size, space.fill, take)
     candidates = _candidates(scenario, space, repair, shelf, notes)
     ports = _ports(scenario, layout.leaves, repair.replace)
     if not ports:
@@ -140,6 +142,7 @@ def resolve(scenario: Scenario) -> Case:
         precision=scenario.precision or DEFAULT_PRECISION,
         seed=DEFAULT_SEED if scenario.seed is None else scenario.seed,
         assumptions=tuple(notes.found),
+        classes=classes,
         candidates=candidates,
     )
     return with_facts(replace(case, load=in_requests(case)))
@@ -180,6 +183,9 @@ def _space(
             remedy = "give the size of the drives with drive_size"
             raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
         return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
+    if scenario.vdev_fills is not None:
+        fill = fill_of_vdevs(scenario.led_fills, layout, size, release)
+        return _Space(drive, size, total, fill, round(fill * total))
     why = "not stated; the time is about proportional to it"
     fill = notes.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
     return _Space(drive, size, total, fill, round(fill * total))
@@ -235,22 +241,24 @@ def _repair(
     """Return what runs, of how many drives, and onto which."""
     target = _target(scenario, layout, notes)
     operation = _operation(scenario, target, release, notes)
-    count, old, new = 0, scenario.old_drive or "online", space.drive
+    other = class_drive(scenario, layout, shelf) if layout.vdevs[0].alloc_class != NORMAL else None
+    usual, least = (space.drive, space.drive_size) if other is None else (other.name, other.capacity_bytes)
+    count, old, new = 0, scenario.old_drive or "online", usual
     if operation == "expand":
-        count, old, new = 1, "online", scenario.new_drive or space.drive
+        count, old, new = 1, "online", scenario.new_drive or usual
         if scenario.new_drive is None:
             notes.take("new_drive", None, new, new, "the same model as the others")
     elif operation != "scrub":
         count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
         old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
-        new = scenario.new_drive or space.drive
+        new = scenario.new_drive or usual
         if scenario.new_drive is None and target == "new-drive":
             notes.take("new_drive", None, new, new, "the same model as the others")
     size = scenario.new_drive_size
     if size is None:
-        size = shelf.named(new).capacity_bytes if scenario.new_drive else space.drive_size
-    if size < space.drive_size:
-        allowed = f"ZFS takes no replacement smaller than the {format_both(space.drive_size)} it replaces"
+        size = shelf.named(new).capacity_bytes if scenario.new_drive else least
+    if size < least:
+        allowed = f"ZFS takes no replacement smaller than the {format_both(least)} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
     return _Repair(operation, target, count, old, new, size)
 
@@ -267,6 +275,7 @@ def _candidates(
 ) -> Candidates:
     """Return what worlds may be made of: only where the scenario says nothing."""
     same = any(each.field == "new_drive" for each in notes.found)
+    same = same and scenario.led_layout.vdevs[0].alloc_class == NORMAL
     drives = {
         name: Drives(
             shelf.sized(name, space.drive_size),

@@ -120,7 +120,7 @@ def _prior(name: str, key: str, unit: str) -> float:
 
 def data_bytes(case: Case) -> float:
     """Return what is stored on a pool, without parity or copies [bytes]."""
-    vdev = case.layout.vdevs[0]
+    vdev = case.layout.data[0]
     width = kind_of(vdev.kind).columns(vdev)
     return case.alloc * (width - vdev.parity) / width
 
@@ -142,7 +142,7 @@ def loads() -> tuple[Choice, ...]:
 
 def shinglings(case: Case, vendor: str) -> tuple[Choice, ...]:
     """Return factors on what a vendor's shingled drive spends on rewriting its bands, with their shares."""
-    column = case.recordsize // case.layout.vdevs[0].data
+    column = case.recordsize // case.layout.data[0].data
     is_narrow = column < NARROW_COLUMN and vendor in NARROW_VENDORS
     narrow = NARROW_SHINGLINGS if is_narrow else ()
     return tuple(Choice(factor, share) for factor, share in (*SHINGLINGS, *narrow))
@@ -259,7 +259,7 @@ def _of_size(world: Case, size: int) -> Case:
     assert world.candidates.shelf is not None
     model = world.candidates.shelf.sized(world.drive.name, size)
     world = replace(world, drive=model, drive_size=size, pool_size=total)
-    if not (stated.new_drive or stated.new_drive_size):
+    if not (stated.new_drive or stated.new_drive_size or world.repairs_class):
         world = replace(world, new_drive=model, new_drive_size=size)
     if stated.alloc is not None:
         return replace(world, fill=world.alloc / total)
@@ -268,6 +268,6 @@ def _of_size(world: Case, size: int) -> Case:
 
 def reads_of_pool(case: Case, per_drive: float) -> float:
     """Return the reads a second of a pool whose drives see `per_drive` each: a record lies on several."""
-    vdev = case.layout.vdevs[0]
+    vdev = case.layout.data[0]
     touched = kind_of(vdev.kind).drives_read(vdev, case.recordsize >> case.ashift)
     return max(0.02, per_drive * case.leaves / touched)

@@ -40,6 +40,12 @@ class Flag(NamedTuple):
 
 FLAGS = (
     Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
+    Flag("vdev_fills", "SHARES", "ALLOC/SIZE of each data vdev, as zpool list -v has them: 80%,80%,30%."),
+    Flag("special_small_blocks", "SIZE", "Blocks up to this size go to the special vdevs: 32K."),
+    Flag("special_drive", "NAME", "Drives of special, dedup and log vdevs: a name of 'zsim drives list'."),
+    Flag("special_drive_size", "SIZE", "Capacity of these drives, such as 960GB."),
+    Flag("special_added_at", "SHARE", "How full the data vdevs were when the special vdevs came: 40%."),
+    Flag("replace_in", "VDEV", "Top-level vdev a drive is replaced in: its number from 0, or special."),
     Flag("vdevs", "N", "Number of top-level vdevs like the one in --layout."),
     Flag("fill", "SHARE", "ALLOC/SIZE as zpool list prints them, parity included: 0.62 or 62%."),
     Flag("alloc", "SIZE", "Instead of --fill: ALLOC as zpool list prints it, such as 2.84T."),
@@ -183,6 +189,7 @@ def stated_fields(given: Given) -> dict[str, object]:
     if "fill" in stated or "alloc" in stated:
         data.pop("fill", None)
         data.pop("alloc", None)
+        data.pop("vdev_fills", None)
     return data | stated
 
 

@@ -101,7 +101,8 @@ class ScanBlocks:
         if not any(group.kind == "sync-write" for group in setup.model.clients):
             return np.zeros(0, np.int64)
         first = len(self.items)
-        for number, (vdev, offset) in enumerate(log_places(setup.model)):
+        for number, offset in log_places(setup.model):
+            vdev = setup.model.vdevs[number]
             size = -(-setup.log_bytes >> vdev.ashift) << vdev.ashift
             places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)
             chunks = Chunks(places, np.full(LOG_BLOCKS, size, np.int64), np.zeros(LOG_BLOCKS, np.int64))

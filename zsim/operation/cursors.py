@@ -16,7 +16,7 @@ from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.rebuild import allocated_ranges
-from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
+from zsim.vdevs.kind import LOG, NORMAL, SPECIAL, kind_of
 
 Cursor = tuple[int, int]
 # An allocator of several has its own metaslabs only if there are three for each.
@@ -165,9 +165,10 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
     return [main[0], *(group[0] for group in others if len(group) > 1)]
 
 
-def data_cursor(blocks: BlockTable) -> tuple[int, int]:
-    """Return where the next data of a writer go: behind the youngest data block."""
-    data = np.flatnonzero(~blocks.is_metadata)
+def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
+    """Return where the next data of a writer go: behind the youngest block on a vdev for data."""
+    normal = [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == NORMAL]
+    data = np.flatnonzero(~blocks.is_metadata & np.isin(blocks.dva_vdev[:, 0], normal))
     if len(data) == 0:
         return 0, 0
     youngest = data[np.argmax(blocks.birth[data])]
@@ -176,13 +177,15 @@ def data_cursor(blocks: BlockTable) -> tuple[int, int]:
     )
 
 
-def log_places(model: PlaneModel) -> list[tuple[VdevModel, int]]:
-    """Return where the intent log lies on each top-level vdev.
+def log_places(model: PlaneModel) -> list[tuple[int, int]]:
+    """Return where the intent log lies, vdev and offset: on the log vdevs, or else on each vdev for data.
 
     From 2.1 a metaslab is set aside for it (vdev.c:vdev_metaslab_init); taken to be in the middle.
     """
+    classes = [vdev.alloc_class for vdev in model.vdevs]
     places = []
-    for vdev in model.vdevs:
-        unit = max(1, asize_of(vdev, 1 << vdev.ashift))
-        places.append((vdev, vdev_asize(model, vdev) // 2 // unit * unit))
+    for number, vdev in enumerate(model.vdevs):
+        if vdev.alloc_class == (LOG if LOG in classes else NORMAL):
+            unit = max(1, asize_of(vdev, 1 << vdev.ashift))
+            places.append((number, vdev_asize(model, vdev) // 2 // unit * unit))
     return places

@@ -126,7 +126,7 @@ class Run:
         environment = simpy.Environment(initial_time=setup.clock_s)
         txg = setup.txg or txg_rules(setup.release, setup.operation)
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
-        writes.data_cursor = data_cursor(setup.blocks)
+        writes.data_cursor = data_cursor(setup.blocks, setup.model)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
         self.pool = Pool(environment, control, setup, self.share)
         self.scan = self.work.scan_on(self.pool)

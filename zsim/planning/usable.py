@@ -58,7 +58,7 @@ def alloc_of(case: Case, data: int) -> int:
 def _usable(layout: Layout, case: Case) -> int:
     release: ReleaseProfile = case.release
     total = 0.0
-    for vdev in layout.vdevs:
+    for vdev in layout.data:
         share = data_share(vdev, case.recordsize, case.ashift)
         total += pool_size(Layout((vdev,)), case.drive_size, release) * share
     return int(total)

@@ -80,7 +80,7 @@ def _shifts(case: Case, table: BlockTable) -> list[int]:
     width, active = spec.data + spec.parity, spec.children - spec.spares
     group, groups = kind_of(spec.kind).group_bytes(spec), active // math.gcd(width, active)
     end = int(table.dva_offset[table.dva_vdev == 0].max(initial=0)) + group
-    room = vdev_asize(spec, case.drive_size) - end
+    room = vdev_asize(spec, case.damaged_size) - end
     return [group * number for number in range(1, min(MOST_SLICES * groups, room // group) + 1)]
 
 

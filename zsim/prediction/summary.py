@@ -14,6 +14,7 @@ from zsim.engine.model import PlaneModel
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.runs.member import MemberResult
+from zsim.vdevs.kind import NORMAL
 
 MAX_POINTS = 40
 CAUSE_COLUMNS = {
@@ -31,12 +32,13 @@ CAUSE_WORDS = {
     "command overhead": "command overhead",
     "rewriting shingled bands": "rewriting shingled bands",
 }
-SOURCE, OTHER_VDEVS = "source", "other vdev"
+SOURCE, OTHER_VDEVS, SPECIAL_VDEVS = "source", "other vdev", "special vdev"
 NAMES = {
     SOURCE: "the source drives",
     "target": "the replacement drive",
     "link": "the shared link",
     OTHER_VDEVS: "the drives of the other vdevs",
+    SPECIAL_VDEVS: "the drives of the special vdevs",
 }
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
@@ -52,16 +54,22 @@ def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
 def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
     """Return the drives that take part, by role: all of a role, then slow ones, then those behind each link.
 
-    Drives of vdevs in which nothing is repaired are no sources.
+    Drives of vdevs in which nothing is repaired are no sources, and those of special vdevs stand apart.
     """
     model = result.model
     damaged = {leaf for vdev in model.vdevs if vdev.damaged for leaf in (*vdev.read_leaf, *vdev.write_leaf)}
     groups: list[tuple[str, list[int]]] = []
-    for role in (SOURCE, OTHER_VDEVS, "target"):
+    special = {
+        leaf
+        for vdev in model.vdevs
+        if vdev.alloc_class != NORMAL
+        for leaf in (*vdev.read_leaf, *vdev.write_leaf)
+    } - damaged
+    for role in (SOURCE, OTHER_VDEVS, SPECIAL_VDEVS, "target"):
         members = [
             number
             for number, leaf in enumerate(model.leaves)
-            if _used(result, number) and _role(leaf.role, number, damaged) == role
+            if _used(result, number) and _role(leaf.role, number, damaged, special) == role
         ]
         groups.append((role, members))
         usual = min((model.leaves[number].name for number in members), key=len, default="")
@@ -77,7 +85,9 @@ def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
     return [(role, members) for role, members in groups if members]
 
 
-def _role(role: str, leaf: int, damaged: Collection[int]) -> str:
+def _role(role: str, leaf: int, damaged: Collection[int], special: Collection[int]) -> str:
+    if leaf in special:
+        return SPECIAL_VDEVS
     return OTHER_VDEVS if role == SOURCE and damaged and leaf not in damaged else role
 
 

@@ -7,7 +7,7 @@ from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
-from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, SPECIAL, kind_of, kinds
+from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -27,7 +27,8 @@ def check_scenario(scenario: Fields) -> None:
         Naming the field that has to change.
     """
     _check_texts(scenario)
-    layout = scenario.pool_layout
+    _check_classes(scenario, scenario.pool_layout)
+    layout = scenario.led_layout
     release = load_release(scenario.release or DEFAULT_RELEASE)
     _check_sizes(scenario)
     _check_fill(scenario)
@@ -46,7 +47,7 @@ def check_scenario(scenario: Fields) -> None:
 
 
 def _check_sizes(scenario: Fields) -> None:
-    for name in ("drive_size", "new_drive_size"):
+    for name in ("drive_size", "new_drive_size", "special_drive_size"):
         size = getattr(scenario, name)
         if size is not None and size > MAX_DRIVE_BYTES:
             allowed = f"there is no drive beyond {format_both(MAX_DRIVE_BYTES)}, nor rates for one"
@@ -72,6 +73,49 @@ def _check_fill(scenario: Fields) -> None:
         )
     if scenario.fill is not None and scenario.alloc is not None:
         raise InputError("alloc", scenario.alloc, "fill is given too", "give one of the two")
+
+
+def _check_classes(scenario: Fields, layout: Layout) -> None:
+    """Refuse what is said of vdevs that the layout does not have."""
+    special = layout.of_class(SPECIAL)
+    for name in ("special_small_blocks", "special_added_at"):
+        if getattr(scenario, name) is not None and not special:
+            allowed = f"the layout {layout} has no special vdev"
+            raise InputError(name, getattr(scenario, name), allowed, f"write {layout}+special:mirror2")
+    for name in ("special_drive", "special_drive_size"):
+        if getattr(scenario, name) is not None and len(layout.data) == len(layout.vdevs):
+            allowed = f"the layout {layout} has data vdevs only"
+            raise InputError(name, getattr(scenario, name), allowed, f"write {layout}+special:mirror2")
+    if scenario.repaired_vdev >= len(layout.vdevs):
+        allowed = f"the layout {layout} has " + (
+            "no special vdev" if scenario.replace_in == SPECIAL else f"vdevs 0 to {len(layout.vdevs) - 1}"
+        )
+        raise InputError("replace_in", scenario.replace_in, allowed, "name one that is there")
+    if scenario.replace_in is not None and scenario.operation == "scrub":
+        raise InputError("replace_in", scenario.replace_in, "a scrub replaces nothing", "leave it out")
+    if layout.vdevs[scenario.repaired_vdev].alloc_class == LOG:
+        allowed = f"vdev {scenario.repaired_vdev} of {layout} is for the intent log, which is not resilvered"
+        raise InputError("replace_in", scenario.replace_in, allowed, "name another one")
+    if scenario.repaired_vdev and (scenario.block_list is not None or scenario.metaslabs is not None):
+        name = "block_list" if scenario.block_list is not None else "metaslabs"
+        allowed = "what a file says of each vdev is simulated with the repair in the first one"
+        raise InputError("replace_in", scenario.replace_in, allowed, f"leave {name} out")
+    _check_vdev_fills(scenario, layout)
+
+
+def _check_vdev_fills(scenario: Fields, layout: Layout) -> None:
+    fills = scenario.vdev_fills
+    if fills is None:
+        return
+    if len(fills) != len(layout.data):
+        allowed = f"the layout {layout} has {len(layout.data)} data vdevs, {len(fills)} shares are given"
+        raise InputError("vdev_fills", ",".join(map(str, fills)), allowed, "give one share a vdev")
+    if not all(0.0 < fill < 1.0 for fill in fills):
+        raise InputError("vdev_fills", ",".join(map(str, fills)), "each lies above 0 and below 1", "")
+    for name in ("fill", "alloc", "block_list"):
+        if getattr(scenario, name) is not None:
+            allowed = "vdev_fills says how full the pool is"
+            raise InputError(name, getattr(scenario, name), allowed, "leave one of them out")
 
 
 def _check_records(scenario: Fields, release: ReleaseProfile) -> None:
@@ -108,12 +152,13 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
         _check_expansion(layout, release)
     if scenario.operation != "rebuild":
         return
-    for kind in present:
-        if not kind.is_rebuildable:
-            others = " and ".join(each.plural for each in kinds().values() if each.is_rebuildable)
-            allowed = f"{kind.title} has no sequential rebuild, only {others} have"
-            raise InputError("operation", "rebuild", allowed, "take resilver")
-    if not all(kind.can_be_rebuilt_by(release) for kind in present):
+    # Of the vdev under repair alone: a special mirror beside a RAID-Z can be rebuilt.
+    repaired = kind_of(layout.vdevs[0].kind)
+    if not repaired.is_rebuildable:
+        others = " and ".join(each.plural for each in kinds().values() if each.is_rebuildable)
+        allowed = f"{repaired.title} has no sequential rebuild, only {others} have"
+        raise InputError("operation", "rebuild", allowed, "take resilver")
+    if not repaired.can_be_rebuilt_by(release):
         allowed = f"{release.name} has no sequential rebuild for {layout}"
         raise InputError("operation", "rebuild", allowed, "take openzfs-2.1 or later, or resilver")
 

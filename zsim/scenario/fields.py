@@ -14,6 +14,7 @@ from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
+from zsim.vdevs.kind import SPECIAL
 
 
 class Fields(BaseModel):
@@ -22,7 +23,7 @@ class Fields(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False, allow_inf_nan=False)
 
     layout: LayoutField = Field(
-        description="top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s"
+        description="top-level vdevs: raidz2x6, 4*raidz2x6, draid2:8d:41c:2s, raidz2x6+special:mirror2"
     )
     vdevs: int | None = Field(
         None, ge=1, le=10_000, description="as many vdevs of the one given in the layout"
@@ -40,6 +41,30 @@ class Fields(BaseModel):
     new_drive: str | None = Field(None, min_length=1, description="the drive that replaces, if it is another")
     new_drive_size: DriveBytes | None = Field(
         None, gt=0, description="capacity of the replacement drive, such as 8TB"
+    )
+    special_small_blocks: Bytes | None = Field(
+        None, ge=0, le=16 << 20, description="blocks up to this size go to the special vdevs, such as 32K"
+    )
+    special_drive: str | None = Field(
+        None, min_length=1, description="drives of special, dedup and log vdevs: a name of zsim drives list"
+    )
+    special_drive_size: DriveBytes | None = Field(
+        None, gt=0, description="capacity of these drives, such as 960GB"
+    )
+    special_added_at: Fraction | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="how full the data vdevs were when the special vdevs came; not stated: empty",
+    )
+    vdev_fills: tuple[Fraction, ...] | None = Field(
+        None, description="ALLOC/SIZE of each data vdev as zpool list -v prints them: 80%, 80%, 30%"
+    )
+    replace_in: str | None = Field(
+        None,
+        pattern=r"^(special|[0-9]{1,4})$",
+        description="top-level vdev a drive is replaced in: its number from 0, or special; "
+        "where drives are named by numbers, they begin with its own",
     )
     write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
     recordsize: Bytes | None = Field(None, description="record or volume block size, such as 128K")
@@ -132,6 +157,16 @@ class Fields(BaseModel):
     )
     seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
 
+    @field_validator("vdev_fills", mode="before")
+    @classmethod
+    def _read_fills(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+    @field_validator("replace_in", mode="before")
+    @classmethod
+    def _read_number(cls, value: object) -> object:
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
     @field_validator("ports", "load", "slow", "bad_sectors", "attached", mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
@@ -146,3 +181,22 @@ class Fields(BaseModel):
     def pool_layout(self) -> Layout:
         """The layout with `vdevs` applied."""
         return self.layout if self.vdevs is None else self.layout.repeated(self.vdevs)
+
+    @property
+    def repaired_vdev(self) -> int:
+        """Number of the top-level vdev that a drive is replaced in; see `replace_in`."""
+        if self.replace_in != SPECIAL:
+            return int(self.replace_in or 0)
+        classes = [vdev.alloc_class for vdev in self.pool_layout.vdevs]
+        return classes.index(SPECIAL) if SPECIAL in classes else len(classes)
+
+    @property
+    def led_layout(self) -> Layout:
+        """The layout with that vdev first."""
+        return self.pool_layout.led_by(self.repaired_vdev)
+
+    @property
+    def led_fills(self) -> tuple[float, ...]:
+        """`vdev_fills` in the order of `led_layout`."""
+        fills, first = list(self.vdev_fills or ()), self.repaired_vdev
+        return tuple([fills.pop(first), *fills] if first < len(fills) else fills)

@@ -20,6 +20,8 @@ _WRITTEN: dict[str, Callable[[int], str]] = {
     "size": format_bytes_exactly,
     "drive_size": format_drive_size_exactly,
     "new_drive_size": format_drive_size_exactly,
+    "special_drive_size": format_drive_size_exactly,
+    "special_small_blocks": format_bytes_exactly,
 }
 
 

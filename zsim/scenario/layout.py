@@ -116,6 +116,11 @@ class Layout:
         """Return the vdevs of an allocation class."""
         return tuple(vdev for vdev in self.vdevs if vdev.alloc_class == alloc_class)
 
+    def led_by(self, number: int) -> Layout:
+        """Return the layout with one of its vdevs first: the one that predictions repair."""
+        others = tuple(vdev for place, vdev in enumerate(self.vdevs) if place != number)
+        return Layout((self.vdevs[number], *others), self.cache, self.spares)
+
     def repeated(self, count: int) -> Layout:
         """Return this layout with `count` times its data vdev, of which it must have one.
 
@@ -134,7 +139,9 @@ class Layout:
         return Layout(self.data * count + others, self.cache, self.spares)
 
     def __str__(self) -> str:
-        runs = [(len(list(run)), vdev) for vdev, run in itertools.groupby(self.vdevs)]
+        # In the order of `parse`, whichever vdev leads.
+        ordered = sorted(self.vdevs, key=lambda vdev: CLASSES.index(vdev.alloc_class))
+        runs = [(len(list(run)), vdev) for vdev, run in itertools.groupby(ordered)]
         words = [f"{count}*{vdev}" if count > 1 else str(vdev) for count, vdev in runs]
         aside = {"cache": self.cache, "spare": self.spares}
         words += [f"{name}:{drives}" for name, drives in aside.items() if drives]

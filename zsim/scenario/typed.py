@@ -36,6 +36,12 @@ class OtherFields(TypedDict, total=False):
     drive_size: Size | None
     new_drive: str | None
     new_drive_size: Size | None
+    special_small_blocks: Size | None
+    special_drive: str | None
+    special_drive_size: Size | None
+    special_added_at: Share | None
+    vdev_fills: str | Sequence[Share] | None
+    replace_in: str | int | None
     write_cache: bool | None
     recordsize: Size | None
     frag: Share | None

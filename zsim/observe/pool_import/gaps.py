@@ -12,7 +12,7 @@ GAPS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         "how large the drives are",
         "lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC",
     ),
-    ("fill", ("fill", "alloc"), "how full the pool is", "zpool list -vHp"),
+    ("fill", ("fill", "alloc", "vdev_fills"), "how full the pool is", "zpool list -vHp"),
     ("recordsize", ("recordsize",), "the record size", "zfs get -rHp recordsize,volblocksize,usedbydataset"),
 )
 """Field, fields that settle it, what is open, and the command that tells it."""

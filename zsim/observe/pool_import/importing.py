@@ -245,12 +245,11 @@ def _find_host(evidence: Evidence) -> None:
 def _note_unused(evidence: Evidence) -> None:
     """Note what was found for which a scenario has no field."""
     config, status, listed = evidence.config, evidence.status, evidence.listed
-    sections = set(listed.sections) if listed is not None else set()
+    sections = set(listed.classes) if listed is not None else set()
     sections |= {key for key, vdevs in status.sections.items() if vdevs} if status is not None else set()
     classes = sections | (set(config.others) if config is not None else set())
     for name, words in (
-        ("special", "metadata on special vdevs is simulated as if it lay on the others"),
-        ("dedup", "the dedup class is left out"),
+        ("dedup", "deduplication tables are not simulated, so nothing is read from the dedup vdev"),
         ("removing", "a vdev that is being removed is left out"),
     ):
         if name in classes:
@@ -290,7 +289,9 @@ def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
     if found.field == "evidence":
         return evidence_words(tables({"evidence": found.value}, "evidence"))
-    if found.field in ("alloc", "drive_size", "new_drive_size", "recordsize", "memory"):
+    if found.field == "vdev_fills" and isinstance(found.value, list):
+        return ", ".join(format_fraction(number_of(fill, found.field)) for fill in found.value)
+    if found.field in _SIZES:
         return _SIZES[found.field](number_of(found.value, found.field))
     return (
         format_fraction(number_of(found.value, found.field))
@@ -326,6 +327,7 @@ _SIZES: dict[str, Callable[[float], str]] = {
     "memory": format_bytes,
     "drive_size": _drive_text,
     "new_drive_size": _drive_text,
+    "special_drive_size": _drive_text,
 }
 
 

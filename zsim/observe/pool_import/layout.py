@@ -9,6 +9,12 @@ from dataclasses import replace
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
 from zsim.case.resolve import DEFAULT_DRIVE_BYTES
+from zsim.observe.pool_import.classes import (
+    ClassTops,
+    find_fills,
+    find_special_drive,
+    find_special_repair,
+)
 from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.resilvered import resilvered_alloc
@@ -24,7 +30,7 @@ from zsim.scenario.releases.capacity import (
     vdev_asize,
 )
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 NOMINAL_WITHIN = 0.015
 MIXED_SIZES = 0.03
@@ -47,6 +53,8 @@ class Tops:
         Their places among all top-level vdevs of the output.
     order : list of int
         Of these, as they stand in the layout: the one being repaired first.
+    classes : ClassTops
+        Those that are not for data, which stand behind.
     source : str
     """
 
@@ -73,15 +81,19 @@ class Tops:
             self.specs.append(_as_grown(spec, vdev, place, evidence))
             self.places.append(place)
         self.order = list(range(len(self.specs)))
+        self.classes = ClassTops(evidence)
         if not self.specs:
             raise InputError("layout", None, f"{source} shows no vdev that holds data", LAYOUT_REMEDY)
 
     @property
     def ids(self) -> list[int]:
         """Number of each vdev of the layout in addresses, the end of its name (vdev.c:vdev_name)."""
-        found = [_ID.search(self.vdevs[place].name) for place in self.order]
-        ids = [int(match[1]) if match else self.places[k] for match, k in zip(found, self.order, strict=True)]
-        return ids if len(set(ids)) == len(ids) else [self.places[place] for place in self.order]
+        vdevs = [*(self.vdevs[place] for place in self.order), *self.classes.vdevs]
+        numbers = [self.places[place] for place in self.order]
+        numbers += range(self.whole, self.whole + len(self.classes.vdevs))
+        found = [_ID.search(vdev.name) for vdev in vdevs]
+        ids = [int(match[1]) if match else number for match, number in zip(found, numbers, strict=True)]
+        return ids if len(set(ids)) == len(ids) else numbers
 
     @property
     def uniform(self) -> bool:
@@ -128,8 +140,12 @@ def find_layout(evidence: Evidence) -> Tops:
     tops = _tops(evidence)
     repaired = _find_replacement(evidence, tops)
     tops.order.sort(key=lambda place: place != repaired)
-    layout = Layout(tuple(tops.specs[place] for place in tops.order))
+    data = (tops.specs[place] for place in tops.order)
+    classes = tops.classes
+    layout = Layout((*data, *classes.specs), classes.cache, classes.spares)
     evidence.find("layout", str(layout), tops.source)
+    find_special_drive(evidence, classes)
+    find_special_repair(evidence, classes)
     if repaired and not tops.uniform:
         evidence.notes.append(
             "the vdev being repaired stands first in the layout, because zsim repairs the first"
@@ -244,6 +260,12 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
         layout = Layout(tuple(tops.specs))
         alloc, alloc_source = resilvered_alloc(evidence, layout)
     size = _pool_size(evidence, tops)
+    find_class_drives(evidence, tops)
+    spaces = _spaces(evidence, tops)
+    by_vdev = find_fills(evidence, [spaces[place] for place in tops.order] if spaces else [])
+    if by_vdev:
+        _find_sizes_of_new(evidence)
+        return
     if alloc is None:
         _find_fill(evidence)
     elif size is not None and alloc > size and total is not None:
@@ -251,8 +273,25 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     elif alloc > 0:
         _guess_drive(evidence, tops, alloc)
         evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
+    _find_sizes_of_new(evidence)
+
+
+def _find_sizes_of_new(evidence: Evidence) -> None:
     _find_new_size(evidence)
     find_new_size(evidence)
+
+
+def find_class_drives(evidence: Evidence, tops: Tops) -> None:
+    """Note the size of the drives of vdevs that are not for data."""
+    for vdev, spec, space in zip(tops.classes.vdevs, tops.classes.specs, tops.classes.spaces, strict=True):
+        size = vdev.asize or (space.size if space is not None else None)
+        if size:
+            drive = smallest_drive([replace(spec, alloc_class=NORMAL)], size)
+            usual = next((gb * 10**9 for gb in USUAL_GB if gb * 10**9 >= drive * (1 - 0.003)), drive)
+            near = usual <= drive * (1 + NOMINAL_WITHIN)
+            source = "SIZE of zpool list -v" if vdev.asize is None else "asize of zdb -C"
+            evidence.find("special_drive_size", usual if near else drive, source, inferred=near)
+            return
 
 
 def alloc_fits(tops: Tops, drive: int, alloc: int | None, evidence: Evidence) -> bool:

@@ -17,6 +17,8 @@ _ENTRY = re.compile(r"([ \t]{0,400})([A-Za-z0-9_.:\-\[\]/ ]{1,120}?)(?::(?:[ \t]
 _CHILD = re.compile(r"children\[\d{1,6}\]", re.ASCII)
 MAX_LINES = 2_000_000
 
+KEPT = ("special", "dedup", "log")
+
 
 @dataclass(frozen=True, slots=True)
 class PoolConfig:
@@ -33,6 +35,8 @@ class PoolConfig:
         log2 of the metaslab size of each.
     others : tuple of str
         Top-level vdevs of other classes and those being removed, by kind.
+    classes : tuple of (str, Vdev)
+        Those of the classes special, dedup and log.
     features : frozenset of str
         Features that reading needs.
     grown : tuple of int
@@ -46,6 +50,7 @@ class PoolConfig:
     vdevs: tuple[Vdev, ...]
     metaslab_shifts: tuple[int | None, ...] = ()
     others: tuple[str, ...] = ()
+    classes: tuple[tuple[str, Vdev], ...] = ()
     features: frozenset[str] = frozenset()
     grown: tuple[int, ...] = ()
     complete: bool = True
@@ -139,6 +144,9 @@ def _config(title: str, node: Node, name: str) -> PoolConfig:
         version=node.number("version"),
         vdevs=tuple(_vdev(child, name, 0) for child in normal),
         metaslab_shifts=tuple(child.number("metaslab_shift") for child in normal),
+        classes=tuple(
+            (_class_of(child), _vdev(child, name, 0)) for child in nodes if _class_of(child) in KEPT
+        ),
         others=tuple(_class_of(child) for child in nodes if not _is_normal(child)),
         features=frozenset(key for key, _ in features.tables) | frozenset(features.values),
         grown=tuple(sum("raidz_expand_txgs" in key for key in _keys(child)) for child in normal),

@@ -47,8 +47,8 @@ class PoolList:
         Of the pool.
     vdevs : tuple of (Vdev, Space)
         Top-level vdevs of the normal class, if -v was given.
-    sections : tuple of str
-        Other classes that are there: logs, cache, spares, special, dedup.
+    classes : mapping of str to tuple of (Vdev, Space)
+        The same of what is not for data: logs, cache, spares, special, dedup.
     exact : bool
         Whether the sizes are exact (-p) rather than of three digits.
     columns : frozenset of str
@@ -58,7 +58,7 @@ class PoolList:
     name: str
     space: Space
     vdevs: tuple[tuple[Vdev, Space], ...]
-    sections: tuple[str, ...]
+    classes: Mapping[str, tuple[tuple[Vdev, Space], ...]]
     exact: bool
     columns: frozenset[str]
 
@@ -159,9 +159,9 @@ def _pool(rows: Sequence[_Line], name: str) -> PoolList:
     space = _space(first.cells)
     if space.size is None or space.alloc is None:
         raise bad_line(name, first.number, first.text, FORM, _REMEDY)
-    vdevs, sections = _vdevs(rows[1:])
+    vdevs, classes = _vdevs(rows[1:])
     printed = first.cells.get("size", "")
-    return PoolList(first.cells["name"], space, vdevs, sections, printed.isdigit(), frozenset(first.cells))
+    return PoolList(first.cells["name"], space, vdevs, classes, printed.isdigit(), frozenset(first.cells))
 
 
 def _space(cells: Mapping[str, str]) -> Space:
@@ -174,20 +174,26 @@ def _space(cells: Mapping[str, str]) -> Space:
     )
 
 
-def _vdevs(rows: Sequence[_Line]) -> tuple[tuple[tuple[Vdev, Space], ...], tuple[str, ...]]:
-    """Return top-level vdevs with their space, and the names of the other classes."""
-    found: list[Row] = []
-    spaces: dict[str, Space] = {}
-    sections: list[str] = []
+def _vdevs(
+    rows: Sequence[_Line],
+) -> tuple[tuple[tuple[Vdev, Space], ...], dict[str, tuple[tuple[Vdev, Space], ...]]]:
+    """Return top-level vdevs with their space: those for data, and those of other classes by its name."""
+    found: dict[str, list[Row]] = {"": []}
+    spaces: dict[tuple[str, str], Space] = {}
+    section = ""
     for row in rows:
         title = row.cells["name"]
         if title in SECTIONS:
-            sections.append(title)
-        elif not sections:
-            space = _space(row.cells)
-            vdev = named_vdev(title, row.cells.get("health", ""))
-            if vdev.kind == "disk" and space.alloc is None:
-                vdev = replace(vdev, size=space.size)
-            found.append((row.indent, vdev))
-            spaces.setdefault(title, space)
-    return tuple((vdev, spaces[vdev.name]) for vdev in nested(found)), tuple(sections)
+            section = title
+            found.setdefault(section, [])
+            continue
+        space = _space(row.cells)
+        vdev = named_vdev(title, row.cells.get("health", ""))
+        if vdev.kind == "disk" and space.alloc is None:
+            vdev = replace(vdev, size=space.size)
+        found[section].append((row.indent, vdev))
+        spaces.setdefault((section, title), space)
+    classes = {
+        key: tuple((vdev, spaces[key, vdev.name]) for vdev in nested(rows)) for key, rows in found.items()
+    }
+    return classes.pop(""), classes

@@ -47,7 +47,7 @@ def _pool(name: str, pool: Mapping[str, object]) -> Iterator[PoolList]:
     # The pool itself may be the one root of its vdevs.
     if len(vdevs) == 1 and vdevs[0][0].name == name:
         vdevs = _children(_table(_table(pool.get("vdevs")).get(name)).get("vdevs"))
-    yield PoolList(name, space, tuple(vdevs), (), exact, frozenset(_COLUMNS))
+    yield PoolList(name, space, tuple(vdevs), {}, exact, frozenset(_COLUMNS))
 
 
 def _table(value: object) -> Mapping[str, object]:

@@ -64,7 +64,7 @@ def read_pools(text: str) -> list[PoolList]:
             columns = {"name", "size", "alloc", "free", "ckpoint"} | (
                 {"frag"} if space.frag is not None else set()
             )
-            found.append(PoolList(name, space, (), (), cells["size"].isdigit(), frozenset(columns)))
+            found.append(PoolList(name, space, (), {}, cells["size"].isdigit(), frozenset(columns)))
     return found
 
 

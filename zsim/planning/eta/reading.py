@@ -221,9 +221,9 @@ def _scenario(
     fields.setdefault("layout", ASSUMED_LAYOUT)
     fields["operation"] = scan.function
     if scan.function == "scrub":
-        for name in ("replace", "old_drive", "new_drive", "new_drive_size", "target"):
+        for name in ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target"):
             fields.pop(name, None)
-    if "alloc" not in fields and "fill" not in fields and scan.total:
+    if not {"alloc", "fill", "vdev_fills"} & set(fields) and scan.total:
         fields["alloc"] = scan.total
     if imported is None and scan.form == "legacy":
         fields["release"] = "zol-0.7"
@@ -232,4 +232,5 @@ def _scenario(
     if {"fill", "alloc"} & set(stated):
         fields.pop("fill", None)
         fields.pop("alloc", None)
+        fields.pop("vdev_fills", None)
     return Scenario.from_dict(apply_overrides(fields | stated, list(overrides)))

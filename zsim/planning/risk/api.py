@@ -39,7 +39,7 @@ from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import LOG, kind_of
 
 TERA = 1e12
 MOST_TOLERATED = 7
@@ -134,7 +134,7 @@ def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
         )
 
     runs: dict[VdevSpec, int] = {}
-    for vdev, run in itertools.groupby(case.layout.vdevs):
+    for vdev, run in itertools.groupby(vdev for vdev in case.layout.vdevs if vdev.alloc_class != LOG):
         runs[vdev] = runs.get(vdev, 0) + len(list(run))
     return tuple((count, group(vdev)) for vdev, count in runs.items())
 
@@ -195,7 +195,7 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
     """
     data = max(usable_bytes(case) * case.fill, 1.0)
     record = number("latent", "blocks") * case.recordsize / (data / TERA)
-    share = HALF_REPAIRED / len(case.layout.vdevs)
+    share = HALF_REPAIRED / len(case.layout.data)
     result: Floats = TERA * (year.pool + (year.vdev - year.pool) * share) + (year.files - year.vdev) * record
     return result
 

@@ -22,7 +22,6 @@ from zsim.planning.timeline.rules import rates
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
 from zsim.prediction.api import case_of, predict
-from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import kind_of
 
@@ -35,7 +34,15 @@ MIDDLE = WORLDS // 2
 QUARTER = 900
 """Passes are predicted from full quarters of an hour [s]."""
 EDGE = float(ndtri(0.9))
-FOR_REPLACEMENT = ("replace", "second_at", "old_drive", "target", "new_drive", "new_drive_size")
+FOR_REPLACEMENT = (
+    "replace",
+    "replace_in",
+    "second_at",
+    "old_drive",
+    "target",
+    "new_drive",
+    "new_drive_size",
+)
 Progress = Callable[[float, str], None]
 
 
@@ -70,6 +77,13 @@ def quantiles(values: F64) -> tuple[float | None, float | None, float | None]:
     found = [float(ordered[round(p * (WORLDS + 1)) - 1]) for p in (0.1, 0.5, 0.9)]
     low, middle, high = (value if np.isfinite(value) else None for value in found)
     return low, middle, high
+
+
+def _in_vdev(scenario: Scenario, vdev: int) -> dict[str, str]:
+    """Return what names the vdev concerned, where it is not like the first one."""
+    vdevs = scenario.pool_layout.vdevs
+    alike = scenario.vdev_fills is None and vdevs[vdev] == vdevs[0]
+    return {} if alike else {"replace_in": str(vdev)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,16 +186,13 @@ class Passes:
         kind: Literal["resilver", "rebuild"] = "resilver",
         **new: object,
     ) -> PassTimes:
-        """Return the times of a pass onto `drives` new drives of one top-level vdev.
-
-        The damaged vdev of a scenario is its first one, so the layout is turned until `vdev` stands there.
-        """
-        changes = {"replace": drives, "old_drive": old, "operation": kind, **new}
+        """Return the times of a pass onto `drives` new drives of one top-level vdev."""
+        changes = {"replace": drives, "old_drive": old, "operation": kind, **_in_vdev(scenario, vdev), **new}
         if new.get("target") == "distributed-spare":
             changes.pop("old_drive")
         if kind_of(scenario.pool_layout.vdevs[vdev].kind).has_distributed_spares:
             changes.setdefault("target", "new-drive")
-        return times_of(self._predicted(self._at_front(scenario, vdev), changes))
+        return times_of(self._predicted(scenario, changes))
 
     def scrub(self, scenario: Scenario) -> PassTimes:
         """Return the times of a scrub of the whole pool."""
@@ -189,7 +200,7 @@ class Passes:
 
     def expansion(self, scenario: Scenario, vdev: int) -> PassTimes:
         """Return the times of the expansion of a top-level vdev by a drive, without the scrub behind it."""
-        return times_of(self._predicted(self._at_front(scenario, vdev), {"operation": "expand"}))
+        return times_of(self._predicted(scenario, {"operation": "expand", **_in_vdev(scenario, vdev)}))
 
     def removal(self, scenario: Scenario, vdev: int) -> PassTimes:
         """Return the times of a removal: allocated bytes over a published rate.
@@ -203,13 +214,6 @@ class Passes:
         slow, middle, fast = rates("removal_rate")
         seconds = in_worlds(Quantiles(p10=alloc / fast, p50=alloc / middle, p90=alloc / slow))
         return PassTimes(seconds, read_bytes=int(alloc), written_bytes=int(alloc))
-
-    def _at_front(self, scenario: Scenario, vdev: int) -> Scenario:
-        vdevs = scenario.pool_layout.vdevs
-        if vdevs[vdev] == vdevs[0]:
-            return scenario
-        turned = Layout((vdevs[vdev], *vdevs[:vdev], *vdevs[vdev + 1 :]))
-        return scenario.replaced_by(layout=str(turned), vdevs=None)
 
     def _predicted(self, scenario: Scenario, changes: Mapping[str, object]) -> Prediction:
         stated = scenario.changed(dict.fromkeys(FOR_REPLACEMENT) | dict(changes))

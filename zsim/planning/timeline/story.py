@@ -13,7 +13,7 @@ from zsim.planning.timeline.pool import Pool
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 ENDS = {
     "resilver ends": "resilver",
@@ -39,7 +39,9 @@ class Story:
     def __init__(self, plan: Plan, world: int, passes: Passes, rules: Rules, alloc: int) -> None:
         self.plan, self.alloc = plan, alloc
         self.environment = simpy.Environment()
-        self.pool = Pool(self.environment, world, plan.pool, passes, rules, plan.spares)
+        self.pool = Pool(
+            self.environment, world, plan.pool, passes, rules, plan.spares or plan.pool.layout.spares
+        )
         actions = [event.do for event in plan.events]
         self.pool.frees_to_come = actions.count("free-block")
         self.pool.discards_to_come = actions.count("discard-checkpoint")
@@ -148,7 +150,8 @@ class Story:
         vdev, slot = pool.vdevs[number], pool.vdevs[number].slots[place]
         if not self.plan.zed or slot.state != "gone" or pool.lost:
             return
-        if number in self.plan.special and pool.rules.choice("spare_for_special") == "refused":
+        aside = number in self.plan.special or vdev.spec.alloc_class != NORMAL
+        if aside and pool.rules.choice("spare_for_special") == "refused":
             pool.tell(f"{vdev.name} is special or dedup: {pool.rules.text('spare_for_special')}")
             return
         if vdev.spares:

@@ -18,7 +18,7 @@ from zsim.pool.miniature.shape import (
     reduce_recipe,
 )
 from zsim.pool.recipes.histories import History, history_recipe
-from zsim.pool.recipes.recipe import Expand, Fill, Overwrite, PoolRecipe, TopLevel
+from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError, TooFewFilesError
@@ -70,6 +70,8 @@ def aged_pool(
     most_vdevs: int = MAX_VDEVS,
     heaps: int = 0,
     rewritten: float = 0.0,
+    small: SmallBlocks | None = None,
+    growth: Growth | None = None,
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -91,6 +93,8 @@ def aged_pool(
         See `zsim.pool.miniature.shape.reduce_recipe`.
     rewritten : float
         Share of the data written again since a RAID-Z of the pool was expanded.
+    small, growth
+        See `zsim.pool.recipes.histories.history_recipe`; vdevs are added to a pool that has aged.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def aged_pool(
     if not 0.0 < fill <= 1.0:
         raise InputError("fill", fill, "a share of the pool, above 0 and up to 1", "write 62% or 0.62")
     rounds = history.rounds if frag is None else 0
-    recipe = history_recipe(history, vdevs, style, release, fill, rounds)
+    recipe = history_recipe(history, vdevs, style, release, fill, rounds, small=small, growth=growth)
     if history.snapshots and frag is not None:
         recipe = replace(recipe, steps=(*recipe.steps, *history.round_steps(fill) * MAX_ROUNDS))
     reduced, numbers = reduce_recipe(
@@ -110,13 +114,14 @@ def aged_pool(
     )
     if reduced is recipe:
         reduced = fitted(recipe, files)
+    grown = growth.among(numbers) if growth is not None else Growth()
     try:
-        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten)
+        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, grown)
     except TooFewFilesError:
         # A group that is large beside the data overshoots the fill by more files than are drawn for it.
         data = fill * reduced.space / expansion(reduced)
-        small = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
-        return _aged(history, recipe, small, numbers, release, fill, frag, rounds, seed, rewritten)
+        finer = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
+        return _aged(history, recipe, finer, numbers, release, fill, frag, rounds, seed, rewritten, grown)
 
 
 def _aged(
@@ -130,21 +135,28 @@ def _aged(
     rounds: int,
     seed: int,
     rewritten: float,
+    growth: Growth,
 ) -> AgedPool:
     """Return the pool after its history, run on the reduced recipe."""
-    first = fill
+    held = 1.0
     grown = any(vdev.spec.grown for vdev in reduced.vdevs)
     for _ in range(FILL_TRIES):
+        full = growth.stages[0][0] if growth.stages else fill
+        first = full * held
         pool = Pool(reduced, seed)
         if grown:
             _expand_full(pool, history, first)
         pool.run(*history.first_steps(first))
         if frag is None:
-            pool.run(*history.round_steps(fill) * rounds)
+            pool.run(*history.round_steps(full) * rounds)
             done = float(rounds)
         else:
-            done = _age_to(pool, history, fill, frag, release)
-        pool.run(Fill(fill))
+            done = _age_to(pool, history, full, frag, release)
+        pool.run(*growth.steps, Fill(fill))
+        fills = pool.vdev_fills
+        if any(abs(fills[vdev] - wanted) > FILL_TOLERANCE for vdev, wanted in growth.wanted):
+            growth = growth.corrected(fills)
+            continue
         if grown and rewritten:
             # Records are drawn again and again: of as many draws as records a share 1 / e is never drawn.
             share = -math.log1p(-min(rewritten, MOST_DRAWN))
@@ -152,7 +164,7 @@ def _aged(
         if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
             break
         # What the snapshots hold is known now; as much less has to be there from the first.
-        first *= fill / pool.fill
+        held *= fill / pool.fill
     return AgedPool(miniature_of(recipe, pool, numbers), done, pool.fill, _frag(pool, release))
 
 

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipes.recipe import Fill, PoolRecipe, TopLevel
+from zsim.pool.recipes.recipe import AddVdev, Fill, PoolRecipe, TopLevel
 from zsim.pool.simulator.files import expansion, mean_record_bytes, typical_file_bytes
 from zsim.pool.simulator.population import HistoryRun
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
 
 MAX_SLABS = 192
 MIN_SLAB_BYTES, MIN_SLAB_BLOCKS = 2 << 20, 40
+SPECIAL_SLABS = 4
+"""Metaslabs of a special vdev may be so many times smaller: its blocks are, and three copies need three."""
 MAX_VDEVS = 4
 HEAP_GROUPS, DRAID_HEAPS = 4, 4
 HEAP_BYTES = 32 << 20
@@ -113,7 +115,11 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
 def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
     """Return the present state of a reduced history as a miniature of the pool of `recipe`."""
     reduced = history.recipe
-    real = sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in numbers)
+    real = sum(
+        recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count
+        for number in numbers
+        if recipe.vdevs[number].spec.alloc_class == NORMAL
+    )
     table = history.table()
     if numbers != tuple(range(len(numbers))):
         names = np.array([*numbers, -1], dtype=np.int32)
@@ -141,14 +147,33 @@ def reduce_recipe(
     room = max_blocks * block_bytes / min(max(highest, LEAST_FILL), 1.0)
     if recipe.space <= room:
         return recipe, tuple(range(len(recipe.vdevs)))
-    numbers = _chosen_vdevs(len(recipe.vdevs), vdev, most_vdevs)
-    chosen = [recipe.vdevs[number] for number in numbers]
-    share = room / sum(level.slab_bytes * level.slab_count for level in chosen)
+    data, special = (_of_class(recipe, name) for name in (NORMAL, SPECIAL))
+    kept = [data[k] for k in _chosen_vdevs(len(data), data.index(vdev) if vdev in data else 0, most_vdevs)]
+    share = room / sum(recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count for number in kept)
     smallest = max(MIN_SLAB_BYTES, int(MIN_SLAB_BLOCKS * block_bytes))
-    vdevs = tuple(_reduce_vdev(level, share, slabs // len(chosen), smallest, heaps=heaps) for level in chosen)
-    space = sum(level.slab_bytes * level.slab_count for level in vdevs)
-    held = space * min(1.0, highest / EMPTY_FILL)
-    return _in_pieces(replace(recipe, vdevs=vdevs), held, files), numbers
+    vdevs = {
+        number: _reduce_vdev(recipe.vdevs[number], share, slabs // len(kept), smallest, heaps=heaps)
+        for number in kept
+    }
+    # What the special vdevs hold is of all data vdevs, of which only some are there.
+    part = share * len(kept) / len(data)
+    vdevs |= {
+        number: _reduce_vdev(recipe.vdevs[number], part, slabs, MIN_SLAB_BYTES // SPECIAL_SLABS, heaps=0)
+        for number in special
+    }
+    numbers = tuple(sorted(vdevs))
+    smaller = replace(recipe, vdevs=tuple(vdevs[number] for number in numbers))
+    steps = (
+        replace(step, vdev=numbers.index(step.vdev)) if isinstance(step, AddVdev) else step
+        for step in recipe.steps
+        if not isinstance(step, AddVdev) or step.vdev in numbers
+    )
+    smaller = replace(smaller, steps=tuple(steps))
+    return _in_pieces(smaller, smaller.space * min(1.0, highest / EMPTY_FILL), files), numbers
+
+
+def _of_class(recipe: PoolRecipe, name: str) -> list[int]:
+    return [number for number, level in enumerate(recipe.vdevs) if level.spec.alloc_class == name]
 
 
 def _highest_fill(recipe: PoolRecipe) -> float:

@@ -16,6 +16,7 @@ from zsim.pool.recipes.recipe import (
     FileShape,
     FileSizes,
     Fill,
+    Growth,
     KeepSnapshots,
     MetadataSizes,
     Overwrite,
@@ -23,6 +24,7 @@ from zsim.pool.recipes.recipe import (
     RecordClass,
     Refill,
     Remove,
+    SmallBlocks,
     Snapshot,
     Step,
     TopLevel,
@@ -219,6 +221,9 @@ def history_recipe(
     release: ReleaseProfile,
     fill: float,
     rounds: int | None = None,
+    *,
+    small: SmallBlocks | None = None,
+    growth: Growth | None = None,
 ) -> PoolRecipe:
     """Return the recipe of a pool with a history.
 
@@ -233,13 +238,21 @@ def history_recipe(
         Allocated / space to end at.
     rounds : int, optional
         Rounds of ageing; the history's own number if not given.
+    small : SmallBlocks, optional
+        What goes to the special class beside metadata.
+    growth : Growth, optional
+        Vdevs that were added; the pool has aged before.
     """
+    steps = history.steps(fill, rounds)
+    if growth is not None and growth.stages:
+        steps = (*history.steps(growth.stages[0][0], rounds), *growth.steps, Fill(fill))
     return PoolRecipe(
         vdevs=vdevs,
         style=style,
         records=history.records,
         files=history.files,
-        steps=history.steps(fill, rounds),
+        steps=steps,
+        small_blocks=small or SmallBlocks(),
         datasets=history.datasets,
         txg_bytes=history.txg_bytes,
         metadata=MetadataSizes(pointers=1 << (release.indirect_shift - POINTER_BYTES_SHIFT)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +17,9 @@ from zsim.scenario.releases.profile import ReleaseProfile, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
 
 EMBEDDED_SLOG_ABOVE = 64  # metaslabs: zfs_embedded_slog_min_ms
+
+LEAST_STAGE, MOST_STAGE = 0.02, 0.97
+"""How full a pool is at least, and at most, when a vdev is added to it."""
 
 FileShape = Literal["fixed", "uniform", "lognormal"]
 
@@ -315,6 +319,81 @@ def small_blocks(release: ReleaseProfile, largest: int) -> SmallBlocks:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """Top-level vdevs that were added to a pool while it was filled.
+
+    Attributes
+    ----------
+    stages : tuple of (float, tuple of int)
+        Allocated / space of the vdevs of the normal class that were there, and which were then added.
+    wanted : tuple of (int, float)
+        How full vdevs are to be in the end, by number.
+    """
+
+    stages: tuple[tuple[float, tuple[int, ...]], ...] = ()
+    wanted: tuple[tuple[int, float], ...] = ()
+
+    def among(self, numbers: Sequence[int]) -> Growth:
+        """Return the growth of a pool of only these vdevs, by their places."""
+        stages = []
+        for fill, added in self.stages:
+            here = tuple(numbers.index(vdev) for vdev in added if vdev in numbers)
+            stages += [(fill, here)] if here else []
+        wanted = tuple((numbers.index(vdev), fill) for vdev, fill in self.wanted if vdev in numbers)
+        return Growth(tuple(stages), wanted)
+
+    def corrected(self, fills: Sequence[float]) -> Growth:
+        """Return the growth after which vdevs that came out as full as `fills` are nearer to what is wanted.
+
+        What was there before an addition got so much more, or less, than its share of what came after.
+        """
+        wanted, stages = dict(self.wanted), list(self.stages)
+        later = [vdev for _, added in self.stages for vdev in added]
+        for place, (fill, added) in enumerate(self.stages):
+            before = [vdev for vdev in wanted if vdev not in later[later.index(added[0]) :]]
+            if not set(added) & set(wanted) or not before:
+                continue
+            excess = sum(fills[vdev] - wanted[vdev] for vdev in before) / len(before)
+            stages[place] = (min(max(fill - excess, LEAST_STAGE), MOST_STAGE), added)
+        return Growth(tuple(stages), self.wanted)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The additions, each once the pool is as full as it was."""
+        steps: list[Step] = []
+        for fill, added in self.stages:
+            steps += [Fill(fill), *(AddVdev(vdev) for vdev in added)]
+        return tuple(steps)
+
+    @classmethod
+    def to_fills(cls, fills: Sequence[float], spaces: Sequence[int]) -> Growth:
+        """Return how vdevs came to be as full as they are: the emptier, the later they were added.
+
+        Parameters
+        ----------
+        fills : sequence of float
+            Allocated / space of each vdev of the normal class.
+        spaces : sequence of int
+            [bytes]
+
+        Notes
+        -----
+        Writes are spread by free space (the bias of metaslab.c:metaslab_alloc_dva; 2.4:
+        metaslab_class_balance), so that the free shares of two vdevs keep their ratio once both are there.
+        """
+        free = [1.0 - fill for fill in fills]
+        levels = sorted({round(share, 6) for share in free})
+        stages = []
+        for level in levels[1:]:
+            there = [number for number, share in enumerate(free) if round(share, 6) < level]
+            left = sum(spaces[number] * free[number] / level for number in there)
+            fill = 1.0 - left / sum(spaces[number] for number in there)
+            new = tuple(number for number, share in enumerate(free) if round(share, 6) == level)
+            stages.append((fill, new))
+        return cls(tuple(stages), tuple(enumerate(fills)))
+
+
+@dataclass(frozen=True, slots=True)
 class PoolRecipe:
     """Everything `build_population` needs.
 
@@ -386,6 +465,7 @@ def pool_of(
     release: str | ReleaseProfile,
     ashift: int = 12,
     *,
+    special_bytes: int | None = None,
     cpus: int = 16,
     rotating: bool = True,
     spacemap_histogram: bool = True,
@@ -402,6 +482,8 @@ def pool_of(
         For example ``2.3.9``.
     ashift : int
         log2 of the sector size.
+    special_bytes : int, optional
+        The same of drives of vdevs that are not for data; as large as the others if not given.
     cpus, rotating, spacemap_histogram
         See `zsim.pool.recipes.styles.allocator_style`.
 
@@ -412,6 +494,10 @@ def pool_of(
     """
     parsed = Layout.parse(layout) if isinstance(layout, str) else layout
     profile = load_release(release) if isinstance(release, str) else release
-    kinds = {spec: top_level(spec, ashift, leaf_bytes, profile) for spec in set(parsed.vdevs)}
+    other = leaf_bytes if special_bytes is None else special_bytes
+    kinds = {
+        spec: top_level(spec, ashift, leaf_bytes if spec.alloc_class == NORMAL else other, profile)
+        for spec in set(parsed.vdevs)
+    }
     style = allocator_style(profile, cpus=cpus, rotating=rotating, spacemap_histogram=spacemap_histogram)
     return tuple(kinds[spec] for spec in parsed.vdevs), style

@@ -53,9 +53,11 @@ from zsim.pool.simulator.memory import (
 from zsim.pool.simulator.placing import FAILED_FULL
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 from zsim.pool.simulator.writing import FAILED_FILES
-from zsim.vdevs.kind import DEDUP, NORMAL, SPECIAL, code_of, kind_of
+from zsim.vdevs.kind import CLASSES as CLASS_NAMES
+from zsim.vdevs.kind import NORMAL, SPECIAL, code_of, kind_of
 
-CLASS_NUMBERS = {NORMAL: 0, SPECIAL: 1, DEDUP: 2}
+CLASS_NUMBERS = {name: number for number, name in enumerate(CLASS_NAMES)}
+"""The last, the intent log, has no blocks in a population."""
 FIRST_TXG = 4
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
@@ -103,6 +105,11 @@ class HistoryRun:
     def fill(self) -> float:
         """Allocated / space."""
         return float(self._memory.now[0]["used"]) / self.recipe.space
+
+    @property
+    def vdev_fills(self) -> list[float]:
+        """Allocated / space of each top-level vdev."""
+        return [float(row["used"]) / float(row["space"]) for row in self._memory.vdevs]
 
     @property
     def segments(self) -> I64:

@@ -82,17 +82,19 @@ def plane_model(case: Case) -> PlaneModel:
     factors, cached = case.member.factors, case.write_cache
     links, link_of = shared_links(case)
     new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
-    source = drive_parameters(case.drive, factors, write_cache=cached)
+    models = [case.drive_model(number) for number in range(len(case.layout.vdevs))]
+    made = {model.name: drive_parameters(model, factors, write_cache=cached) for model in models}
+    sources = [case.drive_model(n) for n, vdev in enumerate(case.layout.vdevs) for _ in range(vdev.children)]
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
     leaves = [
         LeafModel(
-            drive=numbers_of(case, leaf, in_phase(source, leaf)),
+            drive=numbers_of(case, leaf, in_phase(made[source.name], leaf)),
             link=link_of.get(leaf, -1),
             role="target" if leaf in overwritten(case) else "source",
-            name=name_of(case, leaf, case.drive),
+            name=name_of(case, leaf, source),
             health=health_of(case, leaf),
         )
-        for leaf in range(case.leaves)
+        for leaf, source in enumerate(sources)
     ]
     leaves += [
         LeafModel(
@@ -249,6 +251,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         data=spec.data,
         spares=spec.spares or 0,
         sitting_out=frozenset((leaf - first, leaf) for leaf in case.sitting if first <= leaf < behind),
+        alloc_class=spec.alloc_class,
         grown=spec.grown,
     )
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
@@ -28,7 +31,7 @@ from zsim.pool.simulator.files import expansion
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.groups import with_degraded_groups
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 BLOCKS = whole_constant("population.blocks")
 TILE_BLOCKS, POPULATIONS = whole_constant("exact.tile_blocks"), whole_constant("exact.populations")
@@ -69,6 +72,8 @@ class WorldPopulation:
         Whether its blocks lie in the middle of the places they stand for.
     visited : BlockTable, optional
         The blocks where the metadata phase of a sorted scan finds them: at distances as in the real pool.
+    levels : mapping of int to TopLevel
+        The top-level vdevs of a miniature, by their numbers in the layout.
     note : str
         In what the miniature is not what was asked for; empty if it is.
     """
@@ -80,6 +85,7 @@ class WorldPopulation:
     note: str = ""
     centred: bool = False
     visited: BlockTable | None = None
+    levels: Mapping[int, TopLevel] = field(default_factory=dict)
 
 
 class _Size(NamedTuple):
@@ -124,17 +130,19 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
     table = far if far is not None and by_birth else table
-    count = len(case.layout.vdevs)
-    simulated = len(set(pool.vdevs) & set(range(count)))
-    per_vdev = case.alloc / count
+    data = [number for number, vdev in enumerate(case.layout.vdevs) if vdev.alloc_class == NORMAL]
+    simulated = [number for number in pool.vdevs if number in data]
+    held = int(table.dva_asize[np.isin(table.dva_vdev, simulated)].sum())
+    levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
     return WorldPopulation(
         table,
-        per_vdev / (table.allocated_bytes / simulated),
-        count / simulated,
-        pool.recipe.vdevs[0],
+        case.alloc / len(data) / (held / len(simulated)),
+        len(data) / len(simulated),
+        levels[0],
         note,
         by_birth,
         None if by_birth else far,
+        levels,
     )
 
 
@@ -147,8 +155,10 @@ def _may_lie_anywhere(case: Case) -> bool:
 def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
     """Return the blocks at distances as in the real pool."""
     txg = pool.recipe.txg_bytes * pool.recipe.metadata_every * expansion(pool.recipe)
+    data = len(pool.recipe.normal)
     for number, reduced in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
-        table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / len(pool.vdevs))
+        if reduced.spec.alloc_class == NORMAL:
+            table = spread(table, number, reduced, case.vdevs[number], TXGS_TOGETHER * txg / data)
     return table
 
 
@@ -246,6 +256,6 @@ def _no_room(case: Case, history: History) -> InputError:
 def _pool(case: Case, history: History, fill: float, frag: float | None, size: _Size) -> AgedPool:
     return aged_pool(
         history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
-        max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.vdevs), MAX_VDEVS),
-        files=FILES, heaps=size.heaps,
+        max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.layout.data), MAX_VDEVS),
+        files=FILES, heaps=size.heaps, small=case.classes.small, growth=case.classes.growth,
     )  # fmt: skip

@@ -253,7 +253,7 @@ def _expansion_member(
 
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:
     """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
-    return case.fill * case.drive_size / pool.scale / pool.damaged.stretches
+    return case.fill * case.damaged_size / pool.scale / pool.damaged.stretches
 
 
 def plane_of(case: Case) -> type:

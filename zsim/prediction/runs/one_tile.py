@@ -23,6 +23,7 @@ from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.windows import Plan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
+from zsim.vdevs.kind import NORMAL
 
 WHOLE = constant("sampling.whole")
 """Blocks of a list that stand for no more than so many times themselves are all of it."""
@@ -59,10 +60,22 @@ def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
 
 def in_windows(case: Case, model: PlaneModel) -> bool:
     """Tell whether nothing in the operation depends on what was done long before."""
-    drives = [leaf.drive for leaf in model.leaves]
+    drives = [model.leaves[leaf].drive for leaf in _filled_leaves(model)]
     grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
     plain = case.operation not in COPIES and case.second_at is None and case.engine == "compiled"
     return plain and not grows and not has_hours(case)
+
+
+def _filled_leaves(model: PlaneModel) -> set[int]:
+    """Return the leaves that an operation may write much to: no special mirror of a sound pool."""
+    aside = {
+        leaf
+        for vdev in model.vdevs
+        if vdev.alloc_class != NORMAL and not vdev.damaged
+        for child in range(vdev.children)
+        for leaf in vdev.written(child)
+    }
+    return set(range(len(model.leaves))) - aside
 
 
 def short_phases(case: Case, pool: WorldPopulation) -> bool:
@@ -120,10 +133,13 @@ def _in_the_middle(case: Case, pool: WorldPopulation) -> BlockTable:
     """Return the blocks of a tile in the middle of the places of all tiles: the mean rate is there."""
     listed = case.scenario.block_list is not None or case.scenario.metaslabs is not None
     level = pool.damaged
-    if listed or pool.centred or level.stands_for == 0 or len(set(case.layout.vdevs)) > 1:
+    if listed or pool.centred or level.stands_for == 0 or len(set(case.layout.data)) > 1:
         return pool.table
-    shift, offset = level.behind(1, 2), pool.table.dva_offset
-    return replace(pool.table, dva_offset=np.where(pool.table.dva_vdev >= 0, offset + shift, offset))
+    offset, vdev = pool.table.dva_offset, pool.table.dva_vdev
+    for number, each in pool.levels.items():
+        if each.spec.alloc_class == NORMAL:
+            offset = np.where(vdev == number, offset + each.behind(1, 2), offset)
+    return replace(pool.table, dva_offset=offset)
 
 
 def tile_result(

@@ -82,7 +82,7 @@ def sampled_metaslabs(case: Case, pool: WorldPopulation, model: PlaneModel) -> M
     model : PlaneModel
     """
     spec = case.layout.vdevs[0]
-    capacity = vdev_capacity(spec, case.drive_size, case.release)
+    capacity = vdev_capacity(spec, case.damaged_size, case.release)
     size, count = 1 << capacity.metaslab_shift, capacity.metaslab_count
     share = degraded_share(spec, case.replace)
     width = kind_of(spec.kind).columns(spec)

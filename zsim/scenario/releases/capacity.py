@@ -128,6 +128,6 @@ def vdev_capacity(vdev: VdevSpec, drive_bytes: int, release: ReleaseProfile) -> 
 
 
 def pool_size(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
-    """Return SIZE of a pool as ``zpool list`` prints it: raw on RAID-Z, parity included [bytes]."""
-    per_kind = {vdev: vdev_capacity(vdev, drive_bytes, release).size for vdev in set(layout.vdevs)}
-    return sum(per_kind[vdev] for vdev in layout.vdevs)
+    """Return SIZE of the data vdevs as ``zpool list -v`` prints it: raw on RAID-Z, with parity [bytes]."""
+    per_kind = {vdev: vdev_capacity(vdev, drive_bytes, release).size for vdev in set(layout.data)}
+    return sum(per_kind[vdev] for vdev in layout.data)

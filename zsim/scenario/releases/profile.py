@@ -133,8 +133,6 @@ class ReleaseProfile:
         Whether the release has vdevs of the special class, and of the class for deduplication tables.
     special_volumes : bool
         Whether small blocks of volumes go to the special class.
-    special_spares : bool
-        Whether a hot spare takes the place of a drive of a special, dedup or log vdev.
     allocation_throttle : {"none", "number", "bytes"}
         What limits the allocations queued on the vdevs of a class.
     fragmentation_table : {"none", "to-16M", "to-512M"}
@@ -197,7 +195,6 @@ class ReleaseProfile:
     allocator_metaslabs: Literal["all-or-one", "each-third"]
     special_class: bool
     special_volumes: bool
-    special_spares: bool
     allocation_throttle: Literal["none", "number", "bytes"]
     fragmentation_table: Literal["none", "to-16M", "to-512M"]
     fragmentation_mean: Literal["none", "metaslabs", "free-space"]

@@ -1,0 +1,104 @@
+"""Vdevs of other allocation classes than data, and data vdevs that are not alike, as stated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zsim.base.errors import InputError
+from zsim.base.units import format_both, format_fraction
+from zsim.case.case import ClassVdevs
+from zsim.drives.catalogue import Shelf
+from zsim.drives.models.model import DriveModel
+from zsim.pool.recipes.recipe import Growth, small_blocks
+from zsim.scenario.layout import Layout
+from zsim.scenario.model import Scenario
+from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import NORMAL, SPECIAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_SPECIAL_DRIVE = "generic-sata-ssd"
+DEFAULT_SPECIAL_BYTES = 10**12
+
+
+def class_vdevs(
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: Shelf, drive_size: int, fill: float,
+    take: Callable[..., object],
+) -> ClassVdevs:  # fmt: skip
+    """Return what is known of vdevs beyond the layout.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    layout : Layout
+        With the vdev under repair first.
+    release : ReleaseProfile
+    shelf : Shelf
+    drive_size : int
+        Capacity of the drives of data vdevs [bytes].
+    fill : float
+        Allocated / space of the data vdevs.
+    take : callable
+        Notes an assumption.
+
+    Raises
+    ------
+    InputError
+        When the special vdevs were added to a pool fuller than it is.
+    """
+    added = scenario.special_added_at
+    if added is not None and added >= fill:
+        allowed = f"the pool is {format_fraction(fill)} full by now"
+        raise InputError("special_added_at", format_fraction(added), allowed, "give a lower share")
+    return ClassVdevs(
+        drive=class_drive(scenario, layout, shelf, take),
+        small=small_blocks(release, scenario.special_small_blocks or 0),
+        growth=_growth(scenario, layout, release, drive_size),
+    )
+
+
+def class_drive(
+    scenario: Scenario, layout: Layout, shelf: Shelf, take: Callable[..., object] | None = None
+) -> DriveModel | None:
+    """Return the drives of special, dedup and log vdevs; None where there are no such vdevs."""
+    if len(layout.data) == len(layout.vdevs):
+        return None
+    name, size = scenario.special_drive or DEFAULT_SPECIAL_DRIVE, scenario.special_drive_size
+    if size is None:
+        size = shelf.named(name).capacity_bytes if scenario.special_drive else DEFAULT_SPECIAL_BYTES
+    if take is not None:
+        take("special_drive", scenario.special_drive, name, name, "what such vdevs are mostly made of")
+        stated = scenario.special_drive_size or scenario.special_drive
+        take("special_drive_size", stated, size, format_both(size), "a common size")
+    return shelf.sized(name, size)
+
+
+def fill_of_vdevs(
+    fills: tuple[float, ...], layout: Layout, drive_size: int, release: ReleaseProfile
+) -> float:
+    """Return the fill of a pool whose data vdevs are as full as they are [fraction]."""
+    spaces = _spaces(layout, drive_size, release)
+    return sum(fill * space for fill, space in zip(fills, spaces, strict=True)) / sum(spaces)
+
+
+def _spaces(layout: Layout, drive_size: int, release: ReleaseProfile) -> list[int]:
+    return [vdev_capacity(vdev, drive_size, release).size for vdev in layout.data]
+
+
+def _growth(scenario: Scenario, layout: Layout, release: ReleaseProfile, drive_size: int) -> Growth:
+    """Return which vdevs were added when, by their places in the layout."""
+    stages: list[tuple[float, tuple[int, ...]]] = []
+    wanted: tuple[tuple[int, float], ...] = ()
+    data = [number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == NORMAL]
+    if scenario.vdev_fills is not None:
+        grown = Growth.to_fills(scenario.led_fills, _spaces(layout, drive_size, release))
+        stages = [(fill, tuple(data[number] for number in added)) for fill, added in grown.stages]
+        wanted = tuple((data[number], fill) for number, fill in grown.wanted)
+    added_at = scenario.special_added_at
+    if added_at is not None:
+        special = tuple(number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == SPECIAL)
+        first = not stages or added_at < stages[0][0]
+        stages.insert(0 if first else len(stages), (added_at, special))
+    return Growth(tuple(stages), wanted)

@@ -1,0 +1,123 @@
+"""Vdevs that are not for data (special, dedup, log), caches, spares; data vdevs not equally full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from zsim.base.errors import InputError
+from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.texts import plain
+from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.vdev_tree import PAIRS, Vdev, spec_of
+from zsim.scenario.layout import VdevSpec
+from zsim.vdevs.kind import DEDUP, LOG, SPECIAL, kind_of
+
+CLASS_OF_SECTION = {"special": SPECIAL, "dedup": DEDUP, "logs": LOG, "log": LOG}
+UNEQUAL = 0.05
+"""Shares that data vdevs are full to are stated one by one where they differ by more."""
+NVME = re.compile(r"(?:/dev/)?(?:nvme|nvd|nda)", re.ASCII)
+GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
+
+
+class ClassTops:
+    """Top-level vdevs of other classes than data.
+
+    Attributes
+    ----------
+    vdevs : list of Vdev
+    specs : list of VdevSpec
+        Special, dedup, log, in this order.
+    spaces : list of Space or None
+    cache, spares : int
+        Drives.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.vdevs: list[Vdev] = []
+        self.specs: list[VdevSpec] = []
+        self.spaces: list[Space | None] = []
+        found = _sections(evidence)
+        for wanted in (SPECIAL, DEDUP, LOG):
+            for vdev, space in found.get(wanted, ()):
+                self._add(vdev, space, wanted, evidence)
+        sections = evidence.status.sections if evidence.status is not None else {}
+        caches = (sections.get("cache", ()), sections.get("l2cache", ()))
+        self.cache = sum(len(list(vdev.leaves())) for vdevs in caches for vdev in vdevs)
+        spares = sections.get("spares", ())
+        self.spares = sum(vdev.kind != "distributed-spare" for vdev in spares)
+
+    def _add(self, vdev: Vdev, space: Space | None, wanted: str, evidence: Evidence) -> None:
+        try:
+            spec = spec_of(vdev, with_disks=True)
+        except InputError:
+            spec = None
+        if spec is None or kind_of(spec.kind).has_groups:
+            evidence.notes.append(f"the {wanted} vdev {plain(vdev.name)} is left out: its drives are unknown")
+            return
+        self.vdevs.append(vdev)
+        self.specs.append(replace(spec, alloc_class=wanted))
+        self.spaces.append(space)
+
+    @property
+    def special(self) -> list[int]:
+        """Places of the special vdevs."""
+        return [place for place, spec in enumerate(self.specs) if spec.alloc_class == SPECIAL]
+
+
+def _sections(evidence: Evidence) -> dict[str, list[tuple[Vdev, Space | None]]]:
+    """Return the vdevs of each class, from the output that shows most, with their space where it is known."""
+    listed = evidence.listed.classes if evidence.listed is not None else {}
+    spaces = {vdev.name: space for rows in listed.values() for vdev, space in rows}
+    shown = evidence.status.sections if evidence.status is not None else {}
+    found: dict[str, list[tuple[Vdev, Space | None]]] = {}
+    for section, name in CLASS_OF_SECTION.items():
+        vdevs: Sequence[Vdev] = shown.get(section, ()) or [vdev for vdev, _ in listed.get(section, ())]
+        found.setdefault(name, []).extend((vdev, spaces.get(vdev.name)) for vdev in vdevs)
+    config = evidence.config
+    for name, vdev in config.classes if config is not None else ():
+        if not shown and name in found and not listed:
+            found[name].append((vdev, None))
+    return found
+
+
+def find_special_drive(evidence: Evidence, tops: ClassTops) -> None:
+    """Note what the drives of these vdevs are, as far as their names tell."""
+    names = [leaf.name for vdev in tops.vdevs for leaf in vdev.leaves()]
+    if names and all(NVME.match(name) for name in names):
+        evidence.find("special_drive", "generic-nvme-ssd", "names of the drives", inferred=True)
+
+
+def find_special_repair(evidence: Evidence, tops: ClassTops) -> None:
+    """Note that a drive of a special vdev is replaced, where none of a data vdev is."""
+    if evidence.value("replace") is not None or evidence.value("operation") == "scrub":
+        return
+    for place in tops.special:
+        vdev, spec = tops.vdevs[place], tops.specs[place]
+        pairs = [each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1]
+        gone = sum(leaf.state in GONE for leaf in vdev.leaves())
+        resilvering = sum(leaf.resilvering for leaf in vdev.leaves())
+        count = min(max(len(pairs), resilvering, gone), max(1, spec.tolerance))
+        if not (pairs or resilvering or gone):
+            continue
+        evidence.find("replace_in", SPECIAL, "zpool status")
+        evidence.find("replace", count, "zpool status")
+        online = pairs and pairs[0].children[0].state not in GONE
+        evidence.find("old_drive", "online" if online else "missing", "zpool status")
+        return
+
+
+def find_fills(evidence: Evidence, spaces: Sequence[Space]) -> bool:
+    """Note how full each data vdev is, where they differ; tell whether it was noted."""
+    fills = [
+        space.alloc / space.size for space in spaces if space.alloc is not None and space.size is not None
+    ]
+    known = len(fills) == len(spaces) > 1 and all(0.0 < fill < 1.0 for fill in fills)
+    if not known or max(fills) - min(fills) <= UNEQUAL:
+        return False
+    evidence.find("vdev_fills", [round(fill, 3) for fill in fills], "ALLOC and SIZE of zpool list -v")
+    evidence.notes.append(
+        "the data vdevs are not equally full: the emptier ones are taken to have been added later"
+    )
+    return True
