@@ -220,7 +220,7 @@ def test_warnings_come_before_everything_else_that_is_said() -> None:
 
 def test_text_and_html_say_the_same() -> None:
     known = answer(warnings=("1 < 2 & so on",), leaves=(leaf(),))
-    text, page = wording.as_text(known), wording.as_html(known)
+    text, page = wording.as_text(known), brief.brief_html(known)
     assert "1 < 2 & so on" in text
     assert "1 &lt; 2 &amp; so on" in page
     for section in wording.sections(known):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
@@ -83,7 +82,3 @@ class AnyFields(OtherFields, total=False):
     """Every field of a scenario."""
 
     layout: str | Layout
-
-
-Asked: TypeAlias = "str | Path"
-"""A layout, or the file of a scenario."""

@@ -513,9 +513,3 @@ def section_html(section: Section) -> str:
     title = f"<h3>{html.escape(section.title)}</h3>" if section.title else ""
     text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in section.sentences)
     return title + text + (html_table(section.grid) if section.grid is not None else "")
-
-
-def as_html(prediction: Answer) -> str:
-    """Return the answer as an HTML fragment, for notebooks and the report."""
-    body = "".join(section_html(section) for section in sections(prediction))
-    return f'<div class="zsim"><h2>{html.escape(headline(prediction))}</h2>{body}</div>'
