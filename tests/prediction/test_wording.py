@@ -20,6 +20,7 @@ from zsim.prediction.answer.records import (
     Phase,
     Quantiles,
     Uncertainty,
+    Waits,
     share_of_total,
 )
 
@@ -130,12 +131,17 @@ def test_a_rebuild_is_verified_later_than_redundancy_is_back() -> None:
     assert wording.milestones(answer(phases=phases[:1])) == ()
 
 
-CLIENT = Clients(kind="random-read", rate=5.0, before_s=0.01, during_s=0.0345, after_s=0.009)
+CLIENT = Clients(
+    kind="random-read", rate=5.0, before_s=0.01, during_s=0.0345, after_s=0.009,
+    before=Waits(p50=0.008, p90=0.02, p99=0.05, max=2.0),
+)  # fmt: skip
 
 
 def test_latencies_are_in_milliseconds() -> None:
-    (row,) = wording.clients_grid(answer(clients=(CLIENT,))).rows
-    assert row == ("random-read", "5/s", "10 ms", "34.5 ms", "9 ms")
+    before, during, after = wording.clients_grid(answer(clients=(CLIENT,))).rows
+    assert before == ("random-read", "5/s", "before", "10 ms", "8 ms", "20 ms", "50 ms", "2 s")
+    assert during == ("", "", "during", "34.5 ms", "", "", "", "")
+    assert after[3] == "9 ms"
 
 
 def test_clients_that_nobody_stated_are_explained() -> None:

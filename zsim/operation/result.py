@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zsim.base.arrays import Rows
+import numpy as np
+
+from zsim.base.arrays import I64, Rows
+from zsim.engine.codes import LATENCY_BINS
 from zsim.operation.ledger import ByPhase
 
 Slices = list[tuple[str, float, float]]
@@ -62,6 +65,8 @@ class RunResult:
         Of a rebuild: moments [s] and the bytes issued by then, over all its metaslabs.
     clients : list of (int, float)
         Of each foreground client: requests answered, and the sum of their latencies [s].
+    waits : ndarray of int64, shape (kinds of clients, LATENCY_BINS)
+        How often clients of each kind waited how long (`zsim.engine.leaf_rules.wait_bin`).
     by_phase : dict of str to tuple of (float, float, float), one a leaf
         Busy time [s], bytes read and bytes written, see `zsim.operation.ledger`.
     """
@@ -85,4 +90,5 @@ class RunResult:
     progress: list[ScanSample] = field(default_factory=list)
     curve: list[tuple[float, int]] = field(default_factory=list)
     clients: list[tuple[int, float]] = field(default_factory=list)
+    waits: I64 = field(default_factory=lambda: np.zeros((0, LATENCY_BINS), np.int64))
     by_phase: ByPhase = field(default_factory=dict)

@@ -232,6 +232,7 @@ class Run:
             progress=pool.progress,
             curve=self.scan.curve if isinstance(self.scan, BackgroundScan) else [],
             clients=plane.client_answers,
+            waits=plane.waits.copy(),
             by_phase=self._booked(),
         )
 

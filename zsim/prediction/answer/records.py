@@ -174,14 +174,26 @@ class SickDrive(AnswerPart):
     left: int = Field(default=0, ge=0, description="drives that its vdev can lose beside it")
 
 
+class Waits(AnswerPart):
+    """How long requests wait: percentiles, each right to 3 %, and the longest [s]."""
+
+    p50: float = Field(ge=0, description="half of the requests wait no longer [s]")
+    p90: float = Field(ge=0, description="nine in ten [s]")
+    p99: float = Field(ge=0, description="99 in a hundred [s]")
+    max: float = Field(ge=0, description="the longest of those simulated [s]")
+
+
 class Clients(AnswerPart):
-    """What one kind of foreground clients sees of the operation: mean latencies of their requests."""
+    """What one kind of foreground clients sees of the operation: mean latencies and their percentiles."""
 
     kind: str = Field(description="random-read, sequential-read or sync-write")
     rate: float = Field(ge=0, description="requests answered during the operation [1/s]")
     before_s: float = Field(ge=0, description="latency before it starts, on the damaged pool [s]")
     during_s: float = Field(ge=0, description="latency while it runs [s]")
     after_s: float = Field(ge=0, description="latency on the repaired pool [s]")
+    before: Waits | None = Field(default=None, description="percentiles before it starts")
+    during: Waits | None = Field(default=None, description="percentiles while it runs")
+    after: Waits | None = Field(default=None, description="percentiles on the repaired pool")
 
 
 class EvidenceUsed(AnswerPart):

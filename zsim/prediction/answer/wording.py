@@ -13,6 +13,7 @@ from zsim.prediction.answer.records import (
     VERIFYING_SCRUB,
     Alternative,
     Answer,
+    Clients,
     Driver,
     Leaf,
     Quantiles,
@@ -219,16 +220,30 @@ def whose_load(prediction: Answer) -> tuple[str, ...]:
 
 
 def clients_grid(prediction: Answer) -> Grid:
-    """Return the table of mean client latency before, during and after the operation."""
-    rows = tuple(
-        (
-            c.kind,
-            f"{c.rate:.3g}/s",
-            *(f"{1e3 * value:.3g} ms" for value in (c.before_s, c.during_s, c.after_s)),
-        )
-        for c in prediction.clients
+    """Return the table of client latency before, during and after the operation, mean and percentiles."""
+    rows = tuple(row for each in prediction.clients for row in _waits_rows(each))
+    head = ("load", "answered", "when", "mean", "p50", "p90", "p99", "max")
+    return Grid(head, rows, frozenset({1, 3, 4, 5, 6, 7}))
+
+
+def _waits_rows(client: Clients) -> list[tuple[str, ...]]:
+    """Return a row each for before, during and after; the first names the load."""
+    times = (
+        ("before", client.before_s, client.before),
+        ("during", client.during_s, client.during),
+        ("after", client.after_s, client.after),
     )
-    return Grid(("load", "answered", "before", "during", "after"), rows, frozenset({1, 2, 3, 4}))
+    rows = []
+    for number, (when, mean, waits) in enumerate(times):
+        shown = () if waits is None else (waits.p50, waits.p90, waits.p99, waits.max)
+        named = (client.kind, f"{client.rate:.3g}/s") if number == 0 else ("", "")
+        cells = [_wait(value) for value in shown] or [""] * 4
+        rows.append((*named, when, _wait(mean), *cells))
+    return rows
+
+
+def _wait(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
 
 
 def quantiles_text(answer: Quantiles) -> str:

@@ -6,9 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.case.case import Case
+from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
@@ -94,6 +98,26 @@ def log_bytes(case: Case) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Percentiles:
+    """How long requests wait [s]."""
+
+    p50: float
+    p90: float
+    p99: float
+    max: float
+
+
+def percentiles(counts: I64) -> Percentiles | None:
+    """Return percentiles of what is counted by `zsim.engine.leaf_rules.wait_bin`; None of nothing [s]."""
+    summed = np.cumsum(counts)
+    total = int(summed[-1]) if len(summed) else 0
+    if total == 0:
+        return None
+    places = np.searchsorted(summed, [0.5 * total, 0.9 * total, 0.99 * total, total])
+    return Percentiles(*(wait_of_bin(int(place)) for place in places))
+
+
+@dataclass(frozen=True, slots=True)
 class Latency:
     """What one kind of clients sees.
 
@@ -104,6 +128,7 @@ class Latency:
         Requests answered during the operation [1/s].
     before_s, during_s, after_s : float
         Mean latency [s]; 0 where nothing was answered.
+    before, during, after : Percentiles or None
     """
 
     kind: str
@@ -111,6 +136,9 @@ class Latency:
     before_s: float
     during_s: float
     after_s: float
+    before: Percentiles | None = None
+    during: Percentiles | None = None
+    after: Percentiles | None = None
 
 
 def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
@@ -122,9 +150,10 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
     before = _watched(quiet)
     after = _watched(replace(quiet, model=repaired(setup.model)))
     rows = zip(groups, _means(groups, before), _means(groups, during), _means(groups, after), strict=True)
+    waits = [tuple(percentiles(run.waits[n]) for run in (before, during, after)) for n in range(len(groups))]
     return tuple(
-        Latency(group.kind, now[0] / max(during.end, 1e-9), then[1], now[1], later[1])
-        for group, then, now, later in rows
+        Latency(group.kind, now[0] / max(during.end, 1e-9), then[1], now[1], later[1], *each)
+        for (group, then, now, later), each in zip(rows, waits, strict=True)
     )
 
 
