@@ -152,6 +152,15 @@ class Run:
         self.let(self._steps())
         return self.result()
 
+    def execute_for(self, seconds: float) -> RunResult:
+        """Run to the end, or for so long [s], whatever comes first."""
+        process = self.pool.happen(self._steps())
+        self.plane.start_clients()
+        self._started = True
+        environment = self.pool.environment
+        environment.run(process | environment.timeout(seconds))
+        return self.result()
+
     def finish(self) -> RunResult:
         """Run to the end, and let go of the data plane, which takes most of the memory."""
         result = self.execute()

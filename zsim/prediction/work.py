@@ -17,6 +17,7 @@ from zsim.case.member import Member
 from zsim.case.worlds import in_world
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.engine.model import PlaneModel
+from zsim.operation.run import Run, RunResult
 from zsim.prediction.answer.records import Clients, Driver
 from zsim.prediction.evidence.probes import Ran
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
+WATCHED_BLOCKS, WATCHED_S = whole_constant("clients.watched_blocks"), constant("clients.longest_watch_s")
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
     whole_constant("work.member_blocks"),
     whole_constant("work.large_blocks"),
@@ -338,10 +340,26 @@ class Work:
         assert bench is not None
         self.notes = {bench.pool.note, self.sitting_note} - {""}
         setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
-        found = latencies(setup, bench.result.run)
+        found = latencies(setup, self._with_clients()) if setup.model.clients else ()
         self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
+
+    def _with_clients(self) -> RunResult:
+        """Run a stretch of the operation that is long enough for what clients wait.
+
+        A drive serves a stream before a read elsewhere until that is as old as its limit of seconds, and a
+        small population has no stream that lasts so long.
+        """
+        assert self.bench is not None
+        case, model = self.bench.case, self.bench.result.model
+        if case.operation not in ("resilver", "scrub") or self.bench.shown is not self.bench.result:
+            return self.bench.shown.run
+        pool = miniature(case, blocks=WATCHED_BLOCKS)
+        run = Run(setup_of(case, pool, model, case.release))
+        result = run.execute_for(WATCHED_S)
+        run.release()
+        return result
 
     def _report_larger(self, now: float, share: float) -> None:
         whole = len(self.members) + SHARE_OF_MIDDLE
