@@ -185,8 +185,12 @@ def instant(drive: DriveParameters) -> DriveParameters:
 
 
 def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
-    """Return the duration if one kind of resource took no time, by kind: source, target, link [s]."""
-    model = bench.result.model
+    """Return the duration if one kind of resource took no time, by kind: source, target, link [s].
+
+    Clients ask as often as they do beside the drives there are: those that never pause would ask for ever at
+    once of a drive that takes no time.
+    """
+    model = at_their_rate(bench.result)
     trials = {
         role: _changed(model, role, lambda leaf: replace(leaf, drive=instant(leaf.drive)))
         for role in dict.fromkeys(leaf.role for leaf in model.leaves if leaf.role in ("source", "target"))
@@ -195,6 +199,17 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
         trials["link"] = on_own_ports(model)
     times = together(lambda changed: bench.time(model=changed), trials.values())
     return {kind: middle_s * each for kind, each in zip(trials, times, strict=True)}
+
+
+def at_their_rate(result: MemberResult) -> PlaneModel:
+    """Return the plane with clients that ask as often as they were answered, however fast they are."""
+    model, first, groups = result.model, 0, []
+    for group in result.model.clients:
+        answered = sum(count for count, _ in result.run.clients[first : first + group.count])
+        cycle_s = group.count * result.run.end / max(1, answered)
+        groups.append(replace(group, think_s=max(group.think_s, cycle_s)))
+        first += group.count
+    return replace(model, clients=tuple(groups))
 
 
 def _changed(model: PlaneModel, role: str, change: Callable[[LeafModel], LeafModel]) -> PlaneModel:
