@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from zsim.planning.table import Table as Table
     from zsim.planning.timeline.api import timeline as timeline
     from zsim.planning.timeline.decisions import decide as decide
+    from zsim.planning.tune.api import tune as tune
     from zsim.prediction.answer.prediction import Prediction as Prediction
     from zsim.prediction.answer.records import Quantiles as Quantiles
     from zsim.prediction.api import predict as predict
@@ -68,6 +69,7 @@ _EXPORTS = {
     "ZsimError": "zsim.base.errors",
     "compare": "zsim.planning.api",
     "decide": "zsim.planning.timeline.decisions",
+    "tune": "zsim.planning.tune.api",
     "eta": "zsim.planning.eta.api",
     "Fleet": "zsim.planning.fleet.spec",
     "fleet": "zsim.planning.fleet.api",
@@ -124,6 +126,7 @@ __all__ = [
     "risk",
     "sweep",
     "timeline",
+    "tune",
     "validate",
 ]
 

@@ -17,6 +17,7 @@ from zsim.operation.rules import (
     queue_rules,
     rebuild_window,
     scan_rules,
+    sit_out_rules,
     txg_rules,
     vdev_window,
 )
@@ -60,7 +61,7 @@ def rules_of(release: ReleaseProfile) -> list[object]:
     """Return all that a run takes from a release before it starts."""
     found: list[object] = [
         queue_rules(release), plain_prefetch(release), release.order, release.indirect_shift,
-        pool_window([VDEV], release), small_blocks(release, 32 << 10),
+        pool_window([VDEV], release), small_blocks(release, 32 << 10), sit_out_rules(release),
     ]  # fmt: skip
     found += [allocator_style(release, cpus=cpus) for cpus in (2, 64)]
     for operation in OPERATIONS:

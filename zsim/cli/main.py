@@ -59,6 +59,7 @@ COMMANDS: dict[str, Entry] = {
         "pools.timeline", "The story of a pool: failures, spares, restarts, reboots, procedures."
     ),
     "decide": Entry("pools.decide", "What to do now: wait or restart, replace now or later, reboot."),
+    "tune": Entry("pools.tune", "Which knobs of ZFS shorten this resilver, and at what price."),
     "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or its JSON Schema."),
     "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
     "pool": Entry("tools.pool", "Show the block population that a scenario gives."),

@@ -48,6 +48,10 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "passes": "records", "redundancy": "records", "redone_bytes": "record", "provenance": "record",
     },
     "decide": {"alternatives": "records", "notes": "texts", "provenance": "record"},
+    "tune": {
+        "subject": "text", "default_s": "number", "default_p99_s": "number?", "system": "text",
+        "settings": "records", "without_effect": "texts", "worlds": "whole",
+    },
     "import": {
         "pool": "text", "files": "list", "scenario": "record", "findings": "records",
         "assumptions": "records", "notes": "texts", "progress": "record?", "written": "list",

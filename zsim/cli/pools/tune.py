@@ -1,0 +1,31 @@
+"""``zsim tune``: which knobs of ZFS shorten this resilver, and at what price."""
+
+from __future__ import annotations
+
+import click
+
+from zsim.cli.common import print_json, progress
+from zsim.cli.computing import announced_compilation
+from zsim.cli.flags import scenario_from, scenario_options
+
+
+@click.command("tune")
+@click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, not module parameters.")
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def command(freebsd: bool, as_json: bool, **given: object) -> None:
+    """Try the knobs of ZFS that the release has, one at a time, on common simulated worlds.
+
+    The first line says what helps most and what it costs; then come the settings whose effect is larger than
+    its error, each measured (by whom) or modelled, and the lines that set and reset them. With --load the
+    price for clients is told: of 100 requests the longest wait.
+    """
+    from zsim.planning.tune.api import tune
+
+    scenario = scenario_from(given)
+    with announced_compilation(), progress("trying") as on_progress:
+        found = tune(scenario, on_progress, system="freebsd" if freebsd else "linux")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(str(found))

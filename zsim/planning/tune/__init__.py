@@ -1,0 +1,1 @@
+"""tune: which knobs shorten this resilver, and at what price."""
