@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.scan.test_scan_program import SECTOR, table
+from tests.scan.test_scan_program import SECTOR, queue, table
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.scan.program import (
@@ -23,7 +23,9 @@ from zsim.scan.program import (
     scan_items,
     traversal_program,
     wanted_above,
+    with_entries,
 )
+from zsim.scan.sorted import ExtentRules, scored_extents
 from zsim.scenario.releases.profile import load_release
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -202,3 +204,57 @@ def test_extents_follow_the_release() -> None:
 def test_the_start_rewrites_the_mos_and_nothing_else() -> None:
     """Blocks of the MOS that each txg changes; see `rewritten_by_start`."""
     assert not rewritten_by_start(row_of(objset=54, object=0, blkid=0)).any()
+
+
+@pytest.mark.parametrize(
+    ("fields", "rewritten"),
+    [
+        ({"birth": 20, "object": 9}, True),  # of the youngest txg
+        ({"birth": 19, "object": 9}, False),
+        ({"birth": 19, "object": 1}, True),  # the object directory
+        ({"birth": 19, "object": 0, "blkid": 0}, True),  # its dnode's block
+        ({"birth": 19, "object": 0, "blkid": 1}, False),
+        ({"birth": 19, "object": 0, "blkid": 0, "level": 1}, False),
+        ({"birth": 20, "object": 9, "objset": 3}, False),  # of a dataset
+    ],
+)
+def test_the_start_of_a_scan_rewrites_part_of_the_mos(fields: dict[str, int], rewritten: bool) -> None:
+    block = row_of(**{"objset": 0, "level": 0, "blkid": 5, **fields})
+    youngest = row_of(objset=0, object=7, birth=20)
+    both = BlockTable(
+        *(np.concatenate((getattr(block, name), getattr(youngest, name))) for name in block.__slots__)
+    )
+    assert rewritten_by_start(both).tolist() == [rewritten, True]
+
+
+def test_entries_begin_at_their_copy_and_follow_the_items_copies() -> None:
+    blocks = table([(0, SECTOR), (SECTOR, SECTOR)])
+    count = len(blocks)
+    vdev = np.tile(np.array([0, 1, 2], np.int32), (count, 1))
+    offset = np.arange(3 * count, dtype=np.int64).reshape(count, 3)
+    blocks = replace(blocks, dva_vdev=vdev, dva_offset=offset, dva_count=np.full(count, 3, np.int16))
+    items = scan_items(blocks, seed=1)
+    rows, copy = np.array([2, 2, 3]), np.array([0, 2, 1])
+    scrub = with_entries(items, blocks, rows, copy, seed=1, scrub=True)
+    assert len(scrub) == count + 3
+    assert scrub.vdev[count:].tolist() == [0, 2, 1]
+    assert scrub.offset[count:].tolist() == [6, 8, 10]
+    assert scrub.copy_count[count:].tolist() == [0, 0, 0]
+    repair = with_entries(items, blocks, rows, copy, seed=1, scrub=False)
+    for entry, row in zip(range(count, count + 3), rows.tolist(), strict=True):
+        begin = repair.copies[entry]
+        places = [int(repair.offset[entry]), *repair.copy_offset[begin : begin + 2].tolist()]
+        assert sorted(places) == offset[row].tolist()
+
+
+def test_an_extent_scores_its_fill_and_three_times_its_density() -> None:
+    """OpenZFS dsl_scan.c:ext_size_value: fill + (fill * 100 / size) * weight * fill / 100."""
+    entries = queue([(0, 4 * SECTOR), (8 * SECTOR, 4 * SECTOR)])
+    rules = extent_rules(load_release("openzfs-2.3"))
+    extent, coarse = scored_extents(entries, np.arange(2), rules)
+    fill, size = 8 * SECTOR, 12 * SECTOR
+    score = fill + 3 * (fill * 100 // size) * fill // 100
+    assert extent.tolist() == [0, 0]
+    assert coarse.tolist() == [1 << (score.bit_length() - 1)]  # 2.x sorts by the power of two
+    fine = ExtentRules(rules.max_gap, rules.fill_weight, coarse=False)
+    assert scored_extents(entries, np.arange(2), fine)[1].tolist() == [score]
