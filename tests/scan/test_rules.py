@@ -256,5 +256,5 @@ def test_an_extent_scores_its_fill_and_three_times_its_density() -> None:
     score = fill + 3 * (fill * 100 // size) * fill // 100
     assert extent.tolist() == [0, 0]
     assert coarse.tolist() == [1 << (score.bit_length() - 1)]  # 2.x sorts by the power of two
-    fine = ExtentRules(rules.max_gap, rules.fill_weight, coarse=False)
+    fine = ExtentRules(max_gap=rules.max_gap, fill_weight=rules.fill_weight, coarse=False)
     assert scored_extents(entries, np.arange(2), fine)[1].tolist() == [score]
