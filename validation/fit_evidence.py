@@ -5,7 +5,7 @@
 Each line of the file is a pool with its events in order of time (kind, duration_s, alloc_bytes,
 resilvered_bytes, end).  Every event after the first is predicted from those before it alone.  Printed are the
 errors beside those of "the last duration times ALLOC"; with --grid also the predictive likelihood over values
-of the noise.
+of the noise, and what is held out: for each pool the values are chosen on all other pools.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import math
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
 from zsim.prediction.api import case_of
@@ -54,10 +55,16 @@ POOLS: dict[str, dict[str, str]] = {
 """Drives and releases as the reports name them or their dates tell."""
 MOMENTS = ("%a %b %d %H:%M:%S %Y", "%b %d %H:%M:%S %Y", "%b %d %Y", "%a %b %d %Y")
 GRID = {
-    "scan.pace": (0.15, 0.4, 0.6, 0.8),
-    "scan.event": (0.05, 0.07, 0.1),
-    "scan.other_kind": (0.05, 0.1, 0.15),
+    "scan.pace": (0.4, 0.6, 0.8),
+    "scan.event": (0.05, 0.1, 0.15),
+    "scan.other_kind": (0.08, 0.16, 0.25, 0.35),
+    "scan.uneven": (0.2, 0.3),
 }
+
+
+Floats = NDArray[np.float64]
+SHOWN = 8
+"""Best values of the grid that are printed."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +152,8 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
 
     original, comparable.noise = comparable.noise, changed
     try:
-        compared, _ = comparable.comparable(event.work.resolved)
-        chance = comparable.event_of(event.work.resolved)
+        compared, _ = comparable.comparable(event.work.case)
+        chance = comparable.event_of(event.work.case)
     finally:
         comparable.noise = original
     seen = [
@@ -154,24 +161,58 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
         for each, error in zip(compared, weighing.errors, strict=True)
     ]
     logs = np.log(event.work.small) + math.log(weighing.level)
+    moved = [new.shift - old.shift for new, old in zip(compared, weighing.comparisons, strict=True)]
     chances = Chances(changed("scan.pace"), chance)
-    return posterior(logs, weighing.in_pool(), seen, chances, 1.0)
+    return posterior(logs, weighing.in_pool() + np.array(moved), seen, chances, 1.0)
 
 
-def score(found: list[Event], values: dict[str, float]) -> tuple[float, float, float]:
-    """Return predictive likelihood (Student's t), median error, and share inside p10-p90."""
-    rows = [(event, each) for event in found if (each := answer(event, values)) is not None]
-    count = {event.pool: sum(other.pool == event.pool for other, _ in rows) for event, _ in rows}
-    weights = np.array([count[event.pool] ** -0.5 for event, _ in rows])
-    likelihood = []
-    for event, each in rows:
+class Answers(NamedTuple):
+    """What values of the noise give, event by event: predictive likelihood (Student's t), error, inside."""
+
+    likelihood: Floats
+    error: Floats
+    inside: Floats
+
+
+def answers(found: list[Event], values: dict[str, float]) -> Answers:
+    """Return what values of the noise give."""
+    rows = []
+    for event in found:
+        each = answer(event, values)
+        assert each is not None
         spread = (each.p90 - each.p10) / 2.563
-        likelihood.append(
-            -math.log(spread) - 2.5 * math.log1p(((event.truth - each.p50) / spread) ** 2 / 4.0)
+        away = each.p50 - event.truth
+        likelihood = -math.log(spread) - 2.5 * math.log1p((away / spread) ** 2 / 4.0)
+        rows.append((likelihood, abs(away), float(each.p10 <= event.truth <= each.p90)))
+    return Answers(*np.array(rows).T)
+
+
+def held_out(found: list[Event]) -> None:
+    """Print the likelihood over the grid, and of each pool with the values that the others choose."""
+    found = [event for event in found if answer(event, {}) is not None]
+    grid = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
+    every = [answers(found, values) for values in grid]
+    pools = np.array([event.pool for event in found])
+    weights = np.array([float((pools == pool).sum()) ** -0.5 for pool in pools])
+    ranked = sorted(range(len(grid)), key=lambda place: -float(weights @ every[place].likelihood))
+    for place in ranked[:SHOWN]:
+        each = every[place]
+        click.echo(
+            f"{grid[place]}: likelihood {weights @ each.likelihood / weights.sum():.3f}, "
+            f"median error {np.median(each.error):.3f}, inside {each.inside.mean():.2f}"
         )
-    errors = [abs(each.p50 - event.truth) for event, each in rows]
-    inside = [each.p10 <= event.truth <= each.p90 for event, each in rows]
-    return float(weights @ likelihood / weights.sum()), float(np.median(errors)), float(np.mean(inside))
+    likelihood, error, inside = (np.zeros(len(found)) for _ in range(3))
+    for pool in dict.fromkeys(pools):
+        others, own = np.where(pools == pool, 0.0, weights), pools == pool
+        best = max(every, key=lambda each: float(others @ each.likelihood))
+        likelihood[own], error[own], inside[own] = best.likelihood[own], best.error[own], best.inside[own]
+    click.echo(
+        f"each pool by the others: likelihood {weights @ likelihood / weights.sum():.3f}, "
+        f"median error {np.median(error):.3f}, inside {inside.mean():.2f}"
+    )
+    for pair in dict.fromkeys(event.pair for event in found):
+        here = np.array([event.pair == pair for event in found])
+        click.echo(f"    {pair}: median error {np.median(error[here]):.3f}, inside {inside[here].mean():.2f}")
 
 
 def main() -> None:
@@ -197,10 +238,7 @@ def main() -> None:
             f"p10-p90 holds {held} of {len(here)}"
         )
     if given.grid:
-        for values in itertools.product(*GRID.values()):
-            named = dict(zip(GRID, values, strict=True))
-            likelihood, error, inside = score(found, named)
-            click.echo(f"{named}: likelihood {likelihood:.3f}, median error {error:.3f}, inside {inside:.2f}")
+        held_out(found)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 
 from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
 from zsim.prediction.progress.moments import PoolFacts, adapted, clock_of, history_of, in_rounds, state_of
-from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior
+from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior, reading_errors
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
 
@@ -50,11 +50,34 @@ def test_work_seen_to_go_slowly_goes_on_slowly():
     seconds = course().seconds()
     done = done_cells(1.0, 0.5)
     took = 3.0 * float((seconds * done).sum())
-    prior = covariance(NOISE, NOISE.restless[0])
-    found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], prior)
-    plain = posterior(seconds, [], [1.0 - done], prior)
-    assert 1.5 < np.exp(found.logs[0] - plain.logs[0]) < 3.5
-    assert found.spreads[0] < plain.spreads[0]
+    priors = np.array([covariance(NOISE, level) for level in NOISE.restless])
+    found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], priors)
+    plain = posterior(seconds, [], [1.0 - done], priors)
+    assert 1.5 < np.exp(found.logs[0, 0] - plain.logs[0, 0]) < 3.5
+    assert (found.spreads < plain.spreads).all()
+    alone = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], priors[1:2])
+    assert alone.logs[0] == pytest.approx(found.logs[1], rel=1e-3)
+
+
+def test_a_reading_makes_one_stretch_longer_and_the_next_shorter():
+    done = [done_cells(1.0, share) for share in (0.2, 0.4)]
+    first = Stretch(done[0], 2000.0, 0.0, last=(0.5, 0.0))
+    second = Stretch(done[1] - done[0], 2000.0, 0.0, first=(0.5, 0.0), follows=0)
+    shared = reading_errors([first, second])
+    assert shared[0, 1] == shared[1, 0] == -0.25
+    assert np.linalg.eigvalsh(shared).min() > -1e-12
+    assert np.ones(2) @ shared @ np.ones(2) == pytest.approx(0.0)  # together they took what they took
+
+
+def test_a_checkpoint_divides_scanning_from_issuing():
+    seen = scan(elapsed=10_000.0, scanned=9 * T, issued=T // 4, total_issue=None)
+    world = course(visit_s=20_000.0, issue_s=50_000.0)
+    visit, issue = history_of([seen], world, PoolFacts(), NOISE).stretches
+    assert (visit.seconds, issue.seconds) == (7200.0, 2800.0)
+    assert visit.cells[12:].sum() == 0.0
+    assert issue.cells[:12].sum() == 0.0
+    early = scan(elapsed=7000.0, scanned=9 * T, issued=T // 4, total_issue=None)
+    assert len(history_of([early], world, PoolFacts(), NOISE).stretches) == 1
 
 
 def test_the_interval_narrows_as_a_scan_gets_on():

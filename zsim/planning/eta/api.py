@@ -103,7 +103,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         at=paste.at,
         phase=phase,
         done=_done(found),
-        parts=found.parts,
+        parts=_parts(found, left),
         zpool_remaining_s=said,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
@@ -156,6 +156,12 @@ def _done(found: Remaining) -> float:
     if found.state is None:
         return 0.0
     return found.state.visited if found.state.phase == "metadata scan" else found.state.issued
+
+
+def _parts(found: Remaining, left: Span) -> dict[str, float]:
+    """Return what is left by phase [s], so that it is the median together."""
+    every = sum(found.parts.values())
+    return {name: seconds * left.p50 / every if every > 0.0 else 0.0 for name, seconds in found.parts.items()}
 
 
 def _phase(found: Remaining, case: Case, *, paused: bool) -> str:

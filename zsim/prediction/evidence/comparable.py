@@ -151,7 +151,9 @@ def _unlike(case: Case, each: FinishedScan) -> tuple[float, ...]:
     """Return how far a scan of another kind, or one that wrote to another vdev, scatters beside that."""
     if each.kind == case.operation == "scrub":
         return ()
-    found = () if each.kind == case.operation else (noise("scan.other_kind"),)
+    small = case.alloc < noise("scan.small", "B")
+    other = noise("scan.other_kind_small" if small else "scan.other_kind")
+    found = () if each.kind == case.operation else (other,)
     # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
     known = each.processed is not None and case.operation == "scrub"
     uneven = len(case.layout.vdevs) > 1 and not known

@@ -75,6 +75,11 @@ class Course:
         The same of a scan by object.
     unlike : float
         Probability that the drives are none of those that are simulated.
+    loose : float
+        Standard deviation of the logarithm of the pace that not knowing the drives leaves, beyond the worlds.
+    tilt : float
+        Of how much the drives get slower or faster from the begin to the end of the work, where that is known
+        to be more than of others.
     name : str
         Which world, for people.
     told : tuple of (float, float)
@@ -94,6 +99,8 @@ class Course:
     told: tuple[tuple[float, float], ...] = ()
     births: float = 0.0
     unlike: float = 0.0
+    loose: float = 0.0
+    tilt: float = 0.0
 
     @property
     def total_s(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from zsim.base.constants import constant
 from zsim.prediction.progress.course import Course, done_cells, straight
@@ -19,8 +19,15 @@ REPAIRED_ERROR = constant("progress.repaired_error")
 """Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
 MOST_UNEVEN, SCANNED_ENOUGH = constant("progress.most_uneven"), constant("progress.scanned_enough")
 """How much more or less than its share a vdev may hold; and of ALLOC, what has to be scanned to tell."""
-MOSTLY_NEEDED = constant("progress.mostly_needed")
-"""Of ALLOC: with less, the bytes repaired tell more than those issued, of which most are skipped."""
+MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.most_count")
+"""Errors of a stretch beyond which it tells nothing, from the clock and from the counters at its ends."""
+
+
+PRINTED = constant("progress.printed")
+"""Standard deviation of a time that is printed to the second."""
+CHECKPOINT = constant("progress.checkpoint")
+SKIPPED_ERROR = constant("progress.skipped_error")
+"""Of the share of ALLOC that a world skips, relative to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +40,16 @@ class PoolFacts:
         Whether there is a metadata phase.
     needed : float or None
         Share of ALLOC that has to be issued, where it is known; else each world has its own.
+    clock_s : float
+        Standard deviation of a time that was read [s].
+    checkpoint_s : float
+        After so long a sorted scan issues all that it has collected, before it scans on [s].
     """
 
     sorted: bool = True
     needed: float | None = None
+    clock_s: float = PRINTED
+    checkpoint_s: float = CHECKPOINT
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +122,11 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
     needed = course.needed if facts.needed is None else facts.needed
     issued = _issued(scan, needed, visited)
     if facts.needed is None and _counts_skipped(scan, needed) and course.repaired > 0.0:
-        issued, error = _share(scan.processed, course.repaired), REPAIRED_ERROR
+        repaired = _share(scan.processed, course.repaired)
+        # What is skipped is known as well as its share, what is repaired as well as how full the vdevs are.
+        unsure = SKIPPED_ERROR * (1.0 - needed) * visited / max(needed * (issued or 0.0), 1e-9)
+        if unsure > REPAIRED_ERROR:
+            issued, error = repaired, REPAIRED_ERROR
     if issued is None:
         return None
     counted = min(issued, 1.0)
@@ -203,7 +220,7 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
 
 def _counts_skipped(scan: RunningScan, needed: float) -> bool:
     """Tell whether much is skipped and counted as issued: 0.8 to 2.1, and other vdevs hold some."""
-    skips = scan.kind in ("resilver", "heal") and needed < MOSTLY_NEEDED and scan.processed is not None
+    skips = scan.kind in ("resilver", "heal") and needed < 1.0 and scan.processed is not None
     return skips and scan.format in ("0.8-2.1", "unknown")
 
 
@@ -245,28 +262,25 @@ def history_of(
         return None
     if scans[-1].format == "rebuild" and scans[-1].kind != "expand":
         states = _slab_by_slab(states)
+    begun = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
+    before: dict[str, _Seen] = {clock: _Seen(state) for clock, state in begun.items()}
     stretches: list[Stretch] = []
-    before = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
     seen_visit = 0.0
     known = 0.0
     for state in states:
         if state.seconds is None:
             continue
-        first = before[state.clock]
-        gone = state.seconds - float(first.seconds or 0.0)
-        work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
-        if course.visit_s <= 0.0 and state.issued <= first.issued:
-            continue
-        if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
-            continue
-        stretches.append(Stretch(work, gone, _error(first, state, gone, noise)))
-        before[state.clock] = state
-        if state.clock == "scan":
+        for part in _parts(before[state.clock].state, state, facts):
+            stretch = _stretch(before[part.clock], part, course, facts, noise)
+            if stretch is not None:
+                stretches.append(stretch)
+                before[part.clock] = _Seen(part, len(stretches) - 1)
+        if before[state.clock].state is state and state.clock == "scan":
             known, seen_visit = state.seconds, state.visited
     last = states[-1]
     if last.clock == "unknown":
         return History(tuple(stretches), last, known, 0.0, None)
-    now, moved = float(last.seconds or 0.0), before[last.clock]
+    now, moved = float(last.seconds or 0.0), before[last.clock].state
     still = (last.visited, last.issued) == (moved.visited, moved.issued)
     reached = float(moved.seconds or 0.0) if still and stretches else now
     if last.clock == "scan":
@@ -284,12 +298,41 @@ def _slab_by_slab(states: Sequence[State]) -> list[State]:
     return found
 
 
-def _error(first: State, state: State, gone: float, noise: Noise) -> float:
-    """Return the standard deviation of the logarithm of a stretch that reading both ends leaves."""
+class _Seen(NamedTuple):
+    """A state, and which stretch ends with it; none at the begin."""
+
+    state: State
+    stretch: int | None = None
+
+
+def _parts(first: State, state: State, facts: PoolFacts) -> tuple[State, ...]:
+    """Return the states between which work went evenly: a checkpoint divides scanning from issuing.
+
+    A sorted scan that has scanned for `checkpoint_s` issues all that it has collected before it scans on
+    (dsl_scan.c:dsl_scan_should_clear).
+    """
+    seconds, begun = state.seconds or 0.0, first.seconds or 0.0
+    collects = facts.sorted and state.clock == "scan" and first.issued <= 0.0 and state.visited < 1.0
+    if collects and state.issued > 0.0 and begun < facts.checkpoint_s < seconds:
+        return replace(state, issued=0.0, counted=0.0, seconds=facts.checkpoint_s), state
+    return (state,)
+
+
+def _stretch(seen: _Seen, state: State, course: Course, facts: PoolFacts, noise: Noise) -> Stretch | None:
+    """Return the work between two states and the time it took; None where there is none."""
+    first = seen.state
+    gone = float(state.seconds or 0.0) - float(first.seconds or 0.0)
+    work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
+    if course.visit_s <= 0.0 and state.issued <= first.issued:
+        return None
+    if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
+        return None
     gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
-    ends = math.hypot(state.error * max(state.issued, 1e-9), first.error * first.issued)
+    clock = min(MOST_CLOCK, facts.clock_s / gone)
+    counts = [min(MOST_COUNT, each.error * each.issued / gained) for each in (first, state)]
     scattered = 0.0
     if state.issued <= 0.0 and state.visited > first.visited:
         length = noise.visit_length / (state.visited - first.visited)
         scattered = noise.visit_quick * min(1.0, math.sqrt(2.0 * length))
-    return math.hypot(min(1.0, ends / gained), noise.counters, min(3.0, noise.seconds / gone), scattered)
+    error = math.hypot(noise.counters, scattered)
+    return Stretch(work, gone, error, (clock, counts[0]), (clock, counts[1]), seen.stretch)

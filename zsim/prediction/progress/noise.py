@@ -7,7 +7,6 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +25,9 @@ MODEL = model_data.models_directory() / "unknowns" / "progress.toml"
 VISIT_LENGTH = constant("progress.visit_length")
 """Over so many cells of the metadata phase its own pace is correlated."""
 STEPS = whole_constant("progress.newton_steps")
-"""Of Gauss and Newton."""
+"""Of Gauss and Newton, at most."""
+MOST, CLOSE = constant("progress.most_pace"), constant("progress.newton_close")
+"""Logarithm of the pace beyond which it is cut off while it is sought; and what counts as standing still."""
 
 
 class Restless(NamedTuple):
@@ -61,14 +62,14 @@ class Noise:
         Of what follows the last I/O.
     unlike : float
         Of what the run has in common, if the drives are none of those that are simulated.
+    alien, alien_share : float
+        The same if they are nothing like them, and how likely that is of these.
     visit_quick, visit_length : float
         Of how evenly metadata lead to data, and over which share of the metadata phase.
     counters : float
         Of the share done that counters tell, about its logarithm.
     under_way : float
         Of bytes under way, as a share of the most there may be.
-    seconds : float
-        Of the time that is told [s].
     """
 
     whole: float
@@ -79,11 +80,12 @@ class Noise:
     quick_length: float
     restless: tuple[Restless, ...]
     counters: float
-    seconds: float
     under_way: float
     tail: float
     tilt: float
     unlike: float
+    alien: float
+    alien_share: float
     visit_quick: float
     visit_length: float
     drift: float = 0.0
@@ -115,11 +117,12 @@ def fitted_noise() -> Noise:
         quick_length=progress_number("length.quick"),
         restless=levels,
         counters=progress_number("spread.counters"),
-        seconds=progress_number("spread.seconds", "s"),
         under_way=progress_number("spread.under_way"),
         tail=progress_number("spread.tail"),
         tilt=progress_number("spread.tilt"),
         unlike=progress_number("spread.unlike"),
+        alien=progress_number("spread.alien"),
+        alien_share=progress_number("unlike.alien"),
         visit_quick=progress_number("spread.visit_quick"),
         visit_length=progress_number("length.visit"),
         drift=progress_number("mean.drift"),
@@ -137,30 +140,51 @@ class Stretch(NamedTuple):
     seconds : float
         [s]
     error : float
-        Standard deviation of the logarithm of its time that reading it leaves.
+        Standard deviation of the logarithm of its time that reading it leaves, beside that of its ends.
+    first, last : tuple of float
+        Of the readings at its ends, of the clock and of the counters, as shares of the stretch.
+    follows : int or None
+        Number of the stretch whose end is its begin: one reading, that makes one longer and the other
+        shorter.
     """
 
     cells: F64
     seconds: float
     error: float
+    first: tuple[float, float] = (0.0, 0.0)
+    last: tuple[float, float] = (0.0, 0.0)
+    follows: int | None = None
+
+
+def reading_errors(stretches: Sequence[Stretch]) -> F64:
+    """Return the covariance of the logarithms of the stretches' times that reading them leaves."""
+    found = np.diag([
+        each.error**2 + sum(end**2 for end in (*each.first, *each.last)) for each in stretches
+    ])  # fmt: skip
+    for place, each in enumerate(stretches):
+        if each.follows is not None:
+            before = stretches[each.follows]
+            shared = sum(end * begin for end, begin in zip(before.last, each.first, strict=True))
+            found[place, each.follows] = found[each.follows, place] = -shared
+    return found
 
 
 class Posterior(NamedTuple):
-    """What stretches say of work that is still to be done.
+    """What stretches say of work that is still to be done, for each prior.
 
     Attributes
     ----------
-    logs : ndarray of float, shape (amounts,)
+    logs : ndarray of float, shape (priors, amounts)
         Mean of the logarithm of the time of each amount of work asked for [ln s].
-    spreads : ndarray of float, shape (amounts,)
+    spreads : ndarray of float, shape (priors, amounts)
         Its standard deviation.
-    likelihood : float
+    likelihood : ndarray of float, shape (priors,)
         Logarithm, up to a constant that all worlds share.
     """
 
     logs: F64
     spreads: F64
-    likelihood: float
+    likelihood: F64
 
 
 @cache
@@ -175,12 +199,19 @@ def _correlation(length: float) -> F64:
     return found
 
 
-def covariance(noise: Noise, level: Restless, unlike: float = 0.0) -> F64:
+def covariance(noise: Noise, level: Restless, loose: float = 0.0, tilt: float = 0.0) -> F64:
     """Return the covariance of the logarithm of the pace of all cells, for a restlessness.
 
-    `unlike` is beside what runs on simulated drives have in common: 0 for those.
+    Parameters
+    ----------
+    noise : Noise
+    level : Restless
+    loose : float
+        What not knowing the drives adds to what the whole run has in common.
+    tilt : float
+        What is known to be added to the tilt, as drives that slow down on the way have it.
     """
-    found = np.full((CELLS, CELLS), (level.whole * noise.whole) ** 2 + unlike**2)
+    found = np.full((CELLS, CELLS), (level.whole * noise.whole) ** 2 + loose**2)
     factor = level.factor
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
     # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
@@ -191,13 +222,15 @@ def covariance(noise: Noise, level: Restless, unlike: float = 0.0) -> F64:
         noise.slow**2 * _correlation(noise.slow_length) + noise.quick**2 * _correlation(noise.quick_length)
     )
     away = (EDGES[:-1] + EDGES[1:]) / 2.0 - 0.5
-    found[issue, issue] += noise.tilt**2 * np.outer(away, away)
+    found[issue, issue] += (noise.tilt**2 + tilt**2) * np.outer(away, away)
     found[-1, :] = found[:, -1] = 0.0
     found[-1, -1] = noise.tail**2
     return found
 
 
-def posterior(seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], prior: F64) -> Posterior:
+def posterior(
+    seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], priors: F64
+) -> Posterior:
     """Return what is to be expected of amounts of work, given the time that others took.
 
     Parameters
@@ -207,8 +240,8 @@ def posterior(seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64],
     stretches : sequence of Stretch
     wanted : sequence of ndarray of float, shape (cells,)
         Shares of each cell.
-    prior : ndarray of float, shape (cells, cells)
-        Covariance of the logarithm of the pace.
+    priors : ndarray of float, shape (priors, cells, cells)
+        Covariances of the logarithm of the pace.
 
     Notes
     -----
@@ -216,29 +249,30 @@ def posterior(seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64],
     sum of lognormal cells linearised about its posterior mean until that stands still (Gauss and Newton), the
     evidence by Laplace's method.
     """
-    pace = np.zeros(len(seconds))
-    likelihood, covar = 0.0, prior
+    pace = np.zeros((len(priors), len(seconds)))
+    likelihood, seen = np.zeros(len(priors)), None
     if stretches:
         work = np.array([stretch.cells for stretch in stretches]) * seconds
-        seen = np.log([stretch.seconds for stretch in stretches])
-        errors = np.diag([stretch.error**2 for stretch in stretches])
+        told = np.log([stretch.seconds for stretch in stretches])
+        errors = reading_errors(stretches)
         for _ in range(STEPS):
-            parts = work * np.exp(np.clip(pace, -12.0, 12.0))
-            sums = np.maximum(parts.sum(axis=1), 1e-12)
-            slope = parts / sums[:, None]
-            rest = seen - np.log(sums) + slope @ pace
-            spread = slope @ prior @ slope.T + errors
-            gain = np.linalg.solve(spread, slope @ prior).T
-            pace = gain @ rest
-        covar = prior - gain @ slope @ prior
-        likelihood = -0.5 * float(rest @ np.linalg.solve(spread, rest)) - 0.5 * float(
-            np.linalg.slogdet(spread)[1]
-        )
-    logs, spreads = [], []
-    for amount in wanted:
-        parts = amount * seconds * np.exp(np.clip(pace, -12.0, 12.0))
-        whole = max(float(parts.sum()), 1e-9)
-        slope = parts / whole
-        logs.append(math.log(whole))
-        spreads.append(math.sqrt(max(0.0, float(slope @ covar @ slope))))
-    return Posterior(np.array(logs), np.array(spreads), likelihood)
+            parts = work * np.exp(np.clip(pace, -MOST, MOST))[:, None, :]
+            sums = np.maximum(parts.sum(axis=2), 1e-12)
+            slope = parts / sums[:, :, None]
+            rest = told - np.log(sums) + (slope @ pace[:, :, None])[:, :, 0]
+            onto = slope @ priors
+            spread = onto @ slope.swapaxes(1, 2) + errors
+            weighed = np.linalg.solve(spread, rest[:, :, None])
+            before, pace = pace, (onto.swapaxes(1, 2) @ weighed)[:, :, 0]
+            if float(np.abs(pace - before).max()) < CLOSE:
+                break
+        likelihood = -0.5 * (rest * weighed[:, :, 0]).sum(axis=1) - 0.5 * np.linalg.slogdet(spread)[1]
+        seen = onto, spread
+    amounts = np.array(wanted) * seconds * np.exp(np.clip(pace, -MOST, MOST))[:, None, :]
+    whole = np.maximum(amounts.sum(axis=2), 1e-9)
+    slope = amounts / whole[:, :, None]
+    variance = ((slope @ priors) * slope).sum(axis=2)
+    if seen is not None:
+        shared = slope @ seen[0].swapaxes(1, 2)
+        variance -= (shared * np.linalg.solve(seen[1], shared.swapaxes(1, 2)).swapaxes(1, 2)).sum(axis=2)
+    return Posterior(np.log(whole), np.sqrt(np.maximum(variance, 0.0)), likelihood)

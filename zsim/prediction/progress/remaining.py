@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import History, PoolFacts, State, adapted, history_of
+from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
-NORMAL = NormalDist()
+ERF = np.frompyfunc(math.erf, 1, 1)
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
 
@@ -80,6 +80,12 @@ class Remaining:
         return float(1.0 / (self.worlds**2).sum())
 
 
+def _normal(scores: F64) -> F64:
+    """Return the standard normal distribution function (scipy takes longer to import than all calls last)."""
+    found: F64 = 0.5 * (1.0 + np.asarray(ERF(scores / math.sqrt(2.0)), dtype=np.float64))
+    return found
+
+
 def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: float) -> float:
     """Return a quantile of shifted lognormal distributions, mixed [s]."""
     shifts = np.broadcast_to(np.asarray(shift, dtype=np.float64), logs.shape)
@@ -90,8 +96,7 @@ def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: 
     def below(value: float) -> float:
         rest = np.maximum(value - shifts, 1e-12)
         scores = (np.log(rest) - logs) / spread
-        found = np.array([NORMAL.cdf(float(each)) for each in np.clip(scores, -9.0, 9.0)])
-        return float((weights * found).sum())
+        return float((weights * _normal(scores)).sum())
 
     for _ in range(SEARCH):
         middle = 0.5 * (low + high)
@@ -126,38 +131,32 @@ def remaining(
     stretches that were seen (`zsim.prediction.progress.noise`); its evidence is its weight.
     """
     noise = noise or fitted_noise()
-    kinds = [
-        (covariance(noise, level, unlike), level.share, unlike > 0.0)
-        for level in noise.restless
-        for unlike in (0.0, noise.unlike)
-    ]
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
-    rows = []
-    for place, course in enumerate(adapted(course, scans) for course in courses):
-        history = history_of(scans, course, facts, noise)
-        for covar, share, is_unlike in kinds:
-            known = course.unlike if is_unlike else 1.0 - course.unlike
-            weight = share * known * float(own[place])
-            rows.append(_component(place, course, history, covar, weight, noise))
-    return _mixed(courses, rows)
+    found = [
+        _of_world(adapted(course, scans), scans, facts, noise, float(own[place]))
+        for place, course in enumerate(courses)
+    ]
+    return _mixed(courses, found)
 
 
 @dataclass(frozen=True, slots=True)
-class _Component:
-    world: int
+class _World:
+    """What one world says, by restlessness and by how its drives are like those simulated."""
+
     known_s: float
     idle_s: float
-    left: tuple[float, float]
-    total: tuple[float, float]
-    log_weight: float
+    left: tuple[F64, F64]
+    total: tuple[F64, F64]
+    log_weights: F64
     pace: float
     state: State | None
-    parts: dict[str, float]
+    parts: tuple[dict[str, float], ...]
 
 
-def _component(
-    place: int, course: Course, history: History | None, prior: F64, share: float, noise: Noise
-) -> _Component:
+def _of_world(
+    course: Course, scans: Sequence[RunningScan], facts: PoolFacts, noise: Noise, share: float
+) -> _World:
+    history = history_of(scans, course, facts, noise)
     seconds = course.seconds(noise.drift, noise.drift_by_birth)
     state = history.last if history is not None else None
     done = done_cells(state.visited, state.issued) if state is not None else np.zeros(len(seconds))
@@ -169,20 +168,35 @@ def _component(
     stretches = history.stretches if history is not None else ()
     whole = float(seconds.sum())
     others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.told]
-    found = posterior(seconds, [*stretches, *others], (left, unknown), prior)
+    priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
+    found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
     told = sum(stretch.seconds for stretch in stretches)
     expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
-    return _Component(
-        place,
+    return _World(
         history.known_s if history is not None else 0.0,
         history.idle_s if history is not None else 0.0,
-        (float(found.logs[0]), float(found.spreads[0])),
-        (float(found.logs[1]), float(found.spreads[1])),
-        found.likelihood + math.log(max(share, 1e-12)),
+        (found.logs[:, 0], found.spreads[:, 0]),
+        (found.logs[:, 1], found.spreads[:, 1]),
+        found.likelihood + np.log(np.maximum(share * shares, 1e-12)),
         told / expected if expected > 0.0 else 1.0,
         state,
-        _parts(seconds, left, math.exp(float(found.logs[0]))),
+        tuple(_parts(seconds, left, math.exp(each)) for each in found.logs[:, 0]),
     )
+
+
+@lru_cache(maxsize=16)
+def _priors(noise: Noise, unlike: float, loose: float, tilt: float) -> tuple[F64, F64]:
+    """Return the covariances of the pace for each restlessness and kind of drives, and how likely each is."""
+    rows = [
+        (covariance(noise, level, math.hypot(loose, more), tilt), level.share * share)
+        for level in noise.restless
+        for more, share in (
+            (0.0, 1.0 - unlike),
+            (noise.unlike, unlike * (1.0 - noise.alien_share)),
+            (noise.alien, unlike * noise.alien_share),
+        )
+    ]
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
 
 def _parts(seconds: F64, left: F64, whole_s: float) -> dict[str, float]:
@@ -196,28 +210,31 @@ def _parts(seconds: F64, left: F64, whole_s: float) -> dict[str, float]:
     }
 
 
-def _mixed(courses: Sequence[Course], rows: Sequence[_Component]) -> Remaining:
-    logs = np.array([row.log_weight for row in rows])
+def _mixed(courses: Sequence[Course], found: Sequence[_World]) -> Remaining:
+    logs = np.array([each.log_weights for each in found])
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    worlds, paces = np.zeros(len(courses)), np.ones(len(courses))
-    for row, weight in zip(rows, weights, strict=True):
-        worlds[row.world] += weight
-        paces[row.world] = row.pace
-    best = rows[int(np.argmax(weights))]
+    count = weights.shape[1]
+    best = found[int(np.argmax(weights.max(axis=1)))]
     return Remaining(
-        known_s=np.array([row.known_s for row in rows]),
-        idle_s=np.array([row.idle_s for row in rows]),
-        left_logs=np.array([row.left[0] for row in rows]),
-        left_spreads=np.array([row.left[1] for row in rows]),
-        total_logs=np.array([row.total[0] for row in rows]),
-        total_spreads=np.array([row.total[1] for row in rows]),
-        weights=weights,
-        worlds=worlds,
-        paces=paces,
+        known_s=np.repeat([each.known_s for each in found], count),
+        idle_s=np.repeat([each.idle_s for each in found], count),
+        left_logs=np.concatenate([each.left[0] for each in found]),
+        left_spreads=np.concatenate([each.left[1] for each in found]),
+        total_logs=np.concatenate([each.total[0] for each in found]),
+        total_spreads=np.concatenate([each.total[1] for each in found]),
+        weights=weights.ravel(),
+        worlds=weights.sum(axis=1),
+        paces=np.array([each.pace for each in found]),
         state=best.state,
         parts={
-            name: float(sum(weight * row.parts[name] for row, weight in zip(rows, weights, strict=True)))
-            for name in best.parts
+            name: float(
+                sum(
+                    weight * parts[name]
+                    for row, each in zip(weights, found, strict=True)
+                    for weight, parts in zip(row, each.parts, strict=True)
+                )
+            )
+            for name in best.parts[0]
         },
     )

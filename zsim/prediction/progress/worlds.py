@@ -125,7 +125,11 @@ class CourseWork(Work):
         shape = sampled_shape(result.run)
         kind, _, number = busiest(result)
         drive = result.model.leaves[number if kind != "link" else 0].drive
-        if kept.tile and one_sweep(world) and len(drive.zone_rates) > 1:
+        in_order = kept.tile and one_sweep(world)
+        if world.operation == "rebuild":
+            # A few metaslabs stand for hundreds, which follow one another from the outer tracks on.
+            shape, in_order = replace(straight(), tail=shape.tail), True
+        if in_order and len(drive.zone_rates) > 1:
             row = result.run.leaves[number if kind != "link" else 0]
             moving = float(row["transfer"]) / max(result.run.end, 1e-9)
             shape = with_zones(
@@ -144,7 +148,9 @@ class CourseWork(Work):
             window=window_share(world, result.model),
             drifts=drifts(world),
             births=births(world),
-            unlike=unlike(self.case),
+            unlike=progress_number(f"unlike.{knowledge(self.case)}"),
+            loose=progress_number(f"loose.{knowledge(self.case)}"),
+            tilt=shingled_tilt(self.case),
             name=world_name(member),
         )
 
@@ -182,6 +188,7 @@ def even_courses(case: Case) -> tuple[Course, ...]:
             repaired=each,
             needed=needed,
             unlike=progress_number("unlike.unnamed"),
+            loose=progress_number("loose.unnamed"),
         )
         for slower in EVEN_PACES
     )
@@ -329,8 +336,8 @@ def births(case: Case) -> float:
     return min(1.0, case.fill / progress_number("layout.refilled")) if by_object else 0.0
 
 
-def unlike(case: Case) -> float:
-    """Return how likely it is that the drives are none of those simulated: sticks, virtual disks, partitions.
+def knowledge(case: Case) -> str:
+    """Return how well the drives are known: ``known``, ``class`` or ``unnamed``, as progress.toml has it.
 
     A drive of the catalogue is what it says; of a class there are others; and what is smaller than the drives
     of its class ever were is no such drive.  A few GB are a root pool or a test on a part of one.
@@ -339,8 +346,14 @@ def unlike(case: Case) -> float:
     size = case.drive.capacity_bytes
     few = case.alloc < progress_number("layout.smallest_data", "B")
     if stated is None or few or size < progress_number("layout.smallest_drive", "B"):
-        return progress_number("unlike.unnamed")
-    return progress_number("unlike.class" if str(stated).startswith("generic-") else "unlike.known")
+        return "unnamed"
+    return "class" if str(stated).startswith("generic-") else "known"
+
+
+def shingled_tilt(case: Case) -> float:
+    """Return how much slower a shingled replacement drive may get on the way: its cache fills."""
+    shingled = case.operation != "scrub" and case.new_drive.recording == "smr"
+    return progress_number("spread.tilt_shingled") if shingled else 0.0
 
 
 def one_sweep(case: Case) -> bool:

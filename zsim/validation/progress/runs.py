@@ -30,6 +30,8 @@ ZPOOL, LAST_BY_ALLOC = "zpool_s", "last_by_alloc_s"
 OTHER_SCAN = 0.08
 """What a scrub leaves open of a resilver of the same pool: standard deviation of the logarithm."""
 MEMORY = 24 << 30
+SAMPLED = 0.25 / math.sqrt(12.0)
+"""Standard deviation of a time that lies between two rows, a quarter of a second apart [s]."""
 
 
 class Sample(NamedTuple):
@@ -124,7 +126,7 @@ def courses_with_scrub(bench: EmulatedRun) -> list[tuple[Course, Course]]:
 
 def facts_of(bench: EmulatedRun) -> PoolFacts:
     """Return what decides how the counters of a run are to be read."""
-    return PoolFacts(bench.mode == "sorted")
+    return PoolFacts(bench.mode == "sorted", clock_s=SAMPLED)
 
 
 def format_of(bench: EmulatedRun) -> StatusFormat:
@@ -141,7 +143,9 @@ def statuses(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> tup
     """Return when the scan began, after the attach [s], and what could be seen of it by then."""
     seen = [sample for sample in samples if sample.time <= until]
     before = [sample.time for sample in seen if sample.scanned == 0 and sample.issued == 0]
-    begin = before[-1] if before else 0.0
+    later = [sample.time for sample in seen if before and sample.time > before[-1]]
+    # It began between two rows.
+    begin = 0.5 * (before[-1] + later[0]) if later else before[-1] if before else 0.0
     seen = [sample for sample in seen if sample.time > begin]
     printed, total = format_of(bench), alloc_of(bench)
     moved = [

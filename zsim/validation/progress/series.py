@@ -27,9 +27,13 @@ def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
     """Return the claims of a row, one a status."""
     scans = scans_of(row)
     truth = row.get("final_duration_s")
-    fields = fields_of(row, rebuilt(row))
-    courses, facts = _courses(json.dumps(fields, sort_keys=True), options.seed)
+    courses, facts = courses_of_row(row, options.seed)
     return [_claim(case, place, truth, courses, scans[: place + 1], facts) for place in range(len(scans))]
+
+
+def courses_of_row(row: Row, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
+    """Return what possible worlds of a row do over time, and how its counters are to be read."""
+    return _courses(json.dumps(fields_of(row, rebuilt(row)), sort_keys=True), seed)
 
 
 def rebuilt(row: Row) -> str:
