@@ -160,10 +160,11 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
         replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
         for each, error in zip(compared, weighing.errors, strict=True)
     ]
-    logs = np.log(event.work.small) + math.log(weighing.level)
+    every = [*event.work.small, *(each.time_s for each in weighing.others)]
+    logs = np.log(every) + math.log(weighing.level)
     moved = [new.shift - old.shift for new, old in zip(compared, weighing.comparisons, strict=True)]
     chances = Chances(changed("scan.pace"), chance)
-    return posterior(logs, weighing.in_pool() + np.array(moved), seen, chances, 1.0)
+    return posterior(logs, weighing.in_pool() + np.array(moved), seen, chances, 1.0, weighing.prior())
 
 
 class Answers(NamedTuple):

@@ -3,11 +3,11 @@
     python validation/fit_running_scans.py SERIES.jsonl RUNS_DIR... [--tries N] [--keep FILE]
 
 The noise is that of ``models/unknowns/progress.toml``.  Statuses of scans whose end is known, and runs of
-real OpenZFS at three moments, are answered by worlds that are simulated once.  Values of the noise are tried
-at random, ever nearer to the best so far; their score is the mean logarithmic score of the true duration,
-each class by its weight, each experiment of a class once.  Printed are the best values, the errors by class
-with today's and with the best ones, and those with every experiment left out: answered with the values, of all
-that were tried, that score best on all others.
+real OpenZFS at three moments, are answered by worlds that are simulated once.  Values of the noise are
+tried at random, ever nearer to the best so far; their score is the mean logarithmic score of the true
+duration, each class by its weight, each experiment of a class once.  Printed are the best values, the
+errors by class with today's and with the best ones, and those with every experiment left out: answered with
+the values, of all that were tried, that score best on all others.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from zsim.prediction.api import case_of
 from zsim.prediction.evidence.likelihood import (
     LEAST_EFFECTIVE,
     log_likelihood,
@@ -14,6 +15,8 @@ from zsim.prediction.evidence.likelihood import (
     weighted_quantiles,
 )
 from zsim.prediction.evidence.posterior import Chances, Seen, posterior
+from zsim.prediction.work import Work
+from zsim.scenario.model import Scenario
 
 CHANCES = Chances(pace=0.6, event=0.05)
 
@@ -121,3 +124,40 @@ def test_of_two_the_one_that_worlds_explain_decides() -> None:
 def test_where_nothing_is_unknown_evidence_tells_the_pace_of_the_pool() -> None:
     found = posterior(np.log([3600.0]), np.log([[7200.0]]), (Seen(math.log(7200.0 * 1.2), 0.02),), CHANCES)
     assert math.exp(found.p50) == pytest.approx(3600.0 * 1.2, rel=0.03)
+
+
+def test_worlds_that_are_unlikely_before_the_evidence_count_less_after_it() -> None:
+    logs, shown = _worlds(400)
+    prior = np.where(np.arange(400) < 200, 0.9, 0.1) / 200.0
+    doubled = posterior(
+        np.concatenate([logs, logs + 2.0]), np.vstack([shown, shown]), (Seen(9.0, 0.1),), CHANCES,
+        prior=np.concatenate([np.full(400, 0.9), np.full(400, 0.1)]) / 400.0,
+    )  # fmt: skip
+    alone = posterior(logs, shown, (Seen(9.0, 0.1),), CHANCES)
+    assert doubled.weights.weights[400:].sum() == pytest.approx(0.1, abs=0.01)
+    assert alone.p50 < doubled.p50 < alone.p50 + 0.1
+    assert doubled.p90 > alone.p90
+    half = posterior(logs, shown, (Seen(9.0, 0.1),), CHANCES, prior=prior)
+    assert half.weights.weights[:200].sum() > 0.8
+    even = posterior(logs, shown, (Seen(9.0, 0.1),), CHANCES, prior=np.full(400, 1.0 / 400.0))
+    assert even.p50 == pytest.approx(alone.p50)
+
+
+def test_a_member_is_run_with_its_write_caches_either_way() -> None:
+    stated = {"layout": "raidz1x3", "drive": "st4000vn008", "fill": "50%", "evidence": ["scrub=9h"]}
+    work = Work(case_of(Scenario.from_dict(stated)), lambda share, what: None)
+    work._run_members()
+    weighing = work.weighing
+    assert weighing is not None
+    assert len(weighing.others) == len(work.members)
+    assert weighing.prior().sum() == pytest.approx(1.0)
+    slower = [
+        other.time_s > time if member.write_cache else other.time_s < time
+        for other, time, member in zip(weighing.others, work.small, work.members, strict=True)
+    ]
+    assert sum(slower) >= 14
+    pairs = zip(weighing.others, work.members, strict=True)
+    off = [each.likely for each, member in pairs if member.write_cache]
+    assert off == pytest.approx([0.1] * len(off))
+    assert work.effective is not None
+    assert work.effective <= len(work.members)

@@ -48,14 +48,14 @@ def test_zones_slow_a_scan_down_on_its_way():
 
 def test_work_seen_to_go_slowly_goes_on_slowly():
     seconds = course().seconds()
-    done = done_cells(1.0, 0.5)
+    done = done_cells(1.0, 0.5) - done_cells(1.0, 0.0)
     took = 3.0 * float((seconds * done).sum())
     priors = np.array([covariance(NOISE, level) for level in NOISE.restless])
-    found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], priors)
-    plain = posterior(seconds, [], [1.0 - done], priors)
+    found = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done_cells(1.0, 0.5)], priors)
+    plain = posterior(seconds, [], [1.0 - done_cells(1.0, 0.5)], priors)
     assert 1.5 < np.exp(found.logs[0, 0] - plain.logs[0, 0]) < 3.5
     assert (found.spreads < plain.spreads).all()
-    alone = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done], priors[1:2])
+    alone = posterior(seconds, [Stretch(done, took, 0.01)], [1.0 - done_cells(1.0, 0.5)], priors[1:2])
     assert alone.logs[0] == pytest.approx(found.logs[1], rel=1e-3)
 
 

@@ -18,11 +18,14 @@ import numpy as np
 from scipy import stats
 
 from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import in_world
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Chances, Seen, posterior
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.ensemble import draw_members, member_at, unknowns
+from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.runs.together import together
 from zsim.prediction.statistics.response import response
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP
@@ -58,12 +61,20 @@ def scenarios(releases: Sequence[str], count: int) -> list[Scenario]:
     return found
 
 
-def worlds(resolved: Case, weighing: Weighing, members: Sequence[Any], step: int) -> np.ndarray:
-    """Return logarithms of what resilver and scrub take in some worlds, shape (worlds, 2)."""
+def worlds(
+    resolved: Case, weighing: Weighing, members: Sequence[Member], step: int, other: bool = False
+) -> np.ndarray:
+    """Return logarithms of what resilver and scrub take in some worlds, shape (worlds, 2).
+
+    `other`: with the write caches the other way.
+    """
 
     def ran(place: int) -> tuple[float, float]:
         seeded = replace(resolved, seed=resolved.seed + step + SEED_STEP * place)
-        result, shown = weighing.run(seeded, members[place], MEMBER_BLOCKS)
+        member = members[place]
+        member = replace(member, write_cache=not member.write_cache) if other else member
+        world = in_world(seeded, member)
+        result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
         return math.log(result.time_s), shown[0]
 
     return np.array(list(together(ran, range(len(members)))))
@@ -82,6 +93,11 @@ def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
     ensemble = worlds(resolved, weighing, members, 0)
     base = response(inputs, np.array([each.scores for each in members]), np.exp(ensemble[:, 0]).tolist())
     without = math.log(base.p90 / base.p10)
+    caches = next(each for each in inputs if each.name == "write_cache")
+    off = next(choice.share for choice in caches.choices if not choice.value)
+    likely = np.array([off if each.write_cache else 1.0 - off for each in members])
+    ensemble = np.vstack([ensemble, worlds(resolved, weighing, members, 0, other=True)])
+    prior = np.concatenate([1.0 - likely, likely]) / len(members)
     generator = np.random.default_rng(resolved.seed)
     real = [member_at(inputs, tuple(generator.standard_normal(len(inputs)).tolist())) for _ in range(truths)]
     seen_sigma = weighing.comparisons[0].seen.sigma
@@ -90,7 +106,7 @@ def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
     for world_s, scrub in worlds(resolved, weighing, real, 500_009):
         time = world_s + chances.event * generator.standard_normal()
         seen = Seen(scrub + seen_sigma * generator.standard_normal(), seen_sigma)
-        answer = posterior(ensemble[:, 0], ensemble[:, 1:], (seen,), chances, without)
+        answer = posterior(ensemble[:, 0], ensemble[:, 1:], (seen,), chances, without, prior)
         found.append(Trial(answer.p10 <= time <= answer.p90, answer.p90 - answer.p10, answer.p50 - time))
     return found, without
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run, RunResult
 from zsim.prediction.answer.records import Clients, Driver
 from zsim.prediction.evidence.probes import Ran
-from zsim.prediction.evidence.weighing import Weighing, weighing_of
+from zsim.prediction.evidence.weighing import Other, Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
@@ -126,13 +126,18 @@ class Work:
     def times_given(self) -> list[float]:
         """The same, had each member shown what the pool has [s]."""
         found = None if self.weighing is None else self.weighing.posterior
-        return self.times if found is None else np.exp(found.adjusted).tolist()
+        return self.times if found is None else np.exp(found.adjusted[: len(self.times)]).tolist()
 
     @property
     def effective(self) -> float | None:
         """How many equally weighted members tell as much after the evidence; None without any."""
         found = None if self.weighing is None else self.weighing.posterior
-        return None if found is None else found.weights.effective
+        if found is None:
+            return None
+        # A member whose write caches are either way is one world.
+        count = max(1, len(self.small))
+        weights = found.weights.weights.reshape(-1, count).sum(axis=0)
+        return float(1.0 / (weights**2).sum())
 
     def drivers(self) -> tuple[Driver, ...]:
         """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
@@ -163,6 +168,7 @@ class Work:
             return weighing.again(self._world(place).case, self.ran[place], MEMBER_BLOCKS)
 
         weighing.shown += together(shown, range(len(self.ran)))
+        weighing.others += self._run_others(weighing, range(len(self.ran)))
         weighing.level = self.level.factor
         again._weigh()
         return again
@@ -257,6 +263,8 @@ class Work:
             if self.weighing is not None:
                 self.weighing.shown.append(shown)
             self._report_members()
+        if self.weighing is not None:
+            self.weighing.others += self._run_others(self.weighing, places)
         self._respond()
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
@@ -265,6 +273,22 @@ class Work:
         if self.weighing is not None:
             return self.weighing.run(world.case, world.plane, MEMBER_BLOCKS)
         return run_world(world.case, MEMBER_BLOCKS, world.plane), ()
+
+    def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Other]:
+        """Run members with their write caches the other way, where nobody says how they are."""
+        found = next((each for each in self.inputs if each.name == "write_cache"), None)
+        if found is None or not weighing.comparisons:
+            return []
+        shares = {bool(choice.value): choice.share for choice in found.choices}
+
+        def other(place: int) -> Other:
+            cached = not self.members[place].write_cache
+            seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
+            world = in_world(seeded, replace(self.members[place], write_cache=cached))
+            result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
+            return Other(result.time_s, shown, shares[cached] / sum(shares.values()))
+
+        return list(together(other, places))
 
     def _report_members(self) -> None:
         share = len(self.small) / MEMBERS

@@ -55,7 +55,7 @@ def log_likelihood(expected: F64, observed: float, sigma: float) -> F64:
     return density
 
 
-def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
+def weights_of(logs: F64, least: float = LEAST_EFFECTIVE, prior: F64 | None = None) -> Weights:
     """Return the weights of worlds by the logarithm of their likelihood, tempered where too few would count.
 
     Parameters
@@ -64,6 +64,8 @@ def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
         Logarithm of the likelihood, prior weights included.
     least : float
         Worlds that have to count effectively; a quarter of all of them at most.
+    prior : ndarray of float, shape (worlds,), optional
+        How likely each is without it, which is not tempered.
 
     Notes
     -----
@@ -71,19 +73,20 @@ def weights_of(logs: F64, least: float = LEAST_EFFECTIVE) -> Weights:
     at which as many worlds as `least` count: with few worlds, or evidence that hardly one explains, the
     kernel grows until it holds some.
     """
-    enough = min(least, len(logs) / 4.0)
-    found = _normalised(logs, 1.0)
+    before = np.ones(len(logs)) if prior is None else prior
+    enough = min(least, float(before.sum()) ** 2 / float((before**2).sum()) / 4.0)
+    found = _normalised(logs, 1.0, before)
     if found.effective >= enough:
         return found
     low, high = 0.0, 1.0
     for _ in range(TEMPER_STEPS):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if _normalised(logs, middle).effective >= enough else (low, middle)
-    return _normalised(logs, low)
+        low, high = (middle, high) if _normalised(logs, middle, before).effective >= enough else (low, middle)
+    return _normalised(logs, low, before)
 
 
-def _normalised(logs: F64, power: float) -> Weights:
-    raw = np.exp(power * (logs - logs.max()))
+def _normalised(logs: F64, power: float, prior: F64) -> Weights:
+    raw = prior * np.exp(power * (logs - logs.max()))
     weights: F64 = raw / raw.sum()
     return Weights(weights, 1.0 / float((weights**2).sum()), power)
 
@@ -93,6 +96,7 @@ def weigh(
     observed: float | Sequence[float],
     sigma: float | Sequence[float],
     least: float = LEAST_EFFECTIVE,
+    prior: F64 | None = None,
 ) -> Weights:
     """Return how much each world counts after one or several observations.
 
@@ -106,13 +110,15 @@ def weigh(
         How far it scatters about what the right world shows.
     least : float
         See `weights_of`.
+    prior : ndarray of float, shape (worlds,), optional
+        How likely each world is before anything is observed; all alike if not given.
     """
     columns = np.atleast_2d(np.asarray(expected, dtype=np.float64).T)
     seen, scale = np.atleast_1d(observed), np.broadcast_to(np.atleast_1d(sigma), len(columns))
     logs = np.zeros(columns.shape[1])
     for column, value, width in zip(columns, seen, scale, strict=True):
         logs += log_likelihood(column, float(value), float(width))
-    return weights_of(logs, least)
+    return weights_of(logs, least, prior)
 
 
 def weighted_quantiles(values: F64, weights: F64, shares: Sequence[float]) -> F64:

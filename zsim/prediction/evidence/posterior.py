@@ -112,7 +112,12 @@ class Posterior:
 
 
 def posterior(
-    logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances, without: float | None = None
+    logs: F64,
+    shown: F64,
+    seen: Sequence[Seen],
+    chances: Chances,
+    without: float | None = None,
+    prior: F64 | None = None,
 ) -> Posterior:
     """Return the duration in the worlds as they are weighted by what was observed.
 
@@ -126,7 +131,9 @@ def posterior(
         What was observed, at least one value.
     chances : Chances
     without : float, optional
-        Logarithm of p90/p10 without any evidence; taken from the worlds, all alike, if not given.
+        Logarithm of p90/p10 without any evidence; taken from the worlds if not given.
+    prior : ndarray of float, shape (worlds,), optional
+        How likely each world is before anything is observed, summing to 1; all alike if not given.
 
     Notes
     -----
@@ -135,34 +142,48 @@ def posterior(
     to where it would have shown that.  The slope is that of Gaussian conditioning on the worlds within the
     kernel, with a part in common beside theirs; see ``docs/explanation/evidence.md``.
     """
-    found = _conditioned(logs, shown, seen, chances)
+    before = np.full(len(logs), 1.0 / len(logs)) if prior is None else prior
+    found = _conditioned(logs, shown, seen, chances, before)
     width = found.p90 - found.p10
     if without is None:
-        low, high = np.quantile(logs, (SHARES[0], SHARES[-1])).tolist()
+        low, high = _quantiles(logs, before, (SHARES[0], SHARES[-1]))
         without = float(high - low)
     weighed = []
     for place, each in enumerate(seen):
         others = [number for number in range(len(seen)) if number != place]
         alone = without
         if others:
-            rest = _conditioned(logs, shown[:, others], [seen[number] for number in others], chances)
+            rest = _conditioned(logs, shown[:, others], [seen[number] for number in others], chances, before)
             alone = rest.p90 - rest.p10
-        low, middle, high = np.quantile(shown[:, place], SHARES).tolist()
-        away, sigma = _away(shown[:, place], each, chances)
+        low, middle, high = _quantiles(shown[:, place], before, SHARES)
+        away, sigma = _away(shown[:, place], each, chances, before)
         weighed.append(
             Weighed(
                 (low, middle, high),
                 _belongs(away, sigma),
                 1.0 - width / alone if alone > 0.0 else 0.0,
-                abs(away) > FAR * math.hypot(float(shown[:, place].std()), each.sigma),
+                abs(away) > FAR * math.hypot(_deviation(shown[:, place], before), each.sigma),
             )
         )
     return replace(found, weighed=tuple(weighed))
 
 
-def _away(shown: F64, each: Seen, chances: Chances) -> tuple[float, float]:
+def _quantiles(values: F64, prior: F64, shares: Sequence[float]) -> list[float]:
+    """Return quantiles over the worlds before anything is observed; numpy's where all are alike."""
+    if float(np.ptp(prior)) == 0.0:
+        found: list[float] = np.quantile(values, shares).tolist()
+        return found
+    return [float(each) for each in weighted_quantiles(values, prior, shares)]
+
+
+def _deviation(values: F64, prior: F64) -> float:
+    """Return the standard deviation over the worlds before anything is observed."""
+    return math.sqrt(float(prior @ (values - prior @ values) ** 2))
+
+
+def _away(shown: F64, each: Seen, chances: Chances, prior: F64) -> tuple[float, float]:
     """Return how far a value lies from the middle of the worlds, and its predictive standard deviation."""
-    middle, spread = float(np.median(shown)), float(shown.std())
+    (middle,), spread = _quantiles(shown, prior, (0.5,)), _deviation(shown, prior)
     return each.log - middle, math.hypot(spread, chances.pace * each.pace, each.sigma)
 
 
@@ -183,28 +204,29 @@ def _belongs(away: float, sigma: float) -> float:
     return 1.0 / (1.0 + OUTLIERS / (1.0 - OUTLIERS) * _strange(away, sigma))
 
 
-def _conditioned(logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances) -> Posterior:
+def _conditioned(logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances, prior: F64) -> Posterior:
     observed = np.array([each.log for each in seen])
     pace = np.array([each.pace for each in seen])
-    away = [_away(shown[:, place], each, chances) for place, each in enumerate(seen)]
+    away = [_away(shown[:, place], each, chances, prior) for place, each in enumerate(seen)]
     belongs = max(_belongs(*each) for each in away)
     # Alone, it is as it is or it is not believed; among others, it counts less than they.
     noise = np.array([
         each.sigma**2 if len(seen) == 1 else _variance(each, *far)
         for each, far in zip(seen, away, strict=True)
     ])  # fmt: skip
-    weights = weigh(shown, observed.tolist(), np.sqrt(noise + KERNEL_WIDTH**2).tolist())
+    scales = np.sqrt(noise + KERNEL_WIDTH**2).tolist()
+    weights = weigh(shown, observed.tolist(), scales, prior=prior)
     slopes = _slopes(logs, shown, weights.weights, pace, noise, chances.pace)
     adjusted = logs + (observed - shown) @ slopes
-    apart = _smoothing(logs, adjusted, weights)
+    apart = _smoothing(_deviation(logs, prior), adjusted, weights)
     left = (slopes**2 * noise).sum() + chances.event**2 + (chances.pace * (1.0 - slopes @ pace)) ** 2
     spread = math.sqrt(apart**2 + float(left))
     values = np.concatenate([
         adjusted[:, None] + spread * normal_strata(STRATA),
         logs[:, None] + chances.event * normal_strata(STRATA),
     ])  # fmt: skip
-    even = np.full(len(logs), (1.0 - belongs) / len(logs))
-    shares = np.repeat(np.concatenate([belongs * weights.weights, even]) / STRATA, STRATA)
+    shares = np.concatenate([belongs * weights.weights, (1.0 - belongs) * prior])
+    shares = np.repeat(shares / STRATA, STRATA)
     low, middle, high = weighted_quantiles(values.ravel(), shares, SHARES).tolist()
     return Posterior(low, middle, high, _half_width(adjusted, weights.weights), weights, adjusted)
 
@@ -232,9 +254,9 @@ def _slopes(logs: F64, shown: F64, weights: F64, pace: F64, noise: F64, spread: 
     return found
 
 
-def _smoothing(logs: F64, adjusted: F64, weights: Weights) -> float:
+def _smoothing(deviation: float, adjusted: F64, weights: Weights) -> float:
     """Return the width of the kernel over the worlds: see `zsim.prediction.statistics.response`."""
-    spread = min(normal_width(adjusted, weights.weights), float(logs.std()), WIDEST)
+    spread = min(normal_width(adjusted, weights.weights), deviation, WIDEST)
     return KERNEL * 0.9 * spread * math.pow(weights.effective, -0.2)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
@@ -26,6 +28,24 @@ LIFT_SPREAD, LIFT_WEIGHT = constant("evidence.lift_spread"), whole_constant("evi
 how many worlds' place that is taken."""
 
 
+class Other(NamedTuple):
+    """A member with its write caches the other way.
+
+    Attributes
+    ----------
+    time_s : float
+        On its small population [s].
+    shown : tuple of float
+        As `Weighing.shown`.
+    likely : float
+        How likely that is of a pool.
+    """
+
+    time_s: float
+    shown: tuple[float, ...]
+    likely: float
+
+
 @dataclass(slots=True)
 class Weighing:
     """Evidence against worlds.
@@ -36,6 +56,8 @@ class Weighing:
     left : tuple of NotCompared
     shown : list of tuple of float
         Logarithm of what each member shows on its small population, one value a comparison.
+    others : list of Other
+        What members do whose write caches are the other way, in their order; empty where that is no unknown.
     lifts, errors : ndarray of float, shape (comparisons,)
         What is to be added to that at the size of the pool, and how far it is known.
     event : float
@@ -48,6 +70,7 @@ class Weighing:
     comparisons: tuple[Comparison, ...]
     left: tuple[NotCompared, ...]
     shown: list[tuple[float, ...]] = field(default_factory=list)
+    others: list[Other] = field(default_factory=list)
     lifts: F64 = field(default_factory=lambda: np.zeros(0))
     errors: F64 = field(default_factory=lambda: np.zeros(0))
     event: float = 0.0
@@ -119,8 +142,10 @@ class Weighing:
             for each, error in zip(self.comparisons, self._errors(), strict=True)
         ]
         chances = Chances(noise("scan.pace"), self.event)
-        logs = np.log(small) + math.log(level)
-        found = posterior(logs, self.in_pool(), seen, chances, math.log(base.p90 / base.p10))
+        every = [*small, *(each.time_s for each in self.others)]
+        logs = np.log(every) + math.log(level)
+        without = math.log(base.p90 / base.p10)
+        found = posterior(logs, self.in_pool(), seen, chances, without, self.prior())
         self.posterior = found
         low, middle, high = (math.exp(each) / level for each in (found.p10, found.p50, found.p90))
         return Response(low, middle, high, found.half_width, base.expected)
@@ -139,7 +164,19 @@ class Weighing:
         """Return what the members show at the size of the pool, logarithms, shape (members, comparisons)."""
         durations = np.array([isinstance(each.probe, ScanProbe) for each in self.comparisons], dtype=float)
         lifts = self.lifts if len(self.lifts) else np.zeros(len(self.comparisons))
-        every: F64 = np.array(self.shown) + durations * math.log(self.level) + lifts
+        shown = [*self.shown, *(each.shown for each in self.others)]
+        every: F64 = np.array(shown) + durations * math.log(self.level) + lifts
+        return every
+
+    def prior(self) -> F64:
+        """Return how likely the members are, and after them those whose write caches are the other way.
+
+        One world in ten has its write cache off, where a resilver may take ten times as long as a scrub:
+        which of few members that are decides the late end of the interval, so each is run in both states.
+        """
+        likely = np.array([each.likely for each in self.others])
+        own = np.ones(len(self.shown)) if not len(likely) else 1.0 - likely
+        every: F64 = np.concatenate([own, likely]) / len(self.shown)
         return every
 
     def _errors(self) -> F64:
@@ -150,12 +187,13 @@ class Weighing:
         if not self.comparisons:
             return np.zeros(len(self.shown))
         observed = np.array([each.seen.log for each in self.comparisons])
-        found: F64 = np.abs(self.in_pool() - observed).mean(axis=1)
+        found: F64 = np.abs(self.in_pool()[: len(self.shown)] - observed).mean(axis=1)
         return found
 
     def _drop_unknown(self) -> None:
         """Leave out what cannot be simulated in some world."""
-        known = np.isfinite(np.array(self.shown)).all(axis=0)
+        every = [*self.shown, *(each.shown for each in self.others)]
+        known = np.isfinite(np.array(every)).all(axis=0)
         why = "it cannot be simulated on this pool"
         self.left += tuple(
             NotCompared(each.kind, each.unit, each.observed, why, each.when)
@@ -163,7 +201,12 @@ class Weighing:
             if not kept
         )
         self.comparisons = tuple(c for c, kept in zip(self.comparisons, known, strict=True) if kept)
-        self.shown = [tuple(v for v, kept in zip(row, known, strict=True) if kept) for row in self.shown]
+        self.shown = [_kept(row, known) for row in self.shown]
+        self.others = [each._replace(shown=_kept(each.shown, known)) for each in self.others]
+
+
+def _kept(row: tuple[float, ...], known: NDArray[np.bool_]) -> tuple[float, ...]:
+    return tuple(value for value, kept in zip(row, known, strict=True) if kept)
 
 
 def weighing_of(case: Case) -> Weighing | None:
