@@ -133,7 +133,8 @@ def emulated(folder: Path, step: int) -> list[Row]:
 def today() -> dict[str, float]:
     """Return the values of the file."""
     noise = fitted_noise()
-    found = {name: float(getattr(noise, name)) for name in SPREADS if hasattr(noise, name)}
+    plain = [name for name in SPREADS if hasattr(noise, name) and name != "restless"]
+    found = {name: float(getattr(noise, name)) for name in plain}
     found |= {"restless": 1.0, "calm_share": noise.restless[0].share, "wild_share": noise.restless[-1].share}
     return found | {name: progress_number(name) for name in SPREADS if "." in name}
 
