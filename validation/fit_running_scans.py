@@ -109,8 +109,7 @@ def emulated(folder: Path, step: int) -> list[Row]:
         if case.problem or any(word in case.path.name for word in STRANGE):
             continue
         bench = runs.load(case.path)
-        loaded = bench.section("foreground")
-        group = "loaded" if loaded else bench.mode
+        group = "loaded" if "load" in (case.category or "") else bench.mode
         seen[group] += 1
         if seen[group] % step and bench.mode != "rebuild":
             continue

@@ -20,7 +20,7 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run, RunResult
 from zsim.prediction.answer.records import Clients, Driver
 from zsim.prediction.evidence.probes import Ran
-from zsim.prediction.evidence.weighing import Other, Weighing, weighing_of
+from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
@@ -274,19 +274,19 @@ class Work:
             return self.weighing.run(world.case, world.plane, MEMBER_BLOCKS)
         return run_world(world.case, MEMBER_BLOCKS, world.plane), ()
 
-    def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Other]:
+    def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Counterpart]:
         """Run members with their write caches the other way, where nobody says how they are."""
         found = next((each for each in self.inputs if each.name == "write_cache"), None)
         if found is None or not weighing.comparisons:
             return []
         shares = {bool(choice.value): choice.share for choice in found.choices}
 
-        def other(place: int) -> Other:
+        def other(place: int) -> Counterpart:
             cached = not self.members[place].write_cache
             seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             world = in_world(seeded, replace(self.members[place], write_cache=cached))
             result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
-            return Other(result.time_s, shown, shares[cached] / sum(shares.values()))
+            return Counterpart(result.time_s, shown, shares[cached] / sum(shares.values()))
 
         return list(together(other, places))
 

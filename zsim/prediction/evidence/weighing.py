@@ -28,7 +28,7 @@ LIFT_SPREAD, LIFT_WEIGHT = constant("evidence.lift_spread"), whole_constant("evi
 how many worlds' place that is taken."""
 
 
-class Other(NamedTuple):
+class Counterpart(NamedTuple):
     """A member with its write caches the other way.
 
     Attributes
@@ -56,7 +56,7 @@ class Weighing:
     left : tuple of NotCompared
     shown : list of tuple of float
         Logarithm of what each member shows on its small population, one value a comparison.
-    others : list of Other
+    others : list of Counterpart
         What members do whose write caches are the other way, in their order; empty where that is no unknown.
     lifts, errors : ndarray of float, shape (comparisons,)
         What is to be added to that at the size of the pool, and how far it is known.
@@ -70,7 +70,7 @@ class Weighing:
     comparisons: tuple[Comparison, ...]
     left: tuple[NotCompared, ...]
     shown: list[tuple[float, ...]] = field(default_factory=list)
-    others: list[Other] = field(default_factory=list)
+    others: list[Counterpart] = field(default_factory=list)
     lifts: F64 = field(default_factory=lambda: np.zeros(0))
     errors: F64 = field(default_factory=lambda: np.zeros(0))
     event: float = 0.0

@@ -17,7 +17,7 @@ from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_no
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
-ERF = np.frompyfunc(math.erf, 1, 1)
+_erf = np.frompyfunc(math.erf, 1, 1)
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
 
@@ -82,7 +82,7 @@ class Remaining:
 
 def _normal(scores: F64) -> F64:
     """Return the standard normal distribution function (scipy takes longer to import than all calls last)."""
-    found: F64 = 0.5 * (1.0 + np.asarray(ERF(scores / math.sqrt(2.0)), dtype=np.float64))
+    found: F64 = 0.5 * (1.0 + np.asarray(_erf(scores / math.sqrt(2.0)), dtype=np.float64))
     return found
 
 

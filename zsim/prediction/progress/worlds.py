@@ -23,7 +23,7 @@ from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.evidence.probes import Ran, ScanProbe
-from zsim.prediction.evidence.weighing import Other, Weighing
+from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
@@ -91,7 +91,7 @@ class CourseWork(Work):
             return result, ()
         return result, self.weighing.shows(Ran(world, pool, result, MEMBER_BLOCKS))
 
-    def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Other]:
+    def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Counterpart]:
         """Leave out what a course does not need: the progress tells how the caches are."""
         del weighing, places
         return []
