@@ -17,7 +17,6 @@ from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_no
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
-_erf = np.frompyfunc(math.erf, 1, 1)
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
 
@@ -82,8 +81,8 @@ class Remaining:
 
 def _normal(scores: F64) -> F64:
     """Return the standard normal distribution function (scipy takes longer to import than all calls last)."""
-    found: F64 = 0.5 * (1.0 + np.asarray(_erf(scores / math.sqrt(2.0)), dtype=np.float64))
-    return found
+    found: F64 = np.array([math.erf(each) for each in (scores / math.sqrt(2.0)).tolist()])
+    return 0.5 * (1.0 + found)
 
 
 def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: float) -> float:
