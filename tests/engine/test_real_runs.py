@@ -214,3 +214,9 @@ def test_a_command_that_still_waits_delays_the_next_pass_by_a_txg(name: str, pau
     found = run(name)
     assert issue_gap(found.phases) == pytest.approx(pause, rel=0.1)
     assert found.end == pytest.approx(seen(name, "resilver_s"), rel=0.05)
+
+
+def test_the_curve_of_a_rebuild_with_waits_ends_at_what_was_issued() -> None:
+    found = run(f"{BASE}-rebuild")
+    assert len(found.phases) > 1
+    assert found.curve[-1][1] == found.issued_bytes

@@ -112,7 +112,6 @@ class BackgroundScan:
     def __init__(self, pool: Pool, awaited: int) -> None:
         self.pool, self.control = pool, pool.control
         self.curve: list[tuple[float, int]] = []
-        self.before = 0
         self.awaited = awaited
 
     def start_txgs(self) -> None:
@@ -133,7 +132,7 @@ class BackgroundScan:
     def note(self) -> None:
         """Note how many bytes have been issued by now."""
         now = self.control.plane.now - self.control.start
-        self.curve.append((now, self.before + int(self.control.plane.stream(0, "issued_bytes"))))
+        self.curve.append((now, int(self.control.plane.stream(0, "issued_bytes"))))
 
     def wait_for_txg(self) -> Steps[None]:
         """Wait for the txg in which the last I/O was issued; it may be ending already."""

@@ -51,7 +51,6 @@ class RebuildScan(BackgroundScan):
             yield from self.until(lambda reason: reason == EXIT_DRAINED)
             plane.pause()
             self.pool.book("rebuild", begin - self.pool.start)
-            self.before += int(plane.stream(0, "issued_bytes"))
             if self.waits:
                 yield from self.wait_for_txg()
         if not self.waits:
