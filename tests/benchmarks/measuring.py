@@ -1,4 +1,8 @@
-"""What is measured: each in a new process, so that imports, compiled code and memory are its own."""
+"""What is measured: each in a new process, so that imports, compiled code and memory are its own.
+
+A measurement may be made of another tree than this one (`TREE`), by the programs of this: that is how two
+versions are compared.  ``python tests/benchmarks/measuring.py NAME`` runs one of the functions here.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +12,45 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+HERE = Path(__file__).resolve()
+TREE = HERE.parents[2]
 ENTRY = "import sys; from zsim.cli.main import main; sys.exit(main())"
 REPEATS = 3
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One process: wall and processor time [s], most memory [bytes], and a rate [1/s] if one was counted."""
+    """One process: wall and processor time [s], most memory [bytes].
+
+    If they were counted: a rate [1/s], and of the engine the share of the time that is not the kernel's.
+    """
 
     wall_s: float
     cpu_s: float
     memory_bytes: int
     rate: float | None = None
+    around: float | None = None
 
 
-def of_process(words: list[str], cache: str | None = None) -> tuple[Measurement, str]:
-    """Run Python with arguments; return what it took, and its standard output."""
-    environment = dict(os.environ) if cache is None else {**os.environ, "ZSIM_CACHE_DIR": cache}
+Job = Callable[[Path], Measurement]
+"""One run of one thing, with the package of a tree."""
+
+
+def of_process(words: list[str], cache: str | None = None, tree: Path = TREE) -> tuple[Measurement, str]:
+    """Run Python with arguments and the package of a tree; return what it took, and its standard output."""
+    # With -P neither where this stands nor where it was started comes before that tree.
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    environment |= {} if cache is None else {"ZSIM_CACHE_DIR": cache}
     # A user's Python keeps the byte code of what it imports.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     begin = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        [sys.executable, "-P", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -48,25 +65,45 @@ def of_process(words: list[str], cache: str | None = None) -> tuple[Measurement,
     return taken, out.decode()
 
 
-def command(*words: str) -> Measurement:
-    """Return the best of a few runs of ``zsim`` with warm caches."""
-    of_process(["-c", ENTRY, *words])
-    return min((of_process(["-c", ENTRY, *words])[0] for _ in range(REPEATS)), key=lambda each: each.cpu_s)
+def of_command(*words: str) -> Job:
+    """Return what runs ``zsim`` with warm caches, once."""
+    return lambda tree: of_process(["-c", ENTRY, *words], tree=tree)[0]
 
 
-def first_run() -> Measurement:
+def first_run(tree: Path) -> Measurement:
     """Return what the first prediction ever takes, all kernels compiled."""
     with tempfile.TemporaryDirectory() as cache:
-        return of_process(["-c", ENTRY, "predict", "--layout", "raidz2x6", "--fill", "0.62"], cache)[0]
+        return of_process(["-c", ENTRY, "predict", "--layout", "raidz2x6", "--fill", "0.62"], cache, tree)[0]
 
 
-def counted(function: str) -> Measurement:
-    """Return the best of a few runs of a function here that prints its rate and its processor time."""
-    program = f"from tests.benchmarks import measuring; measuring.{function}()"
-    of_process(["-c", program])
-    runs = [of_process(["-c", program]) for _ in range(REPEATS)]
-    best = max((json.loads(out)["rate"], taken) for taken, out in runs)
-    return Measurement(best[1].wall_s, best[1].cpu_s, best[1].memory_bytes, best[0])
+def of_function(name: str) -> Job:
+    """Return what runs a function here once, which prints its rate or its processor time."""
+
+    def run(tree: Path) -> Measurement:
+        taken, out = of_process([str(HERE), name], tree=tree)
+        told = json.loads(out)
+        return Measurement(
+            taken.wall_s,
+            told.get("cpu_s", taken.cpu_s),
+            taken.memory_bytes,
+            told.get("rate"),
+            told.get("around"),
+        )
+
+    return run
+
+
+def best(runs: list[Measurement]) -> Measurement:
+    """Return the run that took the least processor time, or had the highest rate."""
+    return min(runs, key=lambda each: (-(each.rate or 0.0), each.cpu_s))
+
+
+def measured(job: Job, tree: Path = TREE, repeats: int = REPEATS) -> Measurement:
+    """Return the best of a few runs, after one that is not counted."""
+    if job is first_run:
+        return job(tree)
+    job(tree)
+    return best([job(tree) for _ in range(repeats)])
 
 
 def engine(plane: str = "CompiledPlane", blocks: int = 150_000, **stated: object) -> None:
@@ -95,10 +132,24 @@ def engine(plane: str = "CompiledPlane", blocks: int = 150_000, **stated: object
         )
 
     Run(setup(min(blocks, 2_000))).execute()
-    run = Run(setup(blocks))
+    inside = [0.0]
+    advance = CompiledPlane.advance
+
+    def timed(self: CompiledPlane, until: float, *rest: int) -> int:
+        before = time.process_time()
+        try:
+            return advance(self, until, *rest)
+        finally:
+            inside[0] += time.process_time() - before
+
+    CompiledPlane.advance = timed  # type: ignore[method-assign,assignment]
+    ready = setup(blocks)
     begin = time.process_time()
-    children = run.execute().children
-    print(json.dumps({"rate": children / (time.process_time() - begin)}))
+    # What is prepared for the run counts, what lays out the pool does not.
+    children = Run(ready).execute().children
+    spent = time.process_time() - begin
+    around = 1.0 - inside[0] / spent if plane == "CompiledPlane" else None
+    print(json.dumps({"rate": children / spent, "around": around}))
 
 
 def plain() -> None:
@@ -140,20 +191,92 @@ def population() -> None:
     print(json.dumps({"rate": blocks / (time.process_time() - begin)}))
 
 
-EXACT = ("predict", "--exact", "--layout", "raidz2x6", "--fill", "0.5", "--drive-size", "100GB")
-PREDICT = ("predict", "--fill", "0.62")
-MEASUREMENTS: dict[str, Callable[[], Measurement]] = {
-    "help": partial(command, "--help"),
-    "predict, 1 TB": partial(command, *PREDICT, "--layout", "raidz2x6", "--drive-size", "170GB"),
-    "predict, 50 TB": partial(command, *PREDICT, "--layout", "raidz2x6", "--drive-size", "8.4TB"),
-    "predict, 1 PB": partial(command, *PREDICT, "--layout", "8*raidz2x6", "--drive-size", "21TB"),
+def warm() -> None:
+    """Print what a prediction takes in a process that has made one of its family."""
+    from zsim.prediction.api import predict
+    from zsim.scenario.model import Scenario
+
+    times = []
+    for fill in (0.62, 0.5, 0.6, 0.7, 0.8):
+        scenario = Scenario.from_dict({"layout": "raidz2x6", "fill": fill})
+        begin = time.process_time()
+        predict(scenario)
+        times.append(time.process_time() - begin)
+    print(json.dumps({"cpu_s": min(times[1:])}))
+
+
+def simpy_timeouts() -> None:
+    """Print how many timeouts SimPy alone makes, the least that an event can be."""
+    import simpy
+
+    count = 200_000
+    environment = simpy.Environment()
+
+    def ticks() -> Iterator[simpy.Timeout]:
+        for _ in range(count):
+            yield environment.timeout(1.0)
+
+    environment.process(ticks())
+    begin = time.process_time()
+    environment.run()
+    print(json.dumps({"rate": count / (time.process_time() - begin)}))
+
+
+def trace_reading() -> None:
+    """Print how many requests of a DiskSim trace are read."""
+    import numpy as np
+
+    from zsim.observe.traces.disksim_ascii import text_of
+    from zsim.observe.traces.reading import read_trace
+    from zsim.observe.traces.trace import Trace
+
+    count, generator = 200_000, np.random.default_rng(1)
+    arrival = np.cumsum(generator.exponential(0.01, count))
+    offset, length = generator.integers(0, 1 << 30, count) * 512, generator.integers(1, 256, count) * 512
+    trace = Trace(arrival, offset, length, generator.random(count) < 0.3, np.zeros(count, np.int64), ("0",))
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "trace"
+        path.write_text(text_of(trace))
+        read_trace(path)
+        begin = time.process_time()
+        read_trace(path)
+        spent = time.process_time() - begin
+    print(json.dumps({"rate": count / spent}))
+
+
+EXACT = ("predict", "--exact", "--layout", "raidz2x6", "--fill", "0.5", "--drive-size")
+PREDICT = ("predict", "--fill", "0.62", "--layout")
+JOBS: dict[str, Job] = {
+    "help": of_command("--help"),
+    "predict": of_command(*PREDICT, "raidz2x6"),
+    "predict, 1 TB": of_command(*PREDICT, "raidz2x6", "--drive-size", "170GB"),
+    "predict, 50 TB": of_command(*PREDICT, "raidz2x6", "--drive-size", "8.4TB"),
+    "predict, 1 PB": of_command(*PREDICT, "8*raidz2x6", "--drive-size", "21TB"),
+    "predict, 90 wide": of_command(*PREDICT, "raidz3x90", "--drive-size", "4TB"),
+    "predict, draid2:8d:24c": of_command(*PREDICT, "draid2:8d:24c", "--drive-size", "4TB"),
+    "predict, draid3:20d:255c": of_command(*PREDICT, "draid3:20d:255c", "--drive-size", "4TB"),
+    "predict, 100 vdevs": of_command(*PREDICT, "100*mirror2", "--drive-size", "4TB"),
+    "predict, 16M records": of_command(*PREDICT, "raidz2x6", "--recordsize", "16M"),
+    "predict, shingled": of_command(*PREDICT, "raidz2x6", "--drive", "generic-5400rpm-smr"),
+    "predict, NVMe": of_command(*PREDICT, "raidz2x6", "--drive", "generic-nvme-ssd"),
+    "predict, one more in a warm process": of_function("warm"),
     "first run": first_run,
-    "engine, no caches": partial(counted, "plain"),
-    "engine, write caches": partial(counted, "cached"),
-    "engine, legacy scan": partial(counted, "legacy"),
-    "engine, solid-state drives": partial(counted, "flash"),
-    "reference engine (SimPy)": partial(counted, "simpy_reference"),
-    "population": partial(counted, "population"),
-    "exact, 100 GB drives": partial(command, *EXACT),
+    "engine, no caches": of_function("plain"),
+    "engine, write caches": of_function("cached"),
+    "engine, legacy scan": of_function("legacy"),
+    "engine, solid-state drives": of_function("flash"),
+    "reference engine (SimPy)": of_function("simpy_reference"),
+    "SimPy alone, timeouts": of_function("simpy_timeouts"),
+    "population": of_function("population"),
+    "trace, read by columns": of_function("trace_reading"),
+    "exact, 100 GB drives": of_command(*EXACT, "100GB"),
+    "exact, 1 TB drives": of_command(*EXACT, "1TB"),
 }
-"""Name to what measures it; each leaves nothing behind."""
+"""Name to what runs it once; each leaves nothing behind."""
+MEASUREMENTS: dict[str, Callable[[], Measurement]] = {
+    name: partial(measured, job) for name, job in JOBS.items()
+}
+"""Name to what measures it."""
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
