@@ -241,6 +241,11 @@ def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
     return {name: seconds * total / whole for name, seconds in parts.items()} if whole > 0 else {}
 
 
+def _full(fill: float) -> str:
+    """Return how full a pool is in whole per cent; nearly empty ones are told apart."""
+    return f"{fill:.0%}" if fill >= 0.01 else format_fraction(fill).replace(" ", "")
+
+
 def subject(case: Case) -> str:
     """Return in one line what was asked."""
     how = f"{case.release.order} scan"
@@ -255,7 +260,7 @@ def subject(case: Case) -> str:
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
         how += f", another drive replaced at {case.second_at:.0%}"
-    return f"{count}{case.layout}, {case.fill:.0%} full, {case.release.name} ({how})"
+    return f"{count}{case.layout}, {_full(case.fill)} full, {case.release.name} ({how})"
 
 
 def models_used(case: Case) -> list[tuple[ModelKind, str]]:
