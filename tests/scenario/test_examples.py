@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the ground floor are true."""
+"""The examples in the docstrings are true."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ MODULES = (
     "zsim",
     "zsim.base.errors",
     "zsim.base.units",
+    "zsim.planning.risk.chain",
+    "zsim.planning.risk.latent",
+    "zsim.planning.risk.solve",
+    "zsim.scan.program",
     "zsim.scenario.layout",
     "zsim.scenario.model",
     "zsim.scenario.parts",

@@ -199,7 +199,26 @@ def _ranks(objects: NDArray[np.int64], levels: NDArray[np.int16]) -> NDArray[np.
 def metadata_tree(
     ranks: NDArray[np.int64], traversed: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every row its first traversed child, next traversed sibling and parent (-1: none)."""
+    """Return the tree of metadata of a population in the order of its traversal.
+
+    Parameters
+    ----------
+    ranks : ndarray of int64, shape (n,)
+        How high each block stands: it is a child of the last one before it that stands higher.
+    traversed : ndarray of bool, shape (n,)
+        Whether the scan goes through the block.
+
+    Returns
+    -------
+    first, following, parents : ndarray of int64, shape (n,)
+        First traversed child, next traversed sibling, and parent of every row; -1: none.
+
+    Examples
+    --------
+    >>> first, following, parents = metadata_tree(np.array([2, 1, 1]), np.array([True, True, True]))
+    >>> first.tolist(), following.tolist(), parents.tolist()
+    ([1, -1, -1], [-1, 2, -1], [-1, 0, 0])
+    """
     count = len(ranks)
     first, following, parents, last_child = (np.full(count, -1, np.int64) for _ in range(4))
     _grow_tree(ranks, traversed, first, following, parents, last_child, np.empty(count + 1, np.int64))
@@ -236,7 +255,25 @@ def _grow_tree(
 
 
 def wanted_above(parents: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for every row the nearest block above it that needs I/O (-1: none); parents come first."""
+    """Return the nearest block above each that needs I/O, where a traversal goes back to.
+
+    Parameters
+    ----------
+    parents : ndarray of int64, shape (n,)
+        As `metadata_tree` gives them; parents stand before their children.
+    wanted : ndarray of bool, shape (n,)
+        Whether a block needs I/O.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        -1: none.
+
+    Examples
+    --------
+    >>> wanted_above(np.array([-1, 0, 1]), np.array([True, False, True])).tolist()
+    [-1, 0, 0]
+    """
     above = np.empty(len(parents), np.int64)
     _look_up(parents, wanted, above)
     return above

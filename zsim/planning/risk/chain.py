@@ -149,7 +149,31 @@ def _hazards(group: Group, worlds: Worlds, failures: int) -> tuple[NDArray[np.in
 
 
 def gamma_nodes(variance: float, failures: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights of a gamma law of mean 1 once so many failures were seen."""
+    """Return nodes and weights of a gamma law of mean 1 once so many failures were seen.
+
+    Parameters
+    ----------
+    variance : float
+        Of the frailty that the drives of a vdev share [1]; 0: there is none.
+    failures : int
+        Seen so far: each makes the law of the frailty a gamma law with a shape greater by one.
+
+    Returns
+    -------
+    nodes, weights : ndarray of float64, shape (nodes,)
+        Weights sum to 1.
+
+    Notes
+    -----
+    Gauss-Laguerre quadrature (Golub and Welsch, Math. Comp. 23, 1969), generalised to the density
+    ``x ** (1 / variance - 1 + failures) * exp(-x)``; nodes are in units of the mean before any failure.
+
+    Examples
+    --------
+    >>> nodes, weights = gamma_nodes(0.5, 0)
+    >>> float((nodes * weights).sum().round(6)), float(((nodes - 1) ** 2 * weights).sum().round(6))
+    (1.0, 0.5)
+    """
     if variance < 1e-9:
         return np.ones(1), np.ones(1)
     from scipy.special import roots_genlaguerre

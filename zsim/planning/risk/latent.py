@@ -44,7 +44,23 @@ def mean_present(worlds: Worlds, age: float, horizon: float) -> Floats:
 
 
 def on_any(share: Floats, drives: int) -> Floats:
-    """Return the chance that at least one of `drives` has what each has with chance `share`."""
+    """Return the chance that at least one of several drives has what each has by itself.
+
+    Parameters
+    ----------
+    share : ndarray of float64, shape (worlds,)
+        Chance of one drive.
+    drives : int
+
+    Notes
+    -----
+    ``1 - (1 - share) ** drives``, written so that chances far below the rounding of 1 keep their digits.
+
+    Examples
+    --------
+    >>> on_any(np.array([0.01, 1e-20]), 10).round(4).tolist(), float(on_any(np.array([1e-20]), 10)[0])
+    ([0.0956, 0.0], 1e-19)
+    """
     with np.errstate(divide="ignore"):
         result: Floats = -np.expm1(drives * np.log1p(-share))
     return result
