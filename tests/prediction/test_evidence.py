@@ -172,7 +172,7 @@ def test_activity_is_that_of_the_median_drive_of_each_role() -> None:
     assert by_probe[ActivityProbe("source", "read_rate")] == 80e6
     assert by_probe[ActivityProbe("target", "write_rate")] == 70e6
     assert by_probe[ActivityProbe("target", "busy")] == 0.9
-    assert slow_drives(case_of(scenario), seen) == ["sd2"]
+    assert slow_drives(case_of(scenario), seen) == {"sd2": pytest.approx(50.0)}
 
 
 def test_activity_and_a_benchmark_are_weighed() -> None:

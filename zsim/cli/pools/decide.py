@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
-    The state now comes from flags, from a scenario, or from a pasted zpool status. The best stands first. To
-    take a slow drive offline is not among the alternatives: how slow a single drive is cannot be stated yet.
+    The state now comes from flags, from a scenario, or from a pasted zpool status. The best stands first.
+    What taking a slow drive offline would bring, zsim predict says (--slow, --bad-sectors).
     """
     from zsim.planning.timeline.decisions import decide
 

@@ -226,11 +226,12 @@ def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | N
     return found
 
 
-def slow_drives(case: Case, seen: Sequence[DriveActivity]) -> list[str]:
-    """Return the drives that take much longer than the median of their peers."""
-    found = []
+def slow_drives(case: Case, seen: Sequence[DriveActivity]) -> dict[str, float]:
+    """Return the drives that take much longer than the median of their peers, and how many times as long."""
+    found: dict[str, float] = {}
     for role in ("source", "target"):
         drives = [each for each in seen if role_of(case, each) == role and each.service]
         usual = median([each.service or 0.0 for each in drives]) if len(drives) > 2 else math.inf
-        found += [each.drive for each in drives if (each.service or 0.0) > noise("drive.peers") * usual]
+        times = {each.drive: (each.service or 0.0) / usual for each in drives}
+        found |= {drive: factor for drive, factor in times.items() if factor > noise("drive.peers")}
     return found

@@ -76,9 +76,12 @@ def notes(case: Case) -> tuple[str, ...]:
     found = []
     slow = slow_drives(case, [each for each in evidence if isinstance(each, DriveActivity)])
     if slow:
-        names = ", ".join(slow)
         found.append(
-            f"{names}: takes much longer to answer than its peers; a sick drive holds up the whole scan"
+            "; ".join(
+                f"{drive} takes {factor:.2g} times as long to answer as its peers"
+                for drive, factor in slow.items()
+            )
+            + ": a sick drive holds up the whole scan (--slow 3:x2.5 says what it costs)"
         )
     if evidence and case.exact:
         found.append("--exact simulates one world to the end: the evidence is not weighed")
