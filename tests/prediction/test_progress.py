@@ -71,13 +71,15 @@ def test_a_reading_makes_one_stretch_longer_and_the_next_shorter():
 
 def test_a_checkpoint_divides_scanning_from_issuing():
     seen = scan(elapsed=10_000.0, scanned=9 * T, issued=T // 4, total_issue=None)
-    world = course(visit_s=20_000.0, issue_s=50_000.0)
+    world = course(visit_s=20_000.0, issue_s=50_000.0, drifts=1.0)
     visit, issue = history_of([seen], world, PoolFacts(), NOISE).stretches
     assert (visit.seconds, issue.seconds) == (7200.0, 2800.0)
     assert visit.cells[12:].sum() == 0.0
     assert issue.cells[:12].sum() == 0.0
     early = scan(elapsed=7000.0, scanned=9 * T, issued=T // 4, total_issue=None)
     assert len(history_of([early], world, PoolFacts(), NOISE).stretches) == 1
+    # A world without memory for all records goes in rounds.
+    assert len(history_of([seen], course(20_000.0, 50_000.0), PoolFacts(), NOISE).stretches) == 1
 
 
 def test_the_interval_narrows_as_a_scan_gets_on():

@@ -202,7 +202,9 @@ def _issues_early(scan: RunningScan, course: Course) -> bool:
         issued = _share(scan.processed, course.repaired)
     else:
         issued = _share(scan.issued, scan.total * course.needed)
-    return issued > max(IN_ROUNDS, KEEPS_UP * _share(scan.scanned, scan.total))
+    # With memory for all records only a checkpoint issues early; without, it is a round.
+    keeps_up = KEEPS_UP * _share(scan.scanned, scan.total) if course.drifts > 0.0 else 0.0
+    return issued > max(IN_ROUNDS, keeps_up)
 
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:
@@ -270,7 +272,7 @@ def history_of(
     for state in states:
         if state.seconds is None:
             continue
-        for part in _parts(before[state.clock].state, state, facts):
+        for part in _parts(before[state.clock].state, state, course, facts):
             stretch = _stretch(before[part.clock], part, course, facts, noise)
             if stretch is not None:
                 stretches.append(stretch)
@@ -305,14 +307,15 @@ class _Seen(NamedTuple):
     stretch: int | None = None
 
 
-def _parts(first: State, state: State, facts: PoolFacts) -> tuple[State, ...]:
+def _parts(first: State, state: State, course: Course, facts: PoolFacts) -> tuple[State, ...]:
     """Return the states between which work went evenly: a checkpoint divides scanning from issuing.
 
     A sorted scan that has scanned for `checkpoint_s` issues all that it has collected before it scans on
     (dsl_scan.c:dsl_scan_should_clear).
     """
     seconds, begun = state.seconds or 0.0, first.seconds or 0.0
-    collects = facts.sorted and state.clock == "scan" and first.issued <= 0.0 and state.visited < 1.0
+    one_sweep = facts.sorted and course.drifts > 0.0
+    collects = one_sweep and state.clock == "scan" and first.issued <= 0.0 and state.visited < 1.0
     if collects and state.issued > 0.0 and begun < facts.checkpoint_s < seconds:
         return replace(state, issued=0.0, counted=0.0, seconds=facts.checkpoint_s), state
     return (state,)
