@@ -21,6 +21,8 @@ from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.missing import record_sizes, record_span
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
+from zsim.scenario.sick import Attached, BadSectors
+from zsim.scenario.slow import SlowDrive
 
 BINARY = 1 << 30
 Formats = Mapping[str, Callable[..., str]]
@@ -53,6 +55,8 @@ _TEXTS: Formats = {
     "elapsed": format_duration,
     "to_go": format_duration,
     "read_rate": format_rate,
+    "bandwidth": format_rate,
+    "share": format_fraction,
     "write_rate": format_rate,
 }
 
@@ -95,7 +99,9 @@ def _load(load: Mapping[str, object]) -> str:
 _FORMS: Formats = {
     "load": _load,
     "ports": lambda port: f"{port['enclosure']}:{','.join(map(str, port['drives']))}",
-    "slow": lambda slow: f"{slow['drive']}:x{slow['factor']:g}",
+    "slow": lambda slow: str(SlowDrive.model_validate(slow)),
+    "bad_sectors": lambda bad: str(BadSectors.model_validate(bad)),
+    "attached": lambda attached: str(Attached.model_validate(attached)),
 }
 """Parts of a scenario that have a text form."""
 
