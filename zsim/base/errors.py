@@ -50,7 +50,7 @@ class InputError(ZsimError):
     def __str__(self) -> str:
         head = f"{cut(self.field, 120)} is missing" if self.value is None else self._verdict()
         reason = f"{head}: {cut(self.allowed, 900)}"
-        sentence = printable(_one_line(f"{reason}; {self.remedy}" if self.remedy else reason))
+        sentence = printable(_one_line(f"{reason}; {cut(self.remedy, 600)}" if self.remedy else reason))
         return sentence if sentence.endswith("?") else f"{sentence}."
 
     def _verdict(self) -> str:
