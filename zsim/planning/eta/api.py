@@ -108,7 +108,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
         pace=pace,
-        reasons=slow_reasons(courses, found, case, pace),
+        reasons=slow_reasons(courses, found, case, pace, _collected(last)),
         worry=worries(found, phase, left, paste.at),
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
@@ -116,6 +116,11 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         notes=paste.notes,
         provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
     )
+
+
+def _collected(scan: RunningScan) -> float:
+    """Return how much is scanned and not yet issued [bytes]: so much the host has had memory for."""
+    return max(0.0, (scan.scanned or 0.0) - (scan.issued or 0.0)) if scan.issued is not None else 0.0
 
 
 @functools.lru_cache(maxsize=8)

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from zsim.base.units import format_duration
+from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.planning.eta.records import Span
+from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.remaining import Remaining
-from zsim.prediction.progress.worlds import one_sweep
+from zsim.prediction.progress.worlds import one_sweep, sorted_at_once
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.releases.profile import COPIES
 
@@ -41,8 +42,8 @@ UNEXPLAINED = (
 )
 RATES_ANEW = "the rates that zpool prints restart from zero"
 ZFS_WORDS = {
-    "write cache off": "the drives' write caches are off",
-    "write cache on": "the drives' write caches are on",
+    "write cache off": "drives whose write caches are off",
+    "write cache on": "drives whose write caches are on",
 }
 
 
@@ -86,18 +87,26 @@ def expected_pace(found: Remaining) -> float:
     return float(np.median(found.paces))
 
 
-def slow_reasons(courses: Sequence[Course], found: Remaining, case: Case, pace: float) -> tuple[str, ...]:
-    """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named."""
+def slow_reasons(
+    courses: Sequence[Course], found: Remaining, case: Case, pace: float, collected: float = 0.0
+) -> tuple[str, ...]:
+    """Return why a scan is slow, the likeliest first; what fits best of the possible worlds is named.
+
+    What it has `collected` [bytes] and not yet issued, its host has memory for.
+    """
     named = []
     if "smr" in _recordings(case):
         named.append("one of the drives is shingled (SMR): once its cache is full it rewrites whole bands")
-    if case.release.order == "sorted" and case.operation not in COPIES and not one_sweep(case):
+    sorts = case.release.order == "sorted" and case.operation not in COPIES
+    if sorts and not one_sweep(case) and collected < sorted_at_once(case):
+        assumed = "" if case.scenario.memory else " (assumed: state it with --set memory=SIZE)"
         named.append(
-            "there is not enough memory to sort the whole pool: the scan issues in several sweeps over it"
+            f"with {format_bytes(case.memory)} of memory{assumed} ZFS cannot sort the whole pool at once: "
+            "the scan goes over the drives several times"
         )
     if pace < SLOW:
         return tuple(named)
-    named += [f"the best fit is: {words}" for words in _likelier(courses, found)]
+    named += [f"this pace is most like that of {words}" for words in _likelier(courses, found)]
     if not _likelier(courses, found):
         named.append(UNEXPLAINED)
     return tuple(named)
@@ -116,7 +125,14 @@ def _likelier(courses: Sequence[Course], found: Remaining) -> list[str]:
                 before, after = shares.get(part, (0.0, 0.0))
                 shares[part] = before + 1.0 / len(courses), after + float(weight)
     likely = [(after, part) for part, (before, after) in shares.items() if after > max(0.4, TELLING * before)]
-    return [ZFS_WORDS.get(part, part) for _, part in sorted(likely, reverse=True)[:2]]
+    return [_told(part) for _, part in sorted(likely, reverse=True)[:2]]
+
+
+def _told(part: str) -> str:
+    """Return what a world is told apart by, as it is said of a pool."""
+    if part in history_names():
+        return f"pools with the data of a {part} (--history {part})"
+    return ZFS_WORDS.get(part, part)
 
 
 def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tuple[str, ...]:

@@ -286,7 +286,7 @@ def world_name(member: Member) -> str:
     parts: Sequence[str | None] = (
         member.history,
         None if member.write_cache is None else f"write cache {'on' if member.write_cache else 'off'}",
-        None if not member.load else f"{member.load:g} reads/s and drive",
+        f"pools whose clients read {member.load:g} times a second from each drive" if member.load else None,
         member.drive,
     )
     return ", ".join(part for part in parts if part)
@@ -366,6 +366,14 @@ def one_sweep(case: Case) -> bool:
     """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
     if case.operation in COPIES or case.release.order != "sorted":
         return False
+    return case.alloc < sorted_at_once(case)
+
+
+def sorted_at_once(case: Case) -> float:
+    """Return for how much data a sorted scan has memory to hold the records [bytes].
+
+    OpenZFS dsl_scan.c:dsl_scan_should_clear: records, extents and their trees under the hard limit.
+    """
     limit = MemoryLimit(case.release, case.memory, case.alloc)
-    entries = case.alloc / float(np.maximum(case.recordsize or 1 << 17, 4096))
-    return entries * (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) < limit.hard
+    record = float(max(case.recordsize or 1 << 17, 4096))
+    return limit.hard / (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) * record
