@@ -82,3 +82,10 @@ def test_what_cannot_be_read_is_refused_with_its_place(reader, text, names, tmp_
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         dd_samples(tmp_path / "none", TB)
+
+
+@pytest.mark.parametrize("depth", ["0", "-1", "2147483648", "9223372036854775808"])
+def test_a_queue_deeper_than_any_drive_has_is_refused(tmp_path, depth):
+    text = fio(job({"rw": "randread", "bs": "4k", "iodepth": depth}, iops=195.3, bw=781))
+    with pytest.raises(InputError, match="iodepth x numjobs"):
+        fio_samples(write(tmp_path, text), TB)

@@ -14,6 +14,8 @@ from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
 MOST_LOGGED = 1 << 62
+DEEPEST = 4096
+"""Reads outstanding at one drive that can be fitted: deeper than the queue of any disk (NCQ 32, SAS 254)."""
 FIO_LOG_FORM = "milliseconds, KiB/s, direction, block size[, offset]"
 SEQUENTIAL, RANDOM = ("read", "rw", "write"), ("randread", "randrw")
 
@@ -107,9 +109,18 @@ def _fio_job(
         )
     elif pattern in RANDOM:
         size = parse_bytes(str(options.get("bs", "4k")).split(",")[0], f"{field}: bs")
-        depth = int(str(options.get("iodepth", 1))) * int(str(options.get("numjobs", 1)))
+        depth = _depth(options, field)
         start, span = offset / capacity, min(length, capacity - offset) / capacity
         yield Measurement("random", number_of(read.get("iops"), "iops"), start, span, size, depth)
+
+
+def _depth(options: Mapping[str, object], field: str) -> int:
+    """Return how many reads a job keeps outstanding: its queue depth times its processes."""
+    depth = int(str(options.get("iodepth", 1))) * int(str(options.get("numjobs", 1)))
+    if not 1 <= depth <= DEEPEST:
+        reason = f"a queue is 1 to {DEEPEST} deep"
+        raise InputError(f"{field}: iodepth x numjobs", depth, reason, "give a job of such a depth")
+    return depth
 
 
 def _fio_log(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
