@@ -113,6 +113,32 @@ def test_a_release_is_one_file(house: Path) -> None:
     assert "passed" in told
 
 
+def test_an_output_is_one_module_and_a_line(house: Path) -> None:
+    write(house, "add-an-observed-format.md")
+    registry = house / "zsim" / "observe" / "pool_import" / "readers.py"
+    line = '    "fio or dd": benchmarks,\n'
+    text = registry.read_text().replace("import host_facts\n", "import host_facts, lsmem\n", 1)
+    assert line in text
+    registry.write_text(text.replace(line, line + '    "lsmem": lsmem,\n'))
+    status = (REPOSITORY / "docs" / "examples" / "zpool-status.txt").read_text()
+    (house / "say.py").write_text(
+        "from pathlib import Path\n"
+        "from zsim.base.errors import InputError\n"
+        "from zsim.observe.pool_import.files import read_pasted\n"
+        "status = Path('status.txt').read_bytes()\n"
+        "files = read_pasted(b'Total online memory:      32G\\n' + status)\n"
+        "print(files.host.memory, files.contents['text'])\n"
+        "print('lsmem' in read_pasted(status).contents['text'])\n"
+        "try:\n    read_pasted(b'Total online memory:  much\\n')\n"
+        "except InputError as error:\n    print(error)\n"
+    )
+    (house / "status.txt").write_text(status)
+    told, without, refused = run(house, "say", compiled=False).splitlines()
+    assert told == f"{32 << 30} ['zpool status', 'lsmem']"
+    assert without == "False"
+    assert "Total online memory 'much'" in refused
+
+
 def test_a_trace_format_is_one_module_and_a_line(house: Path) -> None:
     write(house, "add-an-observed-format.md")
     registry = house / "zsim" / "observe" / "traces" / "reading.py"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.observe.collect.commands import COMMANDS, Command, arguments, checked_name
+from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.files import PoolFiles, read_text
 from zsim.observe.pool_import.importing import ImportedPool, import_files
 from zsim.observe.texts import MAX_TEXT, decoded, plain
@@ -78,7 +79,7 @@ def collect(pool: str, on_command: OnCommand | None = None) -> PoolFiles:
         if outcome.problem:
             if command.needed:
                 raise InputError(f"--pool {name}", None, f"{outcome.line}: {outcome.problem}", REMEDY)
-            files.notes.append(f"{outcome.line} told nothing: {outcome.problem}")
+            files.facts.append(Remark(f"{outcome.line} told nothing: {outcome.problem}"))
             continue
         scans = scans or any(words in outcome.text for words in RUNNING)
         _read(outcome, files)
@@ -93,7 +94,7 @@ def _read(outcome: Outcome, files: PoolFiles) -> None:
         files.contents[outcome.line] = read_text(dated, outcome.line, files)
     except InputError as error:
         files.contents[outcome.line] = []
-        files.notes.append(plain(str(error), 300).rstrip("."))
+        files.facts.append(Remark(plain(str(error), 300).rstrip(".")))
 
 
 def _first_that_works(command: Command, pool: str, on_command: OnCommand | None) -> Outcome:

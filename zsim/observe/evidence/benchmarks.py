@@ -9,6 +9,7 @@ from typing import Literal
 
 from zsim.base.errors import InputError
 from zsim.base.units import parse_bytes
+from zsim.observe.outputs import Remark
 from zsim.observe.texts import plain
 from zsim.scenario.evidence import Benchmark
 
@@ -57,6 +58,13 @@ def read_benchmarks(text: str) -> tuple[list[Benchmark], list[str]]:
 def recognises(text: str) -> bool:
     """Tell whether a text holds results of fio or dd."""
     return bool(_JOB.search(text) or _DD.search(text) or _is_fio_json(text))
+
+
+def read(text: str, name: str) -> tuple[Benchmark | Remark, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    found, notes = read_benchmarks(text)
+    return (*found, *map(Remark, notes))
 
 
 def _is_fio_json(text: str) -> bool:

@@ -38,6 +38,12 @@ def recognises(text: str) -> bool:
     return _HEADER.search(text) is not None or _GSTAT.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[Samples]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return (read_host_iostat(text),)
+
+
 def read_host_iostat(text: str) -> Samples:
     """Read every sample; the first is since the start of the host unless the command has -y, or is gstat."""
     command = _COMMAND.search(text)

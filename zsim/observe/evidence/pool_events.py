@@ -43,6 +43,12 @@ def recognises(text: str) -> bool:
     return _EVENT.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[PoolEvents, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return read_events(text)
+
+
 def read_events(text: str) -> tuple[PoolEvents, ...]:
     """Read ``zpool events`` of one or more pools, in the order of time or against it (-v, -f)."""
     found: list[tuple[datetime, int, str, str, str]] = []

@@ -62,6 +62,12 @@ def recognises(text: str) -> bool:
     )
 
 
+def read(text: str, name: str) -> tuple[PoolHistory, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return read_history(text)
+
+
 def read_history(text: str) -> tuple[PoolHistory, ...]:
     """Read ``zpool history -i`` of one or more pools; a history without internal lines tells no scans."""
     heads = [*_POOL.finditer(text)]

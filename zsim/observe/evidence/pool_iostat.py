@@ -47,6 +47,12 @@ def recognises(text: str) -> bool:
     return len(rows) > 1 and any(row.split("\t")[1:3] == ["-", "-"] for row in rows)
 
 
+def read(text: str, name: str) -> tuple[Samples]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return (read_iostat(text),)
+
+
 def read_iostat(text: str) -> Samples:
     """Read the rows of drives of every sample.
 

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import re
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from zsim.base.errors import InputError
 from zsim.base.reading import facts_of, is_directory, understood
 from zsim.observe.devices.identity import Inventory
-from zsim.observe.devices.reading import read_drives
+from zsim.observe.devices.reading import Listing
 from zsim.observe.documents import split_documents
-from zsim.observe.evidence import benchmarks, host_iostat, pool_events, pool_history, pool_iostat
-from zsim.observe.evidence.activity import Samples
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
-from zsim.observe.pool_import import host_facts
+from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.host_facts import HostFacts
+from zsim.observe.pool_import.readers import readers_of_document, readers_of_text
 from zsim.observe.texts import decoded, opened, plain, whole_text
-from zsim.observe.zdb import blocks, configuration, metaslabs, pointers
+from zsim.observe.zdb import pointers
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.configuration import PoolConfig
 from zsim.observe.zdb.metaslabs import Metaslabs
 from zsim.observe.zdb.pointers import PointerSummary, PointerTable
-from zsim.observe.zpool import listing, listing_json, properties, status, status_json
+from zsim.observe.zpool import status_json
 from zsim.observe.zpool.listing import PoolList
-from zsim.observe.zpool.properties import Setting
 from zsim.observe.zpool.status import PoolStatus
-from zsim.scenario.evidence import Benchmark
 
+Fact = TypeVar("Fact")
 HEAD = 256 << 10
 MAX_FILES = 1000
 REMEDY = (
@@ -46,44 +45,72 @@ class PoolFiles:
 
     Attributes
     ----------
-    statuses, lists, configs : list
-        By pool, in the order of the files.
-    statistics, metaslabs, pointers : None if there was no such file
-    host : HostFacts
+    facts : list of object
+        What the readers told, in the order of the files; `of` gives those of one kind.
     contents : dict of str to list of str
         By file: the formats found in it; empty where none was.
-    inventory : Inventory
-        What is known of the host's drives.
-    histories, events, activity, benchmarks : list
-        What `zsim.observe.evidence` reads.
-    settings : list of Setting
-        Of ``zfs get``.
-    notes : list of str
-        Sentences about what could not be used.
+    pointers : PointerSummary or None
+        Of the list of block pointers, which is not kept as text.
     """
 
-    statuses: list[PoolStatus] = field(default_factory=list)
-    lists: list[PoolList] = field(default_factory=list)
-    configs: list[PoolConfig] = field(default_factory=list)
-    statistics: BlockStatistics | None = None
-    metaslabs: Metaslabs | None = None
-    pointers: PointerSummary | None = None
-    host: HostFacts = field(default_factory=HostFacts)
+    facts: list[object] = field(default_factory=list)
     contents: dict[str, list[str]] = field(default_factory=dict)
-    inventory: Inventory = field(default_factory=Inventory)
-    histories: list[PoolHistory] = field(default_factory=list)
-    events: list[PoolEvents] = field(default_factory=list)
-    activity: list[Samples] = field(default_factory=list)
-    benchmarks: list[Benchmark] = field(default_factory=list)
-    settings: list[Setting] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    pointers: PointerSummary | None = None
+
+    def of(self, kind: type[Fact]) -> list[Fact]:
+        """Return the facts of one data class, in the order of the files."""
+        return [each for each in self.facts if isinstance(each, kind)]
+
+    @property
+    def statuses(self) -> list[PoolStatus]:
+        """What ``zpool status`` shows, by pool."""
+        return self.of(PoolStatus)
+
+    @property
+    def lists(self) -> list[PoolList]:
+        """What ``zpool list`` or ``zpool get`` shows, by pool."""
+        return self.of(PoolList)
+
+    @property
+    def configs(self) -> list[PoolConfig]:
+        """What ``zdb -C`` shows, by pool."""
+        return self.of(PoolConfig)
+
+    @property
+    def statistics(self) -> BlockStatistics | None:
+        """All outputs of ``zdb -b`` put together; None if there was none."""
+        found = self.of(BlockStatistics)
+        return functools.reduce(BlockStatistics.completed, found) if found else None
+
+    @property
+    def metaslabs(self) -> Metaslabs | None:
+        """The last output of ``zdb -m``; None if there was none."""
+        return next(reversed(self.of(Metaslabs)), None)
+
+    @property
+    def host(self) -> HostFacts:
+        """What all outputs tell of the host."""
+        return functools.reduce(HostFacts.completed, self.of(HostFacts), HostFacts())
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what could not be used."""
+        return [each.text for each in self.of(Remark)]
+
+    def inventory(self) -> Inventory:
+        """Put together what is known of the host's drives."""
+        found = Inventory()
+        for listing in self.of(Listing):
+            listing.note_in(found)
+        return found
 
     def pools(self) -> list[str]:
         """Return the names of the pools, each once."""
         listed = [each.name for each in self.lists]
         named = [*listed, *(each.name for each in self.statuses), *(each.name for each in self.configs)]
         if not named:
-            named = [*(each.name for each in self.histories), *(each.name for each in self.events)]
+            named = [each.name for each in self.of(PoolHistory)]
+            named += [each.name for each in self.of(PoolEvents)]
         return [name for name in dict.fromkeys(named) if name]
 
 
@@ -193,134 +220,14 @@ def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
     documents, rest = split_documents(text)
     if not documents and status_json.recognises(text):
         # It begins like JSON and is none: the reader says where it breaks off.
-        files.statuses += status_json.read_status_json(text, name)
-    found = [title for document in documents for title in _read_document(document, name, files)]
-    found += [title for title, recognises, read in _READERS if recognises(rest) and read(rest, name, files)]
-    found += read_drives(rest, files.inventory)
-    host = host_facts.read_host(rest)
-    if host != HostFacts() and not (_FROM_ZDB & set(found)):
-        files.host = _merged(files.host, host)
-        found.append("version and host")
-    return list(dict.fromkeys(found))
-
-
-_FROM_ZDB = frozenset(("zdb -C", "zdb -b", "zdb -m"))
-
-
-def _read_document(text: str, name: str, files: PoolFiles) -> list[str]:
-    """Read one JSON document."""
-    if benchmarks.recognises(text):
-        return ["fio"] if _benchmarks(text, name, files) else []
-    if listing_json.recognises(text):
-        files.lists += listing_json.read_list_json(text, name)
-        return ["zpool list -j"]
-    if status_json.recognises(text):
-        files.statuses += status_json.read_status_json(text, name)
-        return ["zpool status -j"]
-    host = host_facts.read_host("\n".join(re.findall(r"zfs-kmod-[\w.-]{3,40}", text[:4096])))
-    if host.version:
-        files.host = _merged(files.host, host)
-        return ["zfs version -j"]
-    return read_drives(text, files.inventory)
-
-
-def _merged(old: HostFacts, new: HostFacts) -> HostFacts:
-    return HostFacts(
-        old.version or new.version,
-        old.release if old.version else new.release,
-        old.memory or new.memory,
-        old.cpus or new.cpus,
-    )
-
-
-def _status(text: str, name: str, files: PoolFiles) -> bool:
-    files.statuses += status.read_status(text, name)
-    return True
-
-
-def _list(text: str, name: str, files: PoolFiles) -> bool:
-    files.lists += listing.read_list(text, name)
-    return True
-
-
-def _config(text: str, name: str, files: PoolFiles) -> bool:
-    files.configs += configuration.read_config(text, name)
-    return True
-
-
-def _statistics(text: str, name: str, files: PoolFiles) -> bool:
-    found = blocks.read_statistics(text, name)
-    old = files.statistics
-    if old is None:
-        files.statistics = found
-    else:
-        more = sum(len(row.psizes) for row in found.rows) > sum(len(row.psizes) for row in old.rows)
-        files.statistics = BlockStatistics(
-            found.rows if more or not old.rows else old.rows,
-            old.sizes or found.sizes,
-            old.allocated or found.allocated,
-            old.blocks or found.blocks,
-        )
-    return True
-
-
-def _metaslabs(text: str, name: str, files: PoolFiles) -> bool:
-    files.metaslabs = metaslabs.read_metaslabs(text, name)
-    return True
-
-
-def _history(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    files.histories += pool_history.read_history(text)
-    return True
-
-
-def _events(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    files.events += pool_events.read_events(text)
-    return True
-
-
-def _pool_iostat(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    files.activity.append(pool_iostat.read_iostat(text))
-    return True
-
-
-def _host_iostat(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    files.activity.append(host_iostat.read_host_iostat(text))
-    return True
-
-
-def _benchmarks(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    found, notes = benchmarks.read_benchmarks(text)
-    files.benchmarks += found
-    files.notes += notes
-    return True
-
-
-def _properties(text: str, name: str, files: PoolFiles) -> bool:
-    del name
-    files.lists += properties.read_pools(text)
-    files.settings += properties.read_settings(text)
-    return True
-
-
-_READERS: tuple[tuple[str, Callable[[str], bool], Callable[[str, str, PoolFiles], bool]], ...] = (
-    ("zpool status", status.recognises, _status),
-    ("zpool list", listing.recognises, _list),
-    ("zdb -C", configuration.recognises, _config),
-    ("zdb -b", blocks.recognises, _statistics),
-    ("zdb -m", metaslabs.recognises, _metaslabs),
-    ("zpool and zfs get", properties.recognises, _properties),
-    ("zpool history -i", pool_history.recognises, _history),
-    ("zpool events", pool_events.recognises, _events),
-    ("zpool iostat", pool_iostat.recognises, _pool_iostat),
-    ("iostat -x", host_iostat.recognises, _host_iostat),
-    ("fio or dd", benchmarks.recognises, _benchmarks),
-)
+        files.facts += status_json.read(text, name)
+    found: dict[str, None] = {}
+    needed = [*((each, readers_of_document(each)) for each in documents), (rest, readers_of_text(rest))]
+    for part, readers in needed:
+        for output, reader in readers:
+            files.facts += reader.read(part, name)
+            found[output] = None
+    return list(found)
 
 
 def read_pasted(content: bytes, name: str = "text") -> PoolFiles:

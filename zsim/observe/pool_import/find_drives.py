@@ -67,7 +67,7 @@ def shown_tops(evidence: Evidence) -> list[Vdev]:
 def find_drives(evidence: Evidence) -> None:
     """Note the drive, what its capacity is by name, the one that replaces, write cache; tell of links."""
     drives = drives_of(shown_tops(evidence))
-    inventory = evidence.files.inventory
+    inventory = evidence.files.inventory()
     known = [identity for name in drives.old if (identity := inventory.of(name)) is not None]
     source = _source(known)
     if not any(each.model for each in known):
@@ -111,7 +111,7 @@ def _source(known: Sequence[Identity]) -> str:
 
 def _by_number(evidence: Evidence, drives: PoolDrives) -> list[Identity]:
     """Return the drives of the one model that the host has enough of, where no name leads to any."""
-    listed = [each for each in evidence.files.inventory.drives if each.model]
+    listed = [each for each in evidence.files.inventory().drives if each.model]
     counts = Counter(each.model for each in listed)
     if not drives.old or not counts:
         return []
@@ -161,7 +161,8 @@ def _find_new(evidence: Evidence, drives: PoolDrives) -> None:
     scrub = evidence.value("operation") == "scrub"
     if scrub or evidence.value("target") is not None or not drives.new:
         return
-    known = [each for name in drives.new if (each := evidence.files.inventory.of(name)) is not None]
+    inventory = evidence.files.inventory()
+    known = [each for name in drives.new if (each := inventory.of(name)) is not None]
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
     if not models:
         return

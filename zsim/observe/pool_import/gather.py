@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
+from zsim.observe.evidence.activity import Samples
 from zsim.observe.evidence.scans import PoolThen, finished, running, started_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.layout import Tops
@@ -14,7 +16,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import PAIRS
-from zsim.scenario.evidence import DriveActivity, FinishedScan, RunningScan
+from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
 
 SAME_END_S = 180.0
@@ -33,7 +35,7 @@ def find_observations(evidence: Evidence, tops: Tops) -> None:
     under_way = _running(evidence, pool, over)
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
     activity = _activity(evidence, tops, bool(under_way))
-    found = [*over, *under_way, *activity, *evidence.files.benchmarks]
+    found = [*over, *under_way, *activity, *evidence.files.of(Benchmark)]
     evidence.notes += evidence.files.notes
     if found:
         stated = [each.model_dump(mode="json", exclude_none=True) for each in found]
@@ -190,7 +192,7 @@ def _of_the_last(found: Sequence[RunningScan]) -> list[RunningScan]:
 
 def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]:
     """Return what the drives of the pool do, while a scan runs."""
-    tables = evidence.files.activity
+    tables = evidence.files.of(Samples)
     if not tables:
         return []
     if not runs:
@@ -198,7 +200,7 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
             "iostat is ignored: no scan is running, so the activity of the drives says nothing about one"
         )
         return []
-    numbers = leaf_numbers(tops)
+    numbers, inventory = leaf_numbers(tops), evidence.files.inventory()
     found: list[DriveActivity] = []
     for table in tables:
         if not table.usable:
@@ -207,7 +209,7 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
                 " interval, such as zpool iostat -vly 30 3"
             )
             continue
-        matched = [each for row in table.means() if (each := _of_pool(row, evidence, numbers)) is not None]
+        matched = [each for row in table.means() if (each := _of_pool(row, inventory, numbers)) is not None]
         if not matched:
             evidence.notes.append(
                 f"the drives of {table.command} are none of the pool's by their names: add the output of"
@@ -238,19 +240,19 @@ def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:
 
 
 def _of_pool(
-    row: DriveActivity, evidence: Evidence, numbers: dict[str, tuple[int | None, str]]
+    row: DriveActivity, inventory: Inventory, numbers: dict[str, tuple[int | None, str]]
 ) -> DriveActivity | None:
     """Return the row with its number and role, None where it is no drive of the pool."""
-    name = row.drive if row.drive in numbers else _pool_name(row.drive, evidence, numbers)
+    name = row.drive if row.drive in numbers else _pool_name(row.drive, inventory, numbers)
     if name is None:
         return None
     leaf, role = numbers[name]
     return row.model_copy(update={"leaf": leaf, "role": role, "drive": plain(row.drive, 300)})
 
 
-def _pool_name(device: str, evidence: Evidence, numbers: Iterable[str]) -> str | None:
+def _pool_name(device: str, inventory: Inventory, numbers: Iterable[str]) -> str | None:
     """Return the name that a device of the host has in the pool, None where it has none."""
-    inventory, whole = evidence.files.inventory, device_of(device)
+    whole = device_of(device)
     for name in numbers:
         if device_of(name) == whole:
             return name

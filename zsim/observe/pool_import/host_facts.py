@@ -29,6 +29,7 @@ _MEMORY = re.compile(
 _CPUS = re.compile(
     _BEGIN + r"(?:CPU\(s\):[ \t]{1,40}|hw\.ncpu:[ \t]*|cpus:[ \t]*)(\d{1,5})[ \t]*$", re.MULTILINE
 )
+_KERNEL_MODULE = re.compile(r"zfs-kmod-[\w.-]{3,40}")
 _MOST_CPUS = 4096
 
 
@@ -51,6 +52,46 @@ class HostFacts:
     release: str = ""
     memory: int | None = None
     cpus: int | None = None
+
+    def completed(self, other: HostFacts) -> HostFacts:
+        """Return this with what only the other one tells."""
+        return HostFacts(
+            self.version or other.version,
+            self.release if self.version else other.release,
+            self.memory or other.memory,
+            self.cpus or other.cpus,
+        )
+
+
+class VersionDocument:
+    """The reader of ``zfs version -j``; see `zsim.observe.outputs.Reader`."""
+
+    def recognises(self, text: str) -> bool:
+        """Tell whether a JSON document names the version of the kernel module."""
+        return bool(_host_of_document(text).version)
+
+    def read(self, text: str, name: str) -> tuple[HostFacts]:
+        """Read the version."""
+        del name
+        return (_host_of_document(text),)
+
+
+def _host_of_document(text: str) -> HostFacts:
+    return read_host("\n".join(_KERNEL_MODULE.findall(text[:4096])))
+
+
+VERSION_DOCUMENT = VersionDocument()
+
+
+def recognises(text: str) -> bool:
+    """Tell whether a text tells anything of the host."""
+    return read_host(text) != HostFacts()
+
+
+def read(text: str, name: str) -> tuple[HostFacts]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return (read_host(text),)
 
 
 def read_host(text: str) -> HostFacts:

@@ -14,6 +14,8 @@ from zsim.base.parsed import number_of, tables
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Assumption
 from zsim.case.resolve import resolve
+from zsim.observe.evidence.pool_events import PoolEvents
+from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.pool_import.blocks import find_blocks
 from zsim.observe.pool_import.files import OnProgress, PoolFiles, paths_of, read_files, read_pasted
 from zsim.observe.pool_import.find_drives import find_drives
@@ -226,8 +228,8 @@ def _evidence(files: PoolFiles, pool: str | None) -> Evidence:
         max(reversed(lists), key=lambda each: len(each.vdevs), default=None),
         max(configs, key=lambda each: each.complete, default=None),
         statuses=statuses,
-        histories=[each for each in files.histories if each.name in (name, "") or not name],
-        events=[each for each in files.events if each.name in (name, "") or not name],
+        histories=[each for each in files.of(PoolHistory) if each.name in (name, "") or not name],
+        events=[each for each in files.of(PoolEvents) if each.name in (name, "") or not name],
     )
 
 

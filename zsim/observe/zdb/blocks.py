@@ -78,6 +78,16 @@ class BlockStatistics:
     allocated: int | None
     blocks: int | None
 
+    def completed(self, other: BlockStatistics) -> BlockStatistics:
+        """Return this with what only the other one tells, and the table by type of the more detailed one."""
+        more = sum(len(row.psizes) for row in other.rows) > sum(len(row.psizes) for row in self.rows)
+        return BlockStatistics(
+            other.rows if more or not self.rows else self.rows,
+            self.sizes or other.sizes,
+            self.allocated or other.allocated,
+            self.blocks or other.blocks,
+        )
+
     def data_rows(self) -> tuple[TypeRow, ...]:
         """Return the rows of the data blocks of files and volumes: level 0, or all if there is no other."""
         rows = []
@@ -95,6 +105,11 @@ class BlockStatistics:
 def recognises(text: str) -> bool:
     """Tell whether a text holds the statistics of ``zdb -b``."""
     return _HEADER.search(text) is not None or _SIZES.search(text) is not None
+
+
+def read(text: str, name: str) -> tuple[BlockStatistics]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return (read_statistics(text, name),)
 
 
 def read_statistics(text: str, name: str = "zdb -b") -> BlockStatistics:

@@ -81,6 +81,11 @@ def recognises(text: str) -> bool:
     return _TREE.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[PoolConfig, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return read_config(text, name)
+
+
 def read_config(text: str, name: str = "zdb -C") -> tuple[PoolConfig, ...]:
     """Read ``zdb -C``: one pool, or all of the cache file.
 

@@ -96,6 +96,11 @@ def recognises(text: str) -> bool:
     return _ANY.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[Metaslabs]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return (read_metaslabs(text, name),)
+
+
 def read_metaslabs(text: str, name: str = "zdb -mm") -> Metaslabs:
     """Read ``zdb -m``, ``-mm`` or more.
 

@@ -70,6 +70,11 @@ def recognises(text: str) -> bool:
     return any(_is_pool_row(match[0].split("\t")) for match in _TABBED.finditer(text[: 1 << 20]))
 
 
+def read(text: str, name: str) -> tuple[PoolList, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return read_list(text, name)
+
+
 def _is_pool_row(cells: Sequence[str]) -> bool:
     return (
         bool(cells[0].strip())

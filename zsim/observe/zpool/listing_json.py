@@ -29,6 +29,11 @@ def recognises(text: str) -> bool:
     return '"zpool list"' in text[:4096] or ('"pools"' in text[:4096] and '"allocated"' in text[:65_536])
 
 
+def read(text: str, name: str) -> tuple[PoolList, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return tuple(read_list_json(text, name))
+
+
 def read_list_json(text: str, name: str = "zpool list -j") -> Iterator[PoolList]:
     """Yield the pools of a document; one without sizes is left out."""
     del name

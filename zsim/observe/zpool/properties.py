@@ -48,6 +48,12 @@ def recognises(text: str) -> bool:
     return _ROW.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[PoolList | Setting, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    del name
+    return (*read_pools(text), *read_settings(text))
+
+
 def read_pools(text: str) -> list[PoolList]:
     """Return the space of pools whose size and ALLOC ``zpool get`` shows."""
     rows: dict[str, dict[str, str]] = {}

@@ -115,6 +115,11 @@ def recognises(text: str) -> bool:
     return _POOL.search(text) is not None and _SECOND_SIGN.search(text) is not None
 
 
+def read(text: str, name: str) -> tuple[PoolStatus, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return read_status(text, name)
+
+
 def read_status(text: str, name: str = "zpool status") -> tuple[PoolStatus, ...]:
     """Read ``zpool status``; other text before, between and after is skipped.
 

@@ -26,6 +26,11 @@ def recognises(text: str) -> bool:
     return head.startswith("{") and ("output_version" in head or '"pools"' in head)
 
 
+def read(text: str, name: str) -> tuple[PoolStatus, ...]:
+    """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
+    return read_status_json(text, name)
+
+
 def read_status_json(text: str, name: str = "zpool status -j") -> tuple[PoolStatus, ...]:
     """Read ``zpool status -j``.
 
