@@ -46,7 +46,8 @@ SPREADS = {
     "whole": 0.4, "visit": 0.3, "slow": 0.5, "slow_length": 0.5, "quick": 0.4, "quick_length": 0.6,
     "tilt": 0.5, "drift": 0.3, "drift_by_birth": 0.3, "under_way": 0.5, "tail": 0.4, "unlike": 0.2,
     "restless": 0.3, "calm_share": 0.7, "wild_share": 0.7, "loose.known": 0.4, "loose.class": 0.4,
-    "loose.unnamed": 0.4, "unlike.class": 0.5, "unlike.unnamed": 0.4,
+    "loose.unnamed": 0.4, "uneven": 0.4, "unlike.class": 0.5, "unlike.unnamed": 0.4,
+    "discrepancy.small": 0.4, "discrepancy.unnamed": 0.4,
 }  # fmt: skip
 """What is fitted, and by how much its logarithm is changed in a try."""
 KNOWLEDGE = ("known", "class", "unnamed")
@@ -153,8 +154,16 @@ def known_as(course: Course, values: dict[str, float]) -> Course:
     for name in KNOWLEDGE:
         if course.loose > 0.0 and course.loose == progress_number(f"loose.{name}"):
             unlike = values.get(f"unlike.{name}", course.unlike)
-            return replace(course, loose=values[f"loose.{name}"], unlike=min(0.9, unlike))
+            known = replace(course, loose=values[f"loose.{name}"], unlike=min(0.9, unlike))
+            return replace(known, discrepancy=discrepancy_as(course, values))
     return course
+
+
+def discrepancy_as(course: Course, values: dict[str, float]) -> float:
+    """Return another value of how far the worlds of such a pool are off."""
+    own = course.discrepancy
+    names = [name for name in values if name.startswith("discrepancy.") and progress_number(name) == own]
+    return values[names[0]] if names else own
 
 
 def tried(rows: Sequence[Row], values: dict[str, float]) -> Tried:

@@ -77,6 +77,9 @@ class Course:
         Probability that the drives are none of those that are simulated.
     loose : float
         Standard deviation of the logarithm of the pace that not knowing the drives leaves, beyond the worlds.
+    discrepancy : float
+        Standard deviation of the logarithm by which the answer of such worlds is off, beside the noise of a
+        run: the larger, the more the pool's own mean pace counts.
     tilt : float
         Of how much the drives get slower or faster from the begin to the end of the work, where that is known
         to be more than of others.
@@ -101,6 +104,7 @@ class Course:
     unlike: float = 0.0
     loose: float = 0.0
     tilt: float = 0.0
+    discrepancy: float = 0.0
 
     @property
     def total_s(self) -> float:

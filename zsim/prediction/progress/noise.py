@@ -66,6 +66,8 @@ class Noise:
         The same if they are nothing like them, and how likely that is of these.
     visit_quick, visit_length : float
         Of how evenly metadata lead to data, and over which share of the metadata phase.
+    uneven : float
+        Of the mean pace of a whole repair, as an answer that needs no world has it.
     counters : float
         Of the share done that counters tell, about its logarithm.
     under_way : float
@@ -88,6 +90,7 @@ class Noise:
     alien_share: float
     visit_quick: float
     visit_length: float
+    uneven: float
     drift: float = 0.0
     drift_by_birth: float = 0.0
 
@@ -125,6 +128,7 @@ def fitted_noise() -> Noise:
         alien_share=progress_number("unlike.alien"),
         visit_quick=progress_number("spread.visit_quick"),
         visit_length=progress_number("length.visit"),
+        uneven=progress_number("spread.uneven"),
         drift=progress_number("mean.drift"),
         drift_by_birth=progress_number("mean.drift_by_birth"),
     )

@@ -14,6 +14,7 @@ from zsim.base.constants import whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
+from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
 from zsim.scenario.evidence import RunningScan
 
 F64 = NDArray[np.float64]
@@ -127,7 +128,8 @@ def remaining(
     Notes
     -----
     Each world, at each restlessness, on drives like those simulated and on others, is conditioned on the
-    stretches that were seen (`zsim.prediction.progress.noise`); its evidence is its weight.
+    stretches that were seen (`zsim.prediction.progress.noise`); its evidence is its weight.  Worlds of pools
+    that are little known are combined with the mean pace so far (`zsim.prediction.progress.pace`).
     """
     noise = noise or fitted_noise()
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
@@ -169,17 +171,21 @@ def _of_world(
     others = [Stretch(np.ones(CELLS), whole * math.exp(ratio), error) for ratio, error in course.told]
     priors, shares = _priors(noise, course.unlike, course.loose, course.tilt)
     found = posterior(seconds, [*stretches, *others], (left, unknown), priors)
+    to_go, all_of_it = (found.logs[:, 0], found.spreads[:, 0]), (found.logs[:, 1], found.spreads[:, 1])
+    pace = pace_of(course, seconds, history, noise.uneven)
+    if pace is not None:
+        to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
     told = sum(stretch.seconds for stretch in stretches)
     expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
     return _World(
         history.known_s if history is not None else 0.0,
         history.idle_s if history is not None else 0.0,
-        (found.logs[:, 0], found.spreads[:, 0]),
-        (found.logs[:, 1], found.spreads[:, 1]),
+        to_go,
+        all_of_it,
         found.likelihood + np.log(np.maximum(share * shares, 1e-12)),
         told / expected if expected > 0.0 else 1.0,
         state,
-        tuple(_parts(seconds, left, math.exp(each)) for each in found.logs[:, 0]),
+        tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
     )
 
 

@@ -156,6 +156,7 @@ class CourseWork(Work):
             births=births(world),
             unlike=progress_number(f"unlike.{knowledge(self.case)}"),
             loose=progress_number(f"loose.{knowledge(self.case)}"),
+            discrepancy=discrepancy(self.case),
             tilt=shingled_tilt(self.case),
             name=world_name(member),
         )
@@ -195,6 +196,7 @@ def even_courses(case: Case) -> tuple[Course, ...]:
             needed=needed,
             unlike=progress_number("unlike.unnamed"),
             loose=progress_number("loose.unnamed"),
+            discrepancy=progress_number("discrepancy.small"),
         )
         for slower in EVEN_PACES
     )
@@ -349,11 +351,20 @@ def knowledge(case: Case) -> str:
     of its class ever were is no such drive.  A few GB are a root pool or a test on a part of one.
     """
     stated = case.scenario.drive
-    size = case.drive.capacity_bytes
-    few = case.alloc < progress_number("layout.smallest_data", "B")
-    if stated is None or few or size < progress_number("layout.smallest_drive", "B"):
+    if stated is None or is_small(case):
         return "unnamed"
     return "class" if str(stated).startswith("generic-") else "known"
+
+
+def is_small(case: Case) -> bool:
+    """Tell whether a pool has so little data, or drives so small, that it is hardly one that is simulated."""
+    few = case.alloc < progress_number("layout.smallest_data", "B")
+    return few or case.drive.capacity_bytes < progress_number("layout.smallest_drive", "B")
+
+
+def discrepancy(case: Case) -> float:
+    """Return by how much answers of worlds are off as a whole: standard deviation of the logarithm."""
+    return progress_number(f"discrepancy.{'small' if is_small(case) else knowledge(case)}")
 
 
 def shingled_tilt(case: Case) -> float:

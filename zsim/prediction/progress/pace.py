@@ -1,0 +1,113 @@
+"""What a running scan's own mean pace says of what is left, and how it is combined with a world's answer.
+
+The mean pace since the repair began needs no world.  Bates and Granger, The combination of forecasts,
+Operational Research Quarterly 20 (1969), equation 4: forecasts weigh by the inverse of their variances.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.constants import constant
+from zsim.prediction.progress.course import VISIT_CELLS, Course, done_cells
+from zsim.prediction.progress.moments import History
+
+F64 = NDArray[np.float64]
+NEARLY_ALL, MOST_UNDER_WAY = constant("progress.nearly_all"), constant("progress.most_under_way")
+"""Share of the work from which on a pace tells nothing; and how much of what was issued may be under way."""
+
+
+class Pace(NamedTuple):
+    """What the mean pace so far says.
+
+    Attributes
+    ----------
+    log : float
+        Logarithm of the time that is left at that pace [ln s].
+    spread : float
+        Standard deviation of it.
+    """
+
+    log: float
+    spread: float
+
+
+def pace_of(course: Course, seconds: F64, history: History | None, unevenness: float) -> Pace | None:
+    """Return what the mean pace since the repair began says; None where it has not, or no clock tells.
+
+    Parameters
+    ----------
+    course : Course
+    seconds : ndarray of float, shape (cells,)
+        Of each cell of work in it, which divides the time gone between metadata and repair [s].
+    history : History or None
+    unevenness : float
+        Standard deviation of the logarithm of the mean pace of one whole repair, if its pace were that of
+        many independent stretches: of a part it is larger by the root of one over the part.
+    """
+    last = history.last if history is not None else None
+    if history is None or last is None or last.seconds is None or last.visited < 1.0:
+        return None
+    # As much is under way as may be, which is not all that was issued.
+    under_way = min(course.window, MOST_UNDER_WAY * last.counted) if last.counted > last.issued else 0.0
+    done = last.counted - under_way
+    gone = last.seconds - history.idle_s
+    if last.clock == "scan":
+        work = done_cells(last.visited, last.issued) * seconds
+        gone *= float(work[VISIT_CELLS:].sum()) / max(float(work.sum()), 1e-12)
+    if not 0.0 < done < NEARLY_ALL or gone <= 0.0:
+        return None
+    # What was done and what is left are uneven; what is under way is uniform between none and twice that; and
+    # a drive that slows down does so, on the mean, over half of the work.
+    own = unevenness / math.sqrt(done * (1.0 - done))
+    counted = under_way / done / math.sqrt(3.0)
+    return Pace(math.log(gone * (1.0 - done) / done), math.hypot(own, counted, 0.5 * course.tilt))
+
+
+def discrepancy_of(course: Course) -> float:
+    """Return how far a world may be from the pool as a whole: less where other scans of the pool tell."""
+    if course.discrepancy <= 0.0:
+        return 0.0
+    certain = course.discrepancy**-2 + sum(error**-2 for _, error in course.told)
+    return 1.0 / math.sqrt(certain)
+
+
+def combined(logs: F64, spreads: F64, pace: Pace, discrepancy: float) -> tuple[F64, F64]:
+    """Return logarithms of what is left in a world, and their spreads, combined with what the pace says.
+
+    Parameters
+    ----------
+    logs, spreads : ndarray of float
+        Of the world, given what was seen [ln s].
+    pace : Pace
+    discrepancy : float
+        Standard deviation of the logarithm by which such worlds are off: 0 for those that are the pool, which
+        then stay as they are; without bounds the pace alone counts.
+
+    Notes
+    -----
+    The variances of the mean decide the weights.  Both answers come from the same counters, so that their
+    errors are taken to go together: the spread is the weighted mean of both, and never less than that of
+    the world, which is what a run has of its own.
+    """
+    if discrepancy <= 0.0 or math.isinf(pace.spread):
+        return logs, spreads
+    weight = 1.0 / (1.0 + (pace.spread / discrepancy) ** 2)
+    both = (1.0 - weight) * spreads + weight * pace.spread
+    return logs + weight * (pace.log - logs), np.maximum(spreads, both)
+
+
+def with_pace(
+    left: tuple[F64, F64], total: tuple[F64, F64], pace: Pace, discrepancy: float
+) -> tuple[tuple[F64, F64], tuple[F64, F64]]:
+    """Return what is left, and what is not known of the whole, combined with a pace: logarithms and spreads.
+
+    What of the whole was gone before anybody looked stays as the world has it.
+    """
+    logs, spreads = combined(*left, pace, discrepancy)
+    before = np.maximum(np.exp(total[0]) - np.exp(left[0]), 0.0)
+    return (logs, spreads), (np.log(before + np.exp(logs)), combined(*total, pace, discrepancy)[1])
