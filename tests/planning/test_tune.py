@@ -8,7 +8,8 @@ import pytest
 
 from zsim import Scenario
 from zsim.planning.tune.api import tune
-from zsim.planning.tune.records import Tuning, sysctl_name
+from zsim.planning.tune.records import Tuning
+from zsim.scenario.releases.renamed import sysctl_name
 
 POOL = {
     "layout": "raidz2x6", "drive_size": "4TB", "fill": 0.5, "recordsize": "128K", "history": "home-nas",

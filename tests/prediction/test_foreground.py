@@ -8,7 +8,7 @@ import pytest
 
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
-from zsim.prediction.inputs.clients import client_groups, latencies, loads_at, next_change, spans, writer
+from zsim.prediction.inputs.clients import at, client_groups, latencies, loads_at, next_change, spans, writer
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
@@ -73,7 +73,7 @@ def test_hours_are_counted_from_the_moment_it_begins() -> None:
 def test_a_load_at_some_hours_costs_as_much_as_it_is_on() -> None:
     """One pace in business hours, another outside: 1 h of 10 h, then the rest of 4 h."""
     asked = resolved(load=["random-read,rate=20,hours=mon-fri 08:00-18:00"], begins="fri 17:00")
-    parts = spans(asked, lambda loads: 10 * HOUR if loads else 4 * HOUR)
+    parts = spans(asked, lambda now: 10 * HOUR if now.loads else 4 * HOUR)
     assert sum(seconds for _, _, seconds in parts) == pytest.approx(HOUR + 0.9 * 4 * HOUR)
     assert sum(share for _, share, _ in parts) == pytest.approx(1.0)
 
@@ -84,3 +84,28 @@ def test_business_hours_lie_between_idle_and_always() -> None:
     idle = time_of(resolved())
     evening = time_of(resolved(load=[f"{load},hours=mon-fri 08:00-18:00"], begins="fri 17:30"))
     assert idle < evening < always
+
+
+def test_tunables_change_at_the_edges_of_their_hours() -> None:
+    asked = resolved(product="truenas-25.10", begins="fri 17:00")
+    assert at(asked, 0.0).tunables == ()
+    assert dict(at(asked, HOUR).tunables)["zfs_vdev_scrub_max_active"] == 8
+    assert next_change(asked, 0.0) == HOUR
+    assert at(asked, 16 * HOUR).tunables == ()
+    parts = spans(asked, lambda now: 2 * HOUR if now.tunables else 4 * HOUR)
+    assert [seconds for _, _, seconds in parts] == pytest.approx([HOUR, 0.75 * 2 * HOUR])
+
+
+def test_a_tunable_at_some_hours_is_simulated_as_set_then() -> None:
+    """All of it in the hours is what the tunable does all day; an hour before them lies between the two."""
+
+    def scrub(**fields: Any) -> float:
+        return time_of(resolved(operation="scrub", recordsize="16K", history="small-files", **fields))
+
+    name, weekend = "zfs_vdev_aggregation_limit", "4K sat-sun 00:00-24:00"
+    always, never = scrub(tunables={name: "4K"}), scrub()
+    assert never < 0.8 * always
+    assert scrub(tunables={name: weekend}, begins="sat 00:00") == always
+    assert scrub(tunables={name: weekend}, begins="mon 00:00") == never
+    partly = scrub(tunables={name: weekend}, begins="fri 23:00")
+    assert partly == pytest.approx(HOUR + (1.0 - HOUR / never) * always)

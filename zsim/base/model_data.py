@@ -23,9 +23,15 @@ from typing import Literal, get_args
 from zsim.base.errors import InputError, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
 
-ModelKind = Literal["drives", "enclosures", "releases", "histories"]
+ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
 MODEL_KINDS: tuple[str, ...] = get_args(ModelKind)
-SINGULAR = {"drives": "drive", "enclosures": "enclosure", "releases": "release", "histories": "history"}
+SINGULAR = {
+    "drives": "drive",
+    "enclosures": "enclosure",
+    "releases": "release",
+    "histories": "history",
+    "products": "product",
+}
 
 LARGEST = 1e300
 FILE_ENDINGS = (".toml", ".json")
@@ -106,7 +112,7 @@ def find(kind: ModelKind, name: str, field: str | None = None) -> Path:
 
     Parameters
     ----------
-    kind : {"drives", "enclosures", "releases", "histories"}
+    kind : {"drives", "enclosures", "releases", "histories", "products"}
     name : str
         A name of the catalogue (letter case does not matter), or the path of a file ending in ``.toml``.
     field : str, optional

@@ -19,6 +19,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
+from zsim.scenario.releases.products import Timed
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL
 
@@ -166,6 +167,8 @@ class Case:
         Vdevs of other allocation classes, and vdevs that were added later.
     candidates : Candidates
         What its worlds may be made of.
+    timed : tuple of Timed
+        Tunables that are set at some hours only, over those of `release`.
     sitting : frozenset of int
         Drives that sit out: they are written, but not read (autosit, 2.4).
     member : Member
@@ -207,6 +210,7 @@ class Case:
     classes: ClassVdevs = field(default_factory=ClassVdevs, repr=False)
     facts: PoolFacts = field(default_factory=PoolFacts, repr=False)
     candidates: Candidates = field(default_factory=Candidates, repr=False)
+    timed: tuple[Timed, ...] = ()
     sitting: frozenset[int] = frozenset()
     member: Member = field(default_factory=Member)
 

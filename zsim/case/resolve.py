@@ -21,7 +21,8 @@ from zsim.pool.recipes.histories import DEFAULT_HISTORY, load_history
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.scenario.releases.products import Timed, base_release, load_product, settings
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
 
 DEFAULT_FILL = 0.5
@@ -89,7 +90,7 @@ def resolve(scenario: Scenario) -> Case:
     (8000000000000, ['release', 'drive', 'fill'])
     """
     notes = _Notes()
-    layout, release = scenario.led_layout, _release(scenario, notes)
+    layout, (release, timed) = scenario.led_layout, _release(scenario, notes)
     shelf = Shelf(release.year)
     space = _space(scenario, layout, release, shelf, notes)
     repair = _repair(scenario, layout, release, space, shelf, notes)
@@ -144,23 +145,31 @@ def resolve(scenario: Scenario) -> Case:
         assumptions=tuple(notes.found),
         classes=classes,
         candidates=candidates,
+        timed=timed,
     )
     return with_facts(replace(case, load=in_requests(case)))
 
 
-def _release(scenario: Scenario, notes: _Notes) -> ReleaseProfile:
-    name = notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
-    profile = load_release(name)
-    tunables = dict(scenario.tunables or {})
+def _release(scenario: Scenario, notes: _Notes) -> tuple[ReleaseProfile, tuple[Timed, ...]]:
+    """Return the release with its tunables, and those that are set at some hours only."""
+    profile = base_release(scenario.release, scenario.product)
+    if scenario.product is not None:
+        sold = load_product(scenario.product)
+        notes.take("release", scenario.release, profile.name, profile.name, f"what {sold.title} ships")
+        told = sold.told({profile.tunable_name(name) for name in scenario.tunables or ()})
+        notes.take("tunables", None, told, told, f"{sold.title}: {sold.why}")
+    else:
+        notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
+    tunables, timed = settings(profile, scenario.product, scenario.tunables)
     if scenario.order == "legacy" and profile.scan == "sorted":
         tunables["zfs_scan_legacy"] = 1
     if tunables:
         profile = profile.with_tunables(tunables)
     if scenario.hz is not None:
-        return replace(profile, hz=scenario.hz)
+        return replace(profile, hz=scenario.hz), timed
     if profile.details_of_hz.kind == "assumed":
         notes.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
-    return profile
+    return profile, timed
 
 
 def _space(

@@ -26,7 +26,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 def completer(field: str) -> Completer | None:
     """Return what completes the values of a field of the scenario; None where there is nothing to offer."""
-    if field not in KINDS and field not in WORDS and field not in ("layout", "load"):
+    if field not in KINDS and field not in WORDS and field not in ("layout", "load", "product"):
         return None
 
     def complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -44,6 +44,10 @@ def values_of_field(field: str) -> tuple[str, ...]:
         return LAYOUTS
     if field == "load":
         return LOADS
+    if field == "product":
+        from zsim.scenario.releases.products import product_names
+
+        return product_names()
     if field in KINDS:
         from zsim.base.model_data import names
 

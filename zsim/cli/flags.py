@@ -70,6 +70,12 @@ FLAGS = (
     Flag(
         "release", "NAME", "ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1, solaris-11.2."
     ),
+    Flag(
+        "product",
+        "NAME",
+        "Product that ships ZFS: truenas-25.10, debian-12, proxmox-9.0, freebsd-14.3; its tunables "
+        "may have hours (see --begins).",
+    ),
     Flag("hz", "N", "Ticks per second of the host's kernel."),
     Flag("operation", "NAME", "What runs: resilver, scrub, rebuild or expand."),
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
@@ -84,7 +90,7 @@ FLAGS = (
     Flag("enclosure", "NAME", "Shared link in front of all drives not named by --ports."),
     Flag("erc", "TIME", "How long drives try to read a bad sector (SCT ERC, TLER): 7s, or none."),
     Flag("platform", "NAME", "What ends a command that is not answered: linux, freebsd or illumos."),
-    Flag("begins", "MOMENT", "When it starts, for a load that changes over the week: 'fri 13:41'."),
+    Flag("begins", "MOMENT", "When it starts, for loads, tunables and products with hours: 'fri 13:41'."),
     Flag("engine", "NAME", "compiled, or reference (slow; the same rules in SimPy)."),
     Flag("precision", "SHARE", "Sampling error to reach (half of the 95 % interval), such as 1%."),
     Flag("seed", "N", "Seed of all random numbers."),
@@ -120,7 +126,10 @@ SWITCHES = (
     ("autosit", "--autosit/--no-autosit", "Slow children sit out (vdev property autosit, OpenZFS 2.4)."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
-TUNABLE_HELP = "A ZFS tunable that differs from the release's default. May be repeated."
+TUNABLE_HELP = (
+    "A ZFS tunable that differs from the release's default, perhaps at some hours: "
+    "zfs_vdev_scrub_max_active='8 22:00-06:00'. May be repeated."
+)
 SET_HELP = "Any field of the scenario, such as tunables.zfs_vdev_scrub_max_active=5. May be repeated."
 FILE_HELP = "Scenario file (TOML); --set overrides it, and the other flags override both."
 

@@ -18,7 +18,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Its drives, and what they plug into": (
         "drive", "drive_size", "new_drive", "new_drive_size", "write_cache", "slow", "enclosure", "ports",
     ),
-    "Host and ZFS": ("release", "tunable", "memory", "cpus", "hz"),
+    "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz"),
     "What runs": ("operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load"),
     "What the pool has shown": ("evidence",),
     "How it is simulated": ("exact", "precision", "engine", "seed"),

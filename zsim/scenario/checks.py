@@ -6,7 +6,8 @@ from zsim.base.errors import InputError, is_unsafe
 from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, ReleaseProfile, load_release
+from zsim.scenario.releases.products import base_release, settings
+from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
@@ -29,7 +30,7 @@ def check_scenario(scenario: Fields) -> None:
     _check_texts(scenario)
     _check_classes(scenario, scenario.pool_layout)
     layout = scenario.led_layout
-    release = load_release(scenario.release or DEFAULT_RELEASE)
+    release = base_release(scenario.release, scenario.product)
     _check_sizes(scenario)
     _check_fill(scenario)
     _check_records(scenario, release)
@@ -40,10 +41,19 @@ def check_scenario(scenario: Fields) -> None:
     _check_sick(scenario, layout)
     _check_autosit(scenario, layout, release)
     _check_rewritten(scenario, layout)
-    if scenario.tunables:
-        release.with_tunables(scenario.tunables)
+    tunables = settings(release, scenario.product, scenario.tunables)
+    release.with_tunables(tunables.always)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
         raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
+    if scenario.begins is None and tunables.timed:
+        whose = (
+            f"{scenario.product} sets tunables by the hour" if scenario.product else "a tunable with hours"
+        )
+        remedy = "write fri 13:41"
+        raise InputError("begins", None, f"{whose}: the moment it begins is needed", remedy)
+    if scenario.exact and tunables.timed:
+        allowed = "exact runs have no hours"
+        raise InputError("exact", True, allowed, "leave exact out, or state the tunables without hours")
 
 
 def _check_sizes(scenario: Fields) -> None:

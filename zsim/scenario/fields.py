@@ -11,6 +11,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.parts import Load, Moment, Port
+from zsim.scenario.releases.products import base_release, settings
 from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
@@ -80,9 +81,15 @@ class Fields(BaseModel):
     release: str | None = Field(
         None, min_length=1, description="ZFS release: openzfs-2.3, openzfs-2.1.5, zol-0.7.13, freebsd-9.1"
     )
+    product: str | None = Field(
+        None,
+        min_length=1,
+        description="product that ships ZFS, its release and tunables by the hour: truenas-25.10, debian-12",
+    )
     hz: int | None = Field(None, ge=10, le=100_000, description="ticks per second of the host's kernel")
     tunables: dict[str, int | float | str] | None = Field(
-        None, description="ZFS tunables set otherwise than the release does, by name"
+        None,
+        description="ZFS tunables set otherwise than the release does, by name; at some hours: 8 22:00-06:00",
     )
     order: Literal["auto", "legacy", "sorted"] | None = Field(
         None, description="order of the scan; auto: as the release does it"
@@ -149,7 +156,9 @@ class Fields(BaseModel):
     evidence: tuple[Observation, ...] | None = Field(
         None, description="what the pool has already shown: finished scans, progress, activity of drives"
     )
-    begins: Moment | None = Field(None, description="when it begins, for a load with hours: fri 13:41")
+    begins: Moment | None = Field(
+        None, description="when it begins, for loads, tunables and products with hours: fri 13:41"
+    )
     engine: Literal["compiled", "reference"] | None = Field(None, description="engine that runs it")
     exact: bool | None = Field(None, description="simulate every I/O instead of samples")
     precision: Fraction | None = Field(
@@ -181,6 +190,13 @@ class Fields(BaseModel):
     def pool_layout(self) -> Layout:
         """The layout with `vdevs` applied."""
         return self.layout if self.vdevs is None else self.layout.repeated(self.vdevs)
+
+    @property
+    def has_hours(self) -> bool:
+        """Whether a load, a tunable or the product has hours."""
+        release = base_release(self.release, self.product)
+        timed = settings(release, self.product, self.tunables).timed
+        return bool(timed) or any(load.hours for load in self.load or ())
 
     @property
     def repaired_vdev(self) -> int:

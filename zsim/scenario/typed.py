@@ -49,6 +49,7 @@ class OtherFields(TypedDict, total=False):
     memory: Size | None
     cpus: int | None
     release: str | None
+    product: str | None
     hz: int | None
     tunables: Mapping[str, int | float | str] | None
     order: Literal["auto", "legacy", "sorted"] | None

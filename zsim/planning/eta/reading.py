@@ -225,7 +225,9 @@ def _scenario(
             fields.pop(name, None)
     if not {"alloc", "fill", "vdev_fills"} & set(fields) and scan.total:
         fields["alloc"] = scan.total
-    if imported is None and scan.form == "legacy":
+    if "product" in stated:
+        fields.pop("release", None)
+    elif imported is None and scan.form == "legacy":
         fields["release"] = "zol-0.7"
     elif imported is None:
         fields["release"] = "openzfs-2.3" if scan.form == "2.2" else "openzfs-2.1"

@@ -125,9 +125,9 @@ class Pool:
         return str(Layout(tuple(specs)))
 
     def scenario_now(self, **changes: object) -> Scenario:
-        """Return the scenario with the layout as it is now, and where its load has hours, the hour."""
+        """Return the scenario with the layout as it is now, and where something of it has hours, the hour."""
         now = {"layout": self.layout(), "vdevs": None, **changes}
-        if any(load.hours for load in self.scenario.load or ()):
+        if self.scenario.has_hours:
             self.asked += 1
             moment = (self.scenario.begins or 0) + self.passes.moment(self.asked, self.now)
             now["begins"] = format_moment(moment % WEEK)

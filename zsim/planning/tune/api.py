@@ -23,6 +23,7 @@ from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.runs.together import together
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import reasons
+from zsim.scenario.releases.products import without
 
 WORLDS, BLOCKS = whole_constant("tune.worlds"), whole_constant("tune.blocks")
 WATCH_S, STUDENT, LEAST = constant("tune.watch_s"), constant("tune.student"), constant("tune.least")
@@ -127,7 +128,8 @@ def _tried(knob: _Knob, worlds: list[_World]) -> list[tuple[float, float | None]
     """Return what a setting gives on each world: duration over the default's, and the wait of clients [s]."""
     found = []
     for world in worlds:
-        case = replace(world.case, release=world.case.release.with_tunables({knob.name: knob.value}))
+        release = world.case.release.with_tunables({knob.name: knob.value})
+        case = replace(world.case, release=release, timed=without(world.case.timed, knob.name))
         model = under(world.model, case)
         ratio = run_pool(case, world.pool, model).time_s / world.time_s
         found.append((ratio, _p99(case, world.pool, model)))

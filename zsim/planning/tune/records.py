@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from zsim.base.units import format_duration
+from zsim.scenario.releases.renamed import sysctl_name
 
 MEASURED, MODELLED, NO_EFFECT = "measured", "modelled", "none"
 
@@ -54,19 +55,6 @@ class Setting:
         if system == "freebsd":
             return f"sysctl {sysctl_name(self.name)}={value}"
         return f"echo {value} > /sys/module/zfs/parameters/{self.name}"
-
-
-def sysctl_name(name: str) -> str:
-    """Return the name of a tunable on FreeBSD.
-
-    Examples
-    --------
-    >>> sysctl_name("zfs_vdev_scrub_max_active"), sysctl_name("zfs_resilver_min_time_ms")
-    ('vfs.zfs.vdev.scrub_max_active', 'vfs.zfs.resilver_min_time_ms')
-    """
-    short = name.removeprefix("zfs_")
-    head, _, rest = short.partition("_")
-    return f"vfs.zfs.vdev.{rest}" if head == "vdev" else f"vfs.zfs.{short}"
 
 
 @dataclass(frozen=True, slots=True)

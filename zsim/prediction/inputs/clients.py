@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -193,9 +194,16 @@ def _whole(vdev: VdevModel) -> VdevModel:
 Loads = tuple[Load, ...]
 
 
+class Now(NamedTuple):
+    """What holds at a moment: loads, as loads without hours, and the tunables that have hours."""
+
+    loads: Loads
+    tunables: tuple[tuple[str, int | float | str], ...]
+
+
 def has_hours(case: Case) -> bool:
-    """Tell whether a load is on at some hours only."""
-    return any(load.hours is not None for load in case.load)
+    """Tell whether a load is on, or a tunable set, at some hours only."""
+    return bool(case.timed) or any(load.hours is not None for load in case.load)
 
 
 def loads_at(case: Case, moment: float) -> Loads:
@@ -205,34 +213,41 @@ def loads_at(case: Case, moment: float) -> Loads:
     return tuple(load.model_copy(update={"hours": None}) for load in on)
 
 
+def at(case: Case, moment: float) -> Now:
+    """Return what holds `moment` seconds after the start."""
+    week_s = case.begins + moment
+    values = {key: value for each in case.timed if each.hours.contains(week_s) for key, value in each.values}
+    return Now(loads_at(case, moment), tuple(sorted(values.items())))
+
+
 def next_change(case: Case, moment: float) -> float:
-    """Return when, after `moment`, a load may next go on or off [s after the start]."""
+    """Return when, after `moment`, a load may next go on or off, or a tunable change [s after the start]."""
     day = (case.begins + moment) % DAY_SECONDS
-    edges = {0, DAY_SECONDS}
-    edges |= {edge for load in case.load if load.hours for edge in (load.hours.start_s, load.hours.end_s)}
+    spans_of_day = [*(load.hours for load in case.load if load.hours), *(each.hours for each in case.timed)]
+    edges = {0, DAY_SECONDS} | {edge for each in spans_of_day for edge in (each.start_s, each.end_s)}
     return moment + min(edge - day for edge in edges if edge > day)
 
 
-def spans(case: Case, time_of: Callable[[Loads], float]) -> list[tuple[Loads, float, float]]:
-    """Return what is done under which loads: loads, share of the work, and the time it takes [s].
+def spans(case: Case, time_of: Callable[[Now], float]) -> list[tuple[Now, float, float]]:
+    """Return what is done under which loads and tunables: these, share of the work, and time it takes [s].
 
     Parameters
     ----------
     case : Case
         Begins at `begins`.
     time_of : callable
-        Gives how long all of the work takes under the same loads throughout [s].
+        Gives how long all of the work takes under the same throughout [s].
     """
     done, now = 0.0, 0.0
-    found: list[tuple[Loads, float, float]] = []
+    found: list[tuple[Now, float, float]] = []
     while done < 1.0:
-        loads = loads_at(case, now)
-        whole = time_of(loads)
+        here = at(case, now)
+        whole = time_of(here)
         until = next_change(case, now)
         left = (1.0 - done) * whole
         if left <= until - now:
-            found.append((loads, 1.0 - done, left))
+            found.append((here, 1.0 - done, left))
             break
-        found.append((loads, (until - now) / whole, until - now))
+        found.append((here, (until - now) / whole, until - now))
         done, now = done + (until - now) / whole, until
     return found

@@ -12,8 +12,8 @@ from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
-from zsim.prediction.inputs.clients import Loads, client_groups, has_hours, log_bytes, spans, writer
-from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, spans, writer
+from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.shingled import in_miniature
 from zsim.prediction.runs.expanding import expansion_of
@@ -180,21 +180,25 @@ def _by_hours(
     model: PlaneModel,
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
-    """Simulate a member under loads that come and go: what is done under each, and how long it takes.
+    """Simulate a member under loads and tunables that come and go: what is done under each, and how long.
 
     The pool is the same all along, so each is one run, and counts as far as the work is done under it.
     """
-    known: dict[Loads, MemberResult] = {}
+    known: dict[Now, MemberResult] = {}
 
-    def under(loads: Loads) -> MemberResult:
-        if loads not in known:
-            here = replace(case, load=loads)
+    def result_of(now: Now) -> MemberResult:
+        if now not in known:
+            here = replace(case, load=now.loads, timed=(), release=_set(case.release, now))
+            other = None if release is None else _set(release, now)
             busy = replace(model, clients=client_groups(here, here.seed), writer=writer(here))
-            known[loads] = run_member(here, release=release, pool=pool, model=busy, progress=progress)
-        return known[loads]
+            if now.tunables:
+                ruled = under(busy, here if other is None else replace(here, release=other))
+                busy = replace(busy, queue=ruled.queue, scan=ruled.scan)
+            known[now] = run_member(here, release=other, pool=pool, model=busy, progress=progress)
+        return known[now]
 
-    parts = spans(case, lambda loads: under(loads).time_s)
-    results = [(under(loads), share) for loads, share, _ in parts]
+    parts = spans(case, lambda now: result_of(now).time_s)
+    results = [(result_of(now), share) for now, share, _ in parts]
     loaded = [result for result, _ in results if result.model.clients]
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
     return replace(
@@ -204,6 +208,12 @@ def _by_hours(
         issue_s=sum(result.issue_s * share for result, share in results),
         sync_s=sum(result.sync_s * share for result, share in results),
     )
+
+
+def _set(release: ReleaseProfile, now: Now) -> ReleaseProfile:
+    """Return a release with the tunables of the hour, as far as it has them."""
+    held = {name: value for name, value in now.tunables if name in release.tunables}
+    return release.with_tunables(held) if held else release
 
 
 def _rebuild_member(

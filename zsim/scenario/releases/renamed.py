@@ -78,3 +78,16 @@ def what_replaced(name: str, held: Container[str], *, one_queue: bool) -> str | 
     if found is not None:
         return f"{reason}: use {found}"
     return f"{reason}: leave it out" if not instead else None
+
+
+def sysctl_name(name: str) -> str:
+    """Return the name of a tunable on FreeBSD.
+
+    Examples
+    --------
+    >>> sysctl_name("zfs_vdev_scrub_max_active"), sysctl_name("zfs_resilver_min_time_ms")
+    ('vfs.zfs.vdev.scrub_max_active', 'vfs.zfs.resilver_min_time_ms')
+    """
+    short = name.removeprefix("zfs_")
+    head, _, rest = short.partition("_")
+    return f"vfs.zfs.vdev.{rest}" if head == "vdev" else f"vfs.zfs.{short}"
