@@ -84,7 +84,7 @@ def test_columns_by_release(row, columns):
 
 def test_config_of_a_pool_with_a_replacement():
     config = configuration.read_config(text_of("raidz2-2.2/config.txt"))[0]
-    assert (config.name, config.version, config.complete, config.expanded) == ("tank", 5000, True, False)
+    assert (config.name, config.version, config.complete, config.grown) == ("tank", 5000, True, (0,))
     vdev = config.vdevs[0]
     assert (vdev.kind, vdev.parity, vdev.ashift, vdev.drives) == ("raidz", 2, 12, 6)
     assert vdev.asize == 6 * 4000780976128 // 262144 * 262144

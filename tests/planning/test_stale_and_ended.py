@@ -124,7 +124,7 @@ def test_no_worker_outlives_its_sweep(number: signal.Signals, tmp_path: Path) ->
         if number == signal.SIGINT:
             assert time.monotonic() - begun < 5, "2 s where nothing else runs"
             assert process.returncode == 130
-            assert f"resumes from {store}" in err
+            assert f"what is finished is kept in {store}" in err
             assert store.read_text().endswith("\n")
 
 

@@ -64,8 +64,7 @@ class Fields(BaseModel):
     replace_in: str | None = Field(
         None,
         pattern=r"^(special|[0-9]{1,4})$",
-        description="top-level vdev a drive is replaced in: its number from 0, or special; "
-        "where drives are named by numbers, they begin with its own",
+        description="top-level vdev of the repair: its number from 0, or special; drives count from there",
     )
     write_cache: bool | None = Field(None, description="whether the drives' write caches are on")
     recordsize: Bytes | None = Field(None, description="record or volume block size, such as 128K")
