@@ -101,6 +101,7 @@ def test_outputs_are_written(engine: FakeEngine, prediction: Prediction, tmp_pat
     assert "<svg" in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
+WITH_SPECIAL = "raidz2x6+special:mirror2"
 FLAG_VALUES = {
     "layout": ("raidz3x9", "raidz3x9"),
     "vdevs": ("4", 4),
@@ -131,6 +132,16 @@ FLAG_VALUES = {
     "engine": ("reference", "reference"),
     "precision": ("1%", 0.01),
     "seed": ("7", 7),
+    "vdev_fills": ("80%", (0.8,)),
+    "special_small_blocks": ("32K", 2**15),
+    "special_drive": ("generic-sata-ssd", "generic-sata-ssd"),
+    "special_drive_size": ("960GB", 960 * 10**9),
+    "special_added_at": ("20%", 0.2),
+    "replace_in": ("0", "0"),
+    "rewritten": ("30%", 0.3),
+    "erc": ("7s", 7.0),
+    "platform": ("linux", "linux"),
+    "product": ("debian-13", "debian-13"),
 }
 
 
@@ -144,7 +155,8 @@ def test_every_field_of_the_scenario_has_a_flag() -> None:
 @pytest.mark.parametrize("field", [flag.field for flag in flags.FLAGS if flag.field != "target"])
 def test_a_flag_sets_its_field(engine: FakeEngine, field: str, capsys: pytest.CaptureFixture[str]) -> None:
     text, value = FLAG_VALUES[field]
-    base = [] if field == "layout" else ["--layout", "raidz2x6"]
+    layout = "raidz1x4+1" if field == "rewritten" else WITH_SPECIAL if "special" in field else "raidz2x6"
+    base = [] if field == "layout" else ["--layout", layout]
     code = predict(*base, f"--{field.replace('_', '-')}", text)
     assert code == 0, capsys.readouterr().err
     found = engine.asked[0].stated()[field] if field == "layout" else getattr(engine.asked[0], field)

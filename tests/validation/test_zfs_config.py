@@ -33,8 +33,8 @@ def _run(**changes: Any) -> EmulatedRun:
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"autosit": 1}, "autosit"),
-        ({"disk": {"tail_leaf": "3", "tail_p": "0.01"}}, "disk.tail_leaf"),
+        ({"autosat": 1}, "autosat"),
+        ({"disk": {"tail_leafs": "3", "tail_p": "0.01"}}, "disk.tail_leafs"),
         ({"pool": {"colour": "red"}}, "pool.colour"),
         ({"foreground": {"fgz": 3}}, "foreground.fgz"),
         ({"surprise": 1}, "surprise"),
