@@ -42,7 +42,7 @@ def test_a_drive_is_shown_with_sources_and_what_follows(capsys):
 def test_a_shingled_and_a_solid_state_drive_are_shown(capsys):
     _, out, _ = zsim(capsys, "drives", "show", "st8000as0002")
     assert "persistent_cache" in out
-    assert "which fill the persistent cache" in out
+    assert "which fill the persistent cache" in " ".join(out.split())
     code, out, _ = zsim(capsys, "drives", "show", "870-qvo-4tb")
     assert code == 0
     assert "slc_cache" in out

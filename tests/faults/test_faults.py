@@ -119,7 +119,7 @@ def test_a_bare_environment_a_foreign_encoding_and_optimised_python(tmp_path: Pa
 
 
 def _cache() -> str:
-    from zsim.base.kernel_cache import KernelCache
+    from zsim.base.machine.kernel_cache import KernelCache
 
     directory = KernelCache().directory
     return str(directory.parent.parent if directory is not None else "")

@@ -314,7 +314,10 @@ def test_schema_and_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "grow-vdev" in capsys.readouterr().out
 
 
-def test_the_state_of_a_pasted_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_state_of_a_pasted_status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     status = Path(__file__).parents[2] / "observe" / "fixtures" / "status-2.3.json"
     assert main(["decide", str(status), "--reboot"]) == 0
     assert "reboot when the pass has ended" in capsys.readouterr().out

@@ -131,7 +131,8 @@ def ailing_time(
         health.reads += 1
         if mixed(health.seed, 2 * health.reads) < health.stutter_share:
             health.stutters += 1
-            busy = waits + health.stutter
+            # A stutter never makes a read quicker than a sound one.
+            busy = max(busy, waits + health.stutter)
     if _rewritten(health, bad, offset, offset + length) > 0 and not is_write:
         busy += health.recovery
         _count_error(health, failures, at + busy)

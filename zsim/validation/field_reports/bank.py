@@ -230,7 +230,7 @@ def load(path: Path) -> tuple[Bank, ...]:
     for number, line in enumerate(read_text(path, "bank").splitlines(), 1):
         try:
             found.append(_bank(json.loads(line)))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (InputError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError("bank", path.name, f"line {number} is no bank: {error}", "delete it") from error
     return tuple(found)
 
