@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zsim.case.resolve import resolve
-from zsim.engine.model import NOT_REPAIRED
+from zsim.engine.model import NOT_REPAIRED, ClientModel
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.background.expansion import (
     SCRATCH_BYTES,
@@ -128,3 +128,17 @@ def test_the_last_sector_of_every_metaslab_moves_too() -> None:
     covered[ends] = True
     assert covered[1:].all()
     assert (found.begin[1:] >= found.end[:-1]).all()
+
+
+@pytest.mark.parametrize("kind", ["random-read", "sync-write"])
+def test_clients_read_and_write_blocks_not_what_is_moved(kind: str) -> None:
+    group = ClientModel(count=4, think_s=0.02, seed=1, kind=kind)  # type: ignore[arg-type]
+    busy = Run(replace(setup(), model=replace(setup().model, clients=(group,)))).finish()
+    quiet = done()[0]
+    answered = sum(number for number, _ in busy.clients)
+    name = "read_bytes" if kind == "random-read" else "write_bytes"
+    more = float(busy.leaves[name].sum() - quiet.leaves[name].sum())
+    largest = int(setup().blocks.psize.max())
+    assert answered > 50
+    # With parity where it is written, and what is still under way at the end.
+    assert 0 < more < 2 * largest * (answered + group.count) + 4 * MIB

@@ -265,6 +265,28 @@ def test_rebuild_or_resilver() -> None:
     }
 
 
+def test_a_slow_drive_is_taken_offline_or_kept() -> None:
+    """The end is put to where predict puts it; a vdev without redundancy keeps the drive."""
+    slow = {**POOL, "layout": "raidz3x8", "release": "openzfs-2.3", "slow": "3:x5"}
+    found = decide({"scenario": slow, "running": {"done": 0.0}})
+    offline, wait = found.alternatives
+    assert (offline.name, wait.name) == ("take drive 3 offline until the pass has ended", "wait")
+    answer = zsim.predict(zsim.Scenario(**slow))
+    assert wait.found.whole_s["p50"] == pytest.approx(answer.resilver_s.p50, rel=0.01)
+    assert offline.found.whole_s["p50"] == pytest.approx(answer.sick[0].offline_s, rel=0.01)
+    assert 1 in offline.found.exposed
+    assert 1 not in wait.found.exposed
+    assert "take drive 3 offline" in str(found)
+    with pytest.raises(InputError, match="nothing runs, waits or disturbs"):
+        decide({"scenario": {**slow, "layout": "raidz1x4"}, "running": {"done": "40%"}})
+
+
+def test_alternatives_do_the_same_in_the_end() -> None:
+    sick = {**POOL, "release": "openzfs-2.2", "slow": "3:x5", "load": "random-read,rate=50,size=64K"}
+    found = decide({"scenario": sick, "running": {"done": "40%"}}, reboot=True)
+    assert {each.name for each in found.alternatives} == {"reboot now", "reboot when the pass has ended"}
+
+
 def test_questions_without_an_answer() -> None:
     with pytest.raises(InputError, match="nothing runs, waits or disturbs"):
         decide({"scenario": POOL})

@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Compare what could be done now: wait or restart, replace now or later, reboot, stop the load.
 
-    The state now comes from flags, from a scenario, or from a pasted zpool status. The best stands first.
-    What taking a slow drive offline would bring, zsim predict says (--slow, --bad-sectors).
+    A drive stated to be slow or sick (--slow, --bad-sectors) may be taken offline or kept. The state now
+    comes from flags, from a scenario, or from a pasted zpool status. The best stands first.
     """
     from zsim.planning.timeline.decisions import decide
 

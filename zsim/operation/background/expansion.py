@@ -17,6 +17,7 @@ from zsim.engine.codes import EXIT_DRAINED, FOREVER, REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan
+from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Steps
 from zsim.operation.cursors import vdev_asize
 from zsim.operation.pool import Pool
@@ -285,6 +286,36 @@ def _moves(moves: Integers, moved: int) -> ScanItems:
     )
 
 
+def _with_clients(moves: ScanItems, setup: RunSetup) -> tuple[ScanItems, Integers, Integers]:
+    """Return the moves and behind them the pool's blocks; which of these clients read, and which they write.
+
+    Clients read every block where it was before the expansion.
+    """
+    none = np.zeros(0, np.int64)
+    if setup.model.client_count == 0:
+        return moves, none, none
+    model = replace(setup.model, vdevs=setup.model.vdevs[:-3])
+    blocks = ScanBlocks(replace(setup, model=model, operation="scrub"), queued=False)
+    more, first = blocks.items, len(moves)
+    zero, bare = np.zeros(len(more), np.int64), np.full(len(more), NO_ITEM, np.int64)
+    items = ScanItems(
+        vdev=np.concatenate((moves.vdev, more.vdev)),
+        offset=np.concatenate((moves.offset, more.offset)),
+        psize=np.concatenate((moves.psize, more.psize)),
+        level0=np.concatenate((moves.level0, more.level0)),
+        copies=np.concatenate((moves.copies, zero)),
+        copy_count=np.concatenate((moves.copy_count, zero)),
+        copy_vdev=moves.copy_vdev,
+        copy_offset=moves.copy_offset,
+        prefetch_first=np.concatenate((moves.prefetch_first, bare)),
+        prefetch_next=np.concatenate((moves.prefetch_next, bare)),
+        in_memory=np.concatenate((moves.in_memory, np.zeros(len(more), bool))),
+        columns=np.concatenate((moves.columns, more.columns)),
+        copy_columns=moves.copy_columns,
+    )
+    return items, blocks.client_items() + first, blocks.log_items + first
+
+
 class ExpansionWork:
     """The expansion of a pool's first RAID-Z vdev, as what a run works on.
 
@@ -301,11 +332,15 @@ class ExpansionWork:
         self.setup, self.reflow, self.freely = setup, reflow, freely
         window = Window(setup.release.tunables["raidz_expand_max_copy_bytes"], False)
         slots = int(np.clip(window.most_blocks(reflow.end - reflow.begin), MIN_SLOTS, MAX_SLOTS))
+        moves = _moves(np.zeros((AT_ONCE, 2), np.int64), len(setup.model.vdevs) - 3)
+        items, readable, log = _with_clients(moves, setup)
         self.plane: Plane = setup.plane(
             setup.model,
-            _moves(np.zeros((AT_ONCE, 2), np.int64), len(setup.model.vdevs) - 3),
+            items,
             streams=len(setup.model.vdevs),
             slots=slots,
+            client_items=readable,
+            log_items=log,
             records=setup.records,
             program_length=AT_ONCE,
         )

@@ -14,9 +14,10 @@ from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.api import cleaned, timeline
 from zsim.planning.timeline.passes import F64, Passes, facts, quantiles
 from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.pool import sick_drives
 from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
-from zsim.planning.timeline.wording import as_text, span
+from zsim.planning.timeline.wording import plain, span
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.wording import Grid, rich_table
 from zsim.scenario.evidence import RunningScan
@@ -139,7 +140,7 @@ class Decision:
         return Group(*parts, *(Text(f"{note[:1].upper()}{note[1:]}.") for note in self.notes))
 
     def __str__(self) -> str:
-        return as_text(self)  # type: ignore[arg-type]
+        return plain(self.__rich__())
 
 
 def decide(
@@ -224,15 +225,31 @@ def alternatives(now: Plan, rules: Rules, replace_too: int | None = None, reboot
     if reboot:
         found["reboot now"] = [{"do": "reboot"}]
         found["reboot when the pass has ended"] = [{"do": "reboot", "when": "quiet"}]
-    if now.scenario.get("load"):
-        found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
-    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
     must = replace_too is not None or reboot
+    if now.scenario.get("load") and not must:
+        found["stop the load now"] = [{"do": "set", "set": {"load": None}}]
+    for drive in () if must else _may_go_offline(now):
+        gone: dict[str, object] = {"do": "offline", "vdev": vdev, "drive": drive}
+        name = f"take drive {drive} offline until the pass has ended"
+        found[name] = [gone, {**gone, "do": "online", "when": "quiet"}]
+    plans: Ways = {name: {"events": [*events, *added]} for name, added in found.items()}
     ways = _rebuild_or_resilver(now, rules)
     if ways:
         return ways | {name: changes for name, changes in plans.items() if not must}
     wait: Ways = {} if must else {"wait": {}}
     return wait | plans
+
+
+def _may_go_offline(now: Plan) -> tuple[int, ...]:
+    """Return the sick drives of the vdev under repair that it can do without for now."""
+    running = now.running
+    if running is None or running.kind == "scrub":
+        return ()
+    busy = {*running.drives, *running.waiting}
+    missing = len(busy) if running.old_drive == "missing" else 0
+    if now.pool.pool_layout.vdevs[running.vdev].tolerance <= missing:
+        return ()
+    return tuple(each for each in sick_drives(now.pool, running.vdev) if each not in busy)
 
 
 def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:

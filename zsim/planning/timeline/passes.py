@@ -9,8 +9,8 @@ numbers): differences between alternatives are those of each world with itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -184,15 +184,25 @@ class Passes:
         drives: int,
         old: Literal["missing", "online"],
         kind: Literal["resilver", "rebuild"] = "resilver",
+        away: Collection[int] = (),
         **new: object,
     ) -> PassTimes:
-        """Return the times of a pass onto `drives` new drives of one top-level vdev."""
+        """Return the times of a pass onto `drives` new drives of one top-level vdev.
+
+        Sick drives that are `away` (offline; counted in the order of the layout) are not read: the times of
+        every world change as much as the answer does (`SickDrive.offline_s`).
+        """
         changes = {"replace": drives, "old_drive": old, "operation": kind, **_in_vdev(scenario, vdev), **new}
         if new.get("target") == "distributed-spare":
             changes.pop("old_drive")
         if kind_of(scenario.pool_layout.vdevs[vdev].kind).has_distributed_spares:
             changes.setdefault("target", "new-drive")
-        return times_of(self._predicted(scenario, changes))
+        found = self._predicted(scenario, changes)
+        without = [each.offline_s for each in found.sick if each.drive in away and each.offline_s is not None]
+        times = times_of(found)
+        if not without:
+            return times
+        return replace(times, seconds=times.seconds * (min(without) / found.resilver_s.p50))
 
     def scrub(self, scenario: Scenario) -> PassTimes:
         """Return the times of a scrub of the whole pool."""

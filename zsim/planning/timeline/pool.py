@@ -20,6 +20,19 @@ MOST_PASSES = 1000
 """A story of more is a loop that nothing ends."""
 
 
+def sick_drives(scenario: Scenario, vdev: int) -> tuple[int, ...]:
+    """Return the drives of a top-level vdev that are slow, badly attached or have bad sectors.
+
+    Only those of the first: that is where the vdev stands that a prediction repairs.
+    """
+    if vdev > 0:
+        return ()
+    drives = {each.drive for each in scenario.slow or ()}
+    drives |= {each.drive for each in scenario.attached or ()}
+    drives |= {each.drive for each in scenario.bad_sectors or ()}
+    return tuple(sorted(each for each in drives if each < scenario.pool_layout.vdevs[0].children))
+
+
 class Pool:
     """A pool and its passes in one world.
 
@@ -205,11 +218,18 @@ class Pool:
         new = dict(next((each.new for each in targets if each.new), {}))
         if all(each.kind == "distributed-spare" for each in targets):
             new["target"] = "distributed-spare"
+        if away := self._sick_away(vdev):
+            new["away"] = away
         scenario = self.scenario_now(layout=self.layout(vdev.number, attached))
         wanted = "rebuild" if kind == "rebuild" else "resilver"
         found = self.passes.resilver(scenario, vdev.number, count, old, wanted, **new)  # type: ignore[arg-type]
         share = max(each.share for each in targets)
         return found if share >= 1.0 else found.stretched(share, self.rules.txg_s)
+
+    def _sick_away(self, vdev: Vdev) -> tuple[int, ...]:
+        """Return the sick drives of a vdev that are offline: passes do not read them."""
+        sick = sick_drives(self.scenario, vdev.number)
+        return tuple(number for number in sick if vdev.slots[number].state == "away")
 
     def _start(self, kind: PassKind, vdev: str, cause: str, times: PassTimes, targets: list[Target]) -> Pass:
         found = Pass(kind, vdev, cause, times, targets, begins=self.now)
@@ -436,6 +456,10 @@ class Pool:
         resolved = facts(self.scenario)
         self.rules = rules_of(resolved.release, resolved.release.order)
         self.tell(f"from now on {', '.join(f'{name} = {value}' for name, value in changes.items())}")
+        self.retime()
+
+    def retime(self) -> None:
+        """Let what runs go on at the pace that it has from now on."""
         for each in self._running():
             if each.kind == "scrub":
                 each.retimed(self.passes.scrub(self.scenario_now()))

@@ -9,7 +9,7 @@ import simpy
 from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import Passes
 from zsim.planning.timeline.plan import Event, Plan
-from zsim.planning.timeline.pool import Pool
+from zsim.planning.timeline.pool import Pool, sick_drives
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
@@ -225,7 +225,13 @@ class Story:
             if slot.state == "whole":
                 slot.state, slot.since = "away", self.pool.now
             self.pool.tell(f"drive {number} of {self.pool.vdevs[event.vdev].name} goes offline")
+        self._retime_without_sick(event)
         self.pool.note()
+
+    def _retime_without_sick(self, event: Event) -> None:
+        """Let passes go on at the pace that they have without, or again with, a sick drive."""
+        if set(event.numbers) & set(sick_drives(self.pool.scenario, event.vdev)):
+            self.pool.retime()
 
     def _online(self, event: Event) -> None:
         vdev = self.pool.vdevs[event.vdev]
@@ -241,6 +247,7 @@ class Story:
             else:
                 self.pool.tell(text)
                 self.pool.note()
+        self._retime_without_sick(event)
 
     def _missed(self, slot: Slot) -> float:
         """Return the share of the pool written while a drive was away (its DTL holds these txgs)."""

@@ -143,12 +143,17 @@ def _chart(grid: Grid) -> RenderableType:
 
 def as_text(found: TimelineAnswer, width: int = TEXT_WIDTH) -> str:
     """Return the timeline as plain text."""
+    return plain(as_renderable(found), width)
+
+
+def plain(printed: RenderableType, width: int = TEXT_WIDTH) -> str:
+    """Return what rich would print as plain text."""
     import io
 
     from rich.console import Console
 
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, force_terminal=False).print(as_renderable(found))
+    Console(file=stream, width=width, color_system=None, force_terminal=False).print(printed)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
