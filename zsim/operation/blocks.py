@@ -10,20 +10,16 @@ from numpy.typing import NDArray
 from zsim.engine.window import MIN_SLOTS, Window, slots_for
 from zsim.operation.background.rebuild import chunk_programs
 from zsim.operation.control import Plane
-from zsim.operation.cursors import log_places
+from zsim.operation.cursors import with_log
 from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
-from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import OP_ISSUE, Program, ScanItems, scan_items, traversal_program, with_entries
-from zsim.scan.rebuild import Chunks, with_chunks
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
 from zsim.scenario.releases.profile import ReleaseProfile
 
 I64 = NDArray[np.int64]
-# The log goes round in so many blocks a top-level vdev.
-LOG_BLOCKS = 1024
 
 
 class ScanBlocks:
@@ -69,7 +65,7 @@ class ScanBlocks:
             self.items, self.programs, self.pool_window = chunk_programs(setup, self.items)
         self.rows = np.zeros(0, np.int64)
         self.queue = self._queue() if setup.collects and queued else None
-        self.log_items = self._log_items()
+        self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
 
     def set_windows(self, release: ReleaseProfile) -> None:
         """Take the windows from the tunables of a release."""
@@ -94,21 +90,6 @@ class ScanBlocks:
         if self.setup.model.client_count == 0:
             return np.zeros(0, np.int64)
         return np.flatnonzero(~self.setup.blocks.is_metadata).astype(np.int64)
-
-    def _log_items(self) -> I64:
-        """Make items of the intent log: its blocks lie one behind the other, on each top-level vdev."""
-        setup = self.setup
-        if not any(group.kind == "sync-write" for group in setup.model.clients):
-            return np.zeros(0, np.int64)
-        first = len(self.items)
-        for number, offset in log_places(setup.model):
-            vdev = setup.model.vdevs[number]
-            size = -(-setup.log_bytes >> vdev.ashift) << vdev.ashift
-            places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)
-            chunks = Chunks(places, np.full(LOG_BLOCKS, size, np.int64), np.zeros(LOG_BLOCKS, np.int64))
-            self.items = with_chunks(self.items, chunks, number)
-        rows = np.arange(first, len(self.items)).reshape(-1, LOG_BLOCKS)
-        return rows.T.ravel().astype(np.int64)
 
     def slots(self) -> int:
         """Return how many blocks the windows can hold."""

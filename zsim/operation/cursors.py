@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
-from zsim.scan.rebuild import allocated_ranges
+from zsim.scan.program import ScanItems
+from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL, kind_of
 
 Cursor = tuple[int, int]
@@ -26,6 +27,8 @@ COPIES = 3
 END_LABELS = 512 << 10
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
+# The log goes round in so many blocks a top-level vdev.
+LOG_BLOCKS = 1024
 
 
 def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
@@ -189,3 +192,27 @@ def log_places(model: PlaneModel) -> list[tuple[int, int]]:
             unit = max(1, asize_of(vdev, 1 << vdev.ashift))
             places.append((number, vdev_asize(model, vdev) // 2 // unit * unit))
     return places
+
+
+def with_log(model: PlaneModel, log_bytes: int, items: ScanItems) -> tuple[ScanItems, NDArray[np.int64]]:
+    """Return items with those of the intent log behind them, and which these are; none if no client writes.
+
+    The blocks of the log lie one behind the other, on each top-level vdev that has one.
+
+    Parameters
+    ----------
+    model : PlaneModel
+    log_bytes : int
+        Size of a block of the log [bytes].
+    items : ScanItems
+    """
+    first = len(items)
+    if any(group.kind == "sync-write" for group in model.clients):
+        for number, offset in log_places(model):
+            vdev = model.vdevs[number]
+            size = -(-log_bytes >> vdev.ashift) << vdev.ashift
+            places = offset + asize_of(vdev, size) * np.arange(LOG_BLOCKS, dtype=np.int64)
+            chunks = Chunks(places, np.full(LOG_BLOCKS, size, np.int64), np.zeros(LOG_BLOCKS, np.int64))
+            items = with_chunks(items, chunks, number)
+    rows = np.arange(first, len(items)).reshape(-1, LOG_BLOCKS)
+    return items, rows.T.ravel().astype(np.int64)

@@ -17,12 +17,11 @@ from zsim.engine.codes import EXIT_DRAINED, FOREVER, REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan
-from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Steps
-from zsim.operation.cursors import vdev_asize
+from zsim.operation.cursors import vdev_asize, with_log
 from zsim.operation.pool import Pool
-from zsim.operation.setup import RunSetup
-from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems
+from zsim.operation.setup import RunSetup, damaged_vdevs
+from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, scan_items
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
@@ -291,12 +290,13 @@ def _with_clients(moves: ScanItems, setup: RunSetup) -> tuple[ScanItems, Integer
 
     Clients read every block where it was before the expansion.
     """
-    none = np.zeros(0, np.int64)
+    blocks, none = setup.blocks, np.zeros(0, np.int64)
     if setup.model.client_count == 0:
         return moves, none, none
     model = replace(setup.model, vdevs=setup.model.vdevs[:-3])
-    blocks = ScanBlocks(replace(setup, model=model, operation="scrub"), queued=False)
-    more, first = blocks.items, len(moves)
+    readable = np.flatnonzero(~blocks.is_metadata).astype(np.int64)
+    every = np.ones(len(blocks.psize), bool)
+    more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
     zero, bare = np.zeros(len(more), np.int64), np.full(len(more), NO_ITEM, np.int64)
     items = ScanItems(
         vdev=np.concatenate((moves.vdev, more.vdev)),
@@ -313,7 +313,8 @@ def _with_clients(moves: ScanItems, setup: RunSetup) -> tuple[ScanItems, Integer
         columns=np.concatenate((moves.columns, more.columns)),
         copy_columns=moves.copy_columns,
     )
-    return items, blocks.client_items() + first, blocks.log_items + first
+    items, log = with_log(model, setup.log_bytes, items)
+    return items, readable + len(moves), log
 
 
 class ExpansionWork:
