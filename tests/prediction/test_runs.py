@@ -17,6 +17,7 @@ from zsim.engine.model import NOT_REPAIRED
 from zsim.prediction.answer.records import Alternative, Quantiles
 from zsim.prediction.inputs.clients import (
     LARGEST_LOG_BLOCK,
+    Now,
     client_groups,
     has_hours,
     log_bytes,
@@ -240,7 +241,7 @@ def test_blocks_of_the_intent_log_are_bounded() -> None:
 def test_a_steady_load_is_one_span() -> None:
     steady = case(load=["random-read,rate=5"])
     assert not has_hours(steady)
-    assert spans(steady, lambda loads: 100.0) == [(steady.load, 1.0, 100.0)]
+    assert spans(steady, lambda now: 100.0) == [(Now(steady.load, ()), 1.0, 100.0)]
 
 
 def test_the_repaired_pool_reads_from_what_was_written() -> None:
