@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from zsim.base.jit import njit
 from zsim.vdevs.kind import (
-    Kernels,
-    Piece,
     Plan,
     Printed,
     ReleaseFacts,
     Shaped,
     VdevSpec,
-    no_spare,
     number_in,
     refuse,
-    whole_block,
 )
 from zsim.vdevs.kinds.raidz import Raidz
-from zsim.vdevs.raidz import raidz_asize, raidz_map, raidz_needs_child, raidz_piece, reflowed_map
-
-if TYPE_CHECKING:
-    from zsim.vdevs.kind import Integers
+from zsim.vdevs.raidz import raidz_asize, raidz_map, reflowed_map
 
 _WORD = re.compile(r"raidz(\d*)x(\d+)\s*((?:\+\s*\d+\s*)+)", re.ASCII)
 
@@ -44,37 +37,6 @@ def _plan(offset: int, psize: int, ashift: int, children: int, parity: int, data
     return columns, first, 0, base, big, small, sector
 
 
-@njit
-def _piece(
-    plan: Plan,
-    column: int,
-    whole: bool,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-) -> Piece:
-    return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], children)
-
-
-@njit
-def _needs_child(
-    offset: int,
-    psize: int,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-    child: int,
-) -> bool:
-    # The real test counts the sectors of one row of the present width too (vdev_raidz_need_resilver, 2.3).
-    return raidz_needs_child(offset, psize, ashift, children, parity, child)
-
-
 class Expanded(Raidz):
     """RAID-Z that has grown: ``raidz1x4+1`` was made of four drives and has five now.
 
@@ -91,7 +53,8 @@ class Expanded(Raidz):
     has_widths = True
     repairs_overwritten = False
     since = "OpenZFS 2.3"
-    kernels = Kernels(_asize, whole_block, _plan, _piece, _needs_child, no_spare)
+    # The real test counts the sectors of one row of the present width too (vdev_raidz_need_resilver, 2.3).
+    kernels = Raidz.kernels._replace(asize=_asize, plan=_plan)
 
     def parse(self, token: str, text: str) -> VdevSpec | None:
         match = _WORD.fullmatch(token)
