@@ -115,6 +115,14 @@ def test_command(asked: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture
     assert len(asked) == 4
 
 
+def test_a_shard_without_work_is_no_failure(
+    asked: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"sweep --width 4 --parity 1 --drive-size 4TB --store {tmp_path / 'study.sqlite'}"
+    assert [main(shlex.split(f"{line} --shard {number}/2")) for number in (1, 2)] == [0, 0]
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("flags", ["--shard 1/2", "--shard 3/2 --store a.sqlite", "--dask tcp://localhost:1"])
 def test_bad_input_is_one_sentence(
     flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -21,7 +21,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from zsim.base.provenance import version
@@ -276,32 +276,29 @@ class KernelCache:
         """
         if text_hash(package_sources()) != self._text_read():
             return
-        for _ in range(2):
-            directory = self.directory
-            if directory is None:
-                return
-            try:
-                _make_private(directory)
-                _store(directory / f"{name}{ENDING}", content)
-                self._keep_key()
-            except OSError as error:
-                reason = (error.strerror or "refused").lower()
-                self._fall_back(f"{_named(directory)} cannot be written ({reason})")
-            else:
-                return
+
+        def store(directory: Path) -> None:
+            _store(directory / f"{name}{ENDING}", content)
+            self._keep_key()
+
+        self._where_possible(store)
 
     def _text_read(self) -> str:
         return self._text if self.key else ""
 
     def prepare(self) -> None:
         """See to it that processes started from here find a directory they can write to, if there is any."""
+        self._where_possible(lambda directory: tempfile.TemporaryFile(dir=directory).close())
+
+    def _where_possible(self, act: Callable[[Path], None]) -> None:
+        """Do something in the directory of the cache, or in the one to fall back to, if there is any."""
         for _ in range(2):
             directory = self.directory
             if directory is None:
                 return
             try:
                 _make_private(directory)
-                tempfile.TemporaryFile(dir=directory).close()
+                act(directory)
             except OSError as error:
                 reason = (error.strerror or "refused").lower()
                 self._fall_back(f"{_named(directory)} cannot be written ({reason})")

@@ -78,6 +78,7 @@ def command(
     from zsim.cli.common import whole_number
     from zsim.cli.forecasts.stores import act, check_shared, studied
     from zsim.planning.api import sweep
+    from zsim.planning.table import NOT_RUN
 
     if action:
         act(action, as_json)
@@ -97,7 +98,7 @@ def command(
             ask: Callable[..., Table] = sweep  # fields are checked as those of a file are
             table = ask(store=store, jobs=workers, on_progress=told, **axes)
     hand_over_table(table, as_json, output, plot, report)
-    if len(table) and all(row.get("refused") is not None for row in table):
+    if len(table) and all(row.get("refused") not in (None, NOT_RUN) for row in table):
         click.get_current_context().exit(NOTHING_ANSWERED)
 
 
