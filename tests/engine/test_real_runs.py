@@ -129,6 +129,21 @@ def test_further_copies_wait_for_the_first() -> None:
     assert pairs > 20
 
 
+@pytest.mark.parametrize(
+    ("name", "share"),
+    # Repair writes that begin less than 64 KiB before the end of the last command: 40 and 10 were seen.
+    [("special0-special-s1", 40 / 724), ("rep-raidz2x6-a12-f50-aged-seed2", 10 / 3788)],
+)
+def test_few_blocks_repaired_twice_cost_a_turn(name: str, share: float) -> None:
+    result, new = run(f"zfs-more/{name}"), bench_of(f"zfs-more/{name}").new_leaves[0]
+    commands = np.sort(result.records[result.records["leaf"] == new], order="started")
+    back = commands["offset"][1:] - (commands["offset"] + commands["length"])[:-1]
+    repairs = (commands["scan"] != 0) & (commands["write"] != 0)
+    turns = ((back < 0) & (back >= -(64 << 10)) & repairs[1:]).sum()
+    assert share / 2 < turns / repairs.sum() < 2 * share
+    assert result.span == pytest.approx(seen(f"zfs-more/{name}"), rel=0.03)
+
+
 def test_draid_takes_as_long_as_seen() -> None:
     for name in ("draid1-4d8c1s-a12-f50-aged", "draid1-4d8c1s-a12-f50-aged-rebuild"):
         assert run(f"{SORTED}/{name}").span == pytest.approx(seen(f"{SORTED}/{name}"), rel=0.08)

@@ -12,12 +12,23 @@ from zsim.engine.codes import (
     SYNC_READ,
     SYNC_WRITE,
 )
+from zsim.drives.physics.draws import mixed
 
 # Unit of the narrowest bins of what clients wait, about a microsecond [1/s].
 TO_WAIT = 1048576.0
 
 # Priorities of the single queue, added to the deadline (OpenZFS 0.6.1 zio.c:zio_priority_table).
 SINGLE_SYNC, SINGLE_ASYNC_READ, SINGLE_ASYNC_WRITE, SINGLE_RESILVER, SINGLE_SCRUB = 0, 6, 4, 10, 20
+
+
+@njit
+def address_rank(stamp: int) -> float:
+    """Return the rank of a child I/O among those queued at the same offset, 0 to 1.
+
+    OpenZFS orders them by the address of the zio (vdev_queue.c:vdev_queue_offset_compare, TREE_PCMP), and
+    memory allocators hand addresses out in no order: a random number of the I/O, from its number of arrival.
+    """
+    return float(mixed(0, stamp))
 
 
 @njit

@@ -38,6 +38,7 @@ from zsim.engine.compiled.memory import (
 )
 from zsim.engine.compiled.records import QueueRecord
 from zsim.engine.leaf_rules import (
+    address_rank,
     class_maximum,
     class_minimum,
     credit_at_end,
@@ -88,7 +89,7 @@ def _recentre(table: Table, row: int) -> None:
 
 @njit
 def insert(table: Table, row: int, child: int, offset: int) -> None:
-    """Put a child I/O into its place in an offset-ordered queue (behind equals)."""
+    """Put a child I/O into its place in an offset-ordered queue (equals: `leaf_rules.address_rank`)."""
     bounds = bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     if low == high:
@@ -100,6 +101,15 @@ def insert(table: Table, row: int, child: int, offset: int) -> None:
     entries = queue_of(table, row)
     at_end = low == high or entries[high - 1].offset <= offset
     place = high if at_end else upper_bound(entries, low, high, offset)
+    if place > low and entries[place - 1].offset == offset:
+        children = children_of(table)
+        rank = address_rank(children[child].stamp)
+        while (
+            place > low
+            and entries[place - 1].offset == offset
+            and address_rank(children[entries[place - 1].child].stamp) > rank
+        ):
+            place -= 1
     if low > 0 and place - low < high - place:
         for step in range(low, place):
             entries[step - 1] = entries[step]
@@ -202,7 +212,36 @@ def _oldest_bucket(table: Table, leaf: int, klass: int) -> int:
 def elevator(table: Table, row: int, klass: int, last_offset: int, bucket: int) -> int:
     """Return the position of the C-LOOK choice of a class in one queue, or -1 where it has none."""
     place = _next_above(table, row, klass, last_offset, bucket)
-    return place if place >= 0 else _next_above(table, row, klass, 0, bucket)
+    if place < 0:
+        return _next_above(table, row, klass, 0, bucket)
+    if bucket >= 0 and queue_of(table, row)[place].offset == last_offset:
+        return _earliest_equal(table, row, klass, place, bucket)
+    return place
+
+
+@njit
+def _earliest_equal(table: Table, row: int, klass: int, first: int, bucket: int) -> int:
+    """Return the position of the I/O that is found where several begin exactly where the last one ended.
+
+    From 2.2 the tree is searched for that offset itself (vdev_queue.c:vdev_queue_io_to_issue, avl_find),
+    which meets the I/O that came first, the upper one in the tree, whatever its address; where nothing lies
+    below, the first of the tree is taken without a search.
+    """
+    bounds, entries, children = bounds_of(table), queue_of(table, row), children_of(table)
+    offset = entries[first].offset
+    if first + 1 >= bounds[2 * row + 1] or entries[first + 1].offset != offset:
+        return first
+    if _next_above(table, row, klass, 0, bucket) == first:
+        return first
+    best = first
+    for place in range(first + 1, bounds[2 * row + 1]):
+        child = children[entries[place].child]
+        if child.offset != offset:
+            break
+        is_equal = child.klass == klass and child.bucket == bucket
+        if is_equal and child.stamp < children[entries[best].child].stamp:
+            best = place
+    return best
 
 
 @njit

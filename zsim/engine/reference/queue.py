@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from zsim.engine.codes import CLASSES, FLAG_REPAIR, SCRUB, SYNC_READ, SYNC_WRITE
 from zsim.engine.leaf_rules import (
+    address_rank,
     class_maximum,
     class_minimum,
     credit_at_end,
@@ -51,7 +52,7 @@ class LeafQueue:
         child.bucket = int(shared.now / shared.queue.bucket_seconds)
         if shared.queue.single:
             child.bucket += single_priority(child.klass, shared.scan.scrub, child.flags == FLAG_REPAIR)
-        insort(self.writes if child.write else self.reads, child, key=_offset)
+        insort(self.writes if child.write else self.reads, child, key=_place)
         self.issue(shared.queue.min_pending)
 
     def finished(self, command: Command) -> None:
@@ -102,7 +103,13 @@ class LeafQueue:
             oldest = min(child.bucket for child in waiting)
             waiting = [child for child in waiting if child.bucket == oldest]
         last = self.state.last_offset
-        return min(waiting, key=lambda child: (child.offset < last, child.offset))
+        first = min(waiting, key=lambda child: (child.offset < last, child.offset))
+        alike = [child for child in waiting if child.write == first.write]
+        if self.shared.queue.time_buckets and first.offset == last > alike[0].offset:
+            # A search for the offset itself (avl_find) meets the I/O that came first, whatever its address.
+            equals = (child for child in alike if child.offset == last)
+            return min(equals, key=lambda child: child.stamp)
+        return first
 
     def _waiting(self, klass: int) -> list[Child]:
         """Return what is queued of a class, reads before writes, each by offset."""
@@ -181,5 +188,5 @@ class LeafQueue:
         state.interactive -= klass < SCRUB
 
 
-def _offset(child: Child) -> int:
-    return child.offset
+def _place(child: Child) -> tuple[int, float]:
+    return child.offset, address_rank(child.stamp)
