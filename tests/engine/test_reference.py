@@ -305,7 +305,7 @@ def test_the_oldest_arrivals_come_first_however_old(engine: Any) -> None:
 
 
 def share_behind(engine: Any, rules: QueueRules, pairs: int = 400) -> float:
-    """Return which share of commands goes back, where neighbouring blocks are each queued for writing twice."""
+    """Return which share of commands goes back where neighbouring blocks are each queued twice."""
     plane = engine(mirror_model(queue=rules), far_apart(1), records=4 * pairs)
     blocks = [[0, ASYNC_WRITE, 1, 8 * MIB + number * 4096, 4096] for number in range(pairs)]
     # One goes to the drive at once; one below it waits for the next sweep, so that the tree is searched.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zsim.base.jit import njit
+from zsim.drives.physics.draws import mixed
 from zsim.engine.codes import (
     ASYNC_WRITE,
     BINS_A_DOUBLING,
@@ -12,7 +13,6 @@ from zsim.engine.codes import (
     SYNC_READ,
     SYNC_WRITE,
 )
-from zsim.drives.physics.draws import mixed
 
 # Unit of the narrowest bins of what clients wait, about a microsecond [1/s].
 TO_WAIT = 1048576.0
