@@ -47,7 +47,7 @@ SPREADS = {
     "tilt": 0.5, "drift": 0.3, "drift_by_birth": 0.3, "under_way": 0.5, "tail": 0.4, "unlike": 0.2,
     "restless": 0.3, "calm_share": 0.7, "wild_share": 0.7, "loose.known": 0.4, "loose.class": 0.4,
     "loose.unnamed": 0.4, "uneven": 0.4, "unlike.class": 0.5, "unlike.unnamed": 0.4,
-    "discrepancy.small": 0.4, "discrepancy.unnamed": 0.4,
+    "discrepancy.small": 0.4, "discrepancy.unnamed": 0.4, "spread.tilt_by_birth": 0.3,
 }  # fmt: skip
 """What is fitted, and by how much its logarithm is changed in a try."""
 KNOWLEDGE = ("known", "class", "unnamed")
@@ -150,7 +150,9 @@ def with_values(values: dict[str, float]) -> Noise:
 
 
 def known_as(course: Course, values: dict[str, float]) -> Course:
-    """Return a course with other values of what not knowing the drives leaves."""
+    """Return a course with other values of what not knowing the drives, and the pool, leaves."""
+    if course.tilt == progress_number("spread.tilt_by_birth"):
+        course = replace(course, tilt=values["spread.tilt_by_birth"])
     for name in KNOWLEDGE:
         if course.loose > 0.0 and course.loose == progress_number(f"loose.{name}"):
             unlike = values.get(f"unlike.{name}", course.unlike)

@@ -330,3 +330,25 @@ def test_vdevs_of_other_classes_are_kept(tmp_path):
     case = resolve(found.scenario)
     assert case.new_drive.name == "generic-nvme-ssd"
     assert case.classes.growth.stages[0][1] == (2,), "behind the special vdev, which is repaired"
+
+
+LISTED = """NAME	SIZE	ALLOC	FREE	CKPOINT	EXPANDSZ	FRAG	CAP	DEDUP	HEALTH	ALTROOT
+vault	5979000000000	5101733952881	877266047119	-	-	5	85	1.00	DEGRADED	-
+	mirror-0	3985000000000	3606400000000	378600000000	-	-	5	90	-	ONLINE
+	mirror-1	1994000000000	1495333952881	498666047119	-	-	5	75	-	DEGRADED
+"""
+
+
+@pytest.mark.parametrize(("listed", "fills"), [("", (0.427, 0.853)), (LISTED, (0.375, 0.905))])
+def test_vdevs_of_drives_of_two_sizes(listed, fills):
+    # The names say 4 TB and 2 TB; what each holds stands in zpool list, else it is divided as the space is.
+    found = import_pasted((FIXTURES / "status-two-sizes.txt").read_text() + listed)
+    assert found.scenario.drive_size == 4 * 10**12
+    assert found.scenario.vdev_fills == pytest.approx(fills, abs=0.002)
+    assert found.scenario.alloc is None
+    assert any("each vdev with what it holds" in note for note in found.notes)
+    # 29.1G of 1.36T resilvered at "53 % done": the other mirror was skipped, this is no heal.
+    (running,) = found.scenario.evidence
+    assert running.kind == "resilver"
+    case = resolve(found.scenario)
+    assert case.alloc == pytest.approx(4.64 * (1 << 40), rel=0.005)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from zsim.pool.blocks import BlockTable
+from zsim.pool.miniature.ageing import aged_pool
 from zsim.pool.recipes.recipe import (
     AddVdev,
     FileSizes,
@@ -21,6 +22,9 @@ from zsim.pool.recipes.recipe import (
     small_blocks,
 )
 from zsim.pool.simulator.population import build_population
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.population import history_of
+from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import load_release
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -139,3 +143,13 @@ def test_equal_vdevs_get_equal_shares() -> None:
     for release in ("0.7.13", "2.3.9", "2.4.4"):
         first, second = share("mirror2+mirror2", release)
         assert first == pytest.approx(second, abs=0.03)
+
+
+def test_snapshots_leave_room_before_a_vdev_is_added() -> None:
+    pair = {"layout": "2*mirror2", "drive_size": "4TB", "vdev_fills": [0.427, 0.853]}
+    case = case_of(Scenario.from_dict({**pair, "history": "backup-target", "seed": 1}))
+    aged = aged_pool(
+        history_of(case), case.vdevs, case.allocator, case.release, case.fill, max_blocks=1500, seed=1,
+        growth=case.classes.growth,
+    )  # fmt: skip
+    assert aged.fill == pytest.approx(case.fill, abs=0.02)

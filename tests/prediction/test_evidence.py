@@ -141,6 +141,18 @@ def test_a_resilver_that_wrote_little_is_a_heal() -> None:
     assert "counted as a heal" in left[0].why
 
 
+def test_vdevs_that_are_known_to_be_unequal_are_simulated_so() -> None:
+    pair = {"layout": "2*mirror2", "drive_size": "4TB"}
+    (alike,), _ = _compared("scrub=7h", **pair, alloc="4.3T")
+    (known,), _ = _compared("scrub=7h", **pair, alloc=None, vdev_fills=[0.4, 0.8])
+    # Else a scrub is of the fuller one, and how much fuller that is, is not known.
+    assert alike.shift > 0.1 > known.shift == 0.0
+    assert alike.seen.sigma > 2.0 * known.seen.sigma
+    # A third of ALLOC on the vdev that is repaired: 1.45 TB are a whole drive, 0.6 TB a heal.
+    (whole,), _ = _compared("resilver=4h,processed=1.3T", **pair, alloc=None, vdev_fills=[0.4, 0.8])
+    assert whole.shift == pytest.approx(math.log(1.3 * 2**40 / (0.4 * 4e12)), abs=0.02)
+
+
 def test_older_evidence_counts_less_where_alloc_then_is_not_known() -> None:
     (old, new), _ = _compared("scrub=9h,date=2024-05-03", "scrub=10h,date=2026-05-03")
     assert old.seen.sigma > 3.0 * new.seen.sigma

@@ -175,6 +175,15 @@ def test_what_is_skipped_tells_how_full_the_damaged_vdev_is():
     assert adapted(course(), [scan(scanned=4 * T, issued=T)]).needed == 1.0
 
 
+def test_of_several_vdevs_what_was_not_visited_may_lie_elsewhere():
+    # As above, but 60 % was not visited: a vdev that was added later is met late.
+    seen = scan(
+        format="0.8-2.1", total_issue=None, scanned=4 * T, issued=28 * T // 10, processed=0, elapsed=400.0
+    )
+    found = adapted(course(needed=0.5, vdevs=2), [seen])
+    assert found.needed == pytest.approx(0.4 * 0.3 + 0.6 * 0.5, rel=1e-6)
+
+
 def test_a_scan_that_issues_before_all_is_scanned_goes_in_rounds():
     # No memory for all records: a third is scanned and issued, and two thirds are still to be done so.
     seen = [

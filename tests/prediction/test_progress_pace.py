@@ -6,12 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from zsim.prediction.api import case_of
 from zsim.prediction.progress.course import Course, straight
 from zsim.prediction.progress.moments import PoolFacts, history_of
 from zsim.prediction.progress.noise import fitted_noise
 from zsim.prediction.progress.pace import Pace, combined, discrepancy_of, pace_of, with_pace
 from zsim.prediction.progress.remaining import remaining
+from zsim.prediction.progress.worlds import known_tilt
 from zsim.scenario.evidence import RunningScan
+from zsim.scenario.model import Scenario
 
 T = 1 << 40
 NOISE = fitted_noise()
@@ -36,7 +39,7 @@ def test_an_infinite_variance_of_either_gives_the_other():
     said = Pace(math.log(8000.0), 0.3)
     logs, spreads = combined(LOGS, SPREADS, said, math.inf)
     assert logs == pytest.approx(np.full(2, said.log))
-    assert spreads == pytest.approx([0.3, 0.6])
+    assert spreads == pytest.approx([0.3, 0.3])
     for own, apart in ((Pace(said.log, math.inf), 2.0), (Pace(said.log, math.inf), math.inf), (said, 0.0)):
         logs, spreads = combined(LOGS, SPREADS, own, apart)
         assert logs == pytest.approx(LOGS)
@@ -90,3 +93,15 @@ def test_another_scan_of_the_pool_makes_its_worlds_better_known():
     assert discrepancy_of(course(discrepancy=2.5)) == pytest.approx(2.5)
     told = replace(course(discrepancy=2.5), told=((0.3, 0.1),))
     assert discrepancy_of(told) == pytest.approx(0.1, rel=0.01)
+
+
+def test_small_pools_in_the_order_of_objects_may_change_their_pace_most():
+    def tilt(**more):
+        return known_tilt(case_of(Scenario.from_dict({"layout": "mirror2", "fill": "30%", **more})))
+
+    assert tilt(alloc="6G", fill=None, release="zol-0.7") > 1.0
+    assert tilt(alloc="6G", fill=None, release="openzfs-2.2") == tilt(release="zol-0.7") == 0.0
+    shingled = tilt(release="openzfs-2.2", new_drive="generic-5400rpm-smr")
+    assert shingled > 0.5
+    both = tilt(alloc="6G", fill=None, release="zol-0.7", new_drive="generic-5400rpm-smr")
+    assert both > shingled

@@ -23,6 +23,8 @@ HEAL_CAPACITY = 0.02
 """The same as a share of a drive's capacity, where ALLOC is not known."""
 EARLIEST_SHARE = 0.05
 """Share done below which the bytes written so far tell nothing."""
+MOSTLY = 0.5
+"""The same where it is only known to be done at least: vdevs are not equally full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,20 @@ def finished(scan: Scan, pool: PoolThen, source: str) -> FinishedScan | None:
     )
 
 
+def _least_done(scan: Scan, pool: PoolThen) -> float:
+    """Return the share of a repair that is done at least; 0 where the counters do not tell.
+
+    From 0.8 to 2.1 blocks of other vdevs count as issued when they are skipped, so that all that is left to
+    issue may be of the one vdev that is repaired.
+    """
+    done = scan.done or 0.0
+    vdevs = len(pool.layout.vdevs) if pool.layout is not None else 1
+    if vdevs == 1 or FORMATS.get(scan.form) != "0.8-2.1":
+        return done
+    least = 1.0 - (1.0 - done) * vdevs
+    return least if least > MOSTLY else 0.0
+
+
 def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
     if scan.function == "resilver" and is_heal(scan.repaired, pool, done):
         return "heal"
@@ -116,7 +132,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
     since = scan.since or (scan.at if scan.state == "running" else None)
     legacy = FORMATS.get(scan.form) == "legacy"
     return RunningScan(
-        kind=_kind(scan, pool, scan.done or 0.0),
+        kind=_kind(scan, pool, _least_done(scan, pool)),
         format="rebuild" if scan.function in COPIES else FORMATS.get(scan.form, "unknown"),
         since=since,
         at=at,

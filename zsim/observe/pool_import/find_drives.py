@@ -132,10 +132,11 @@ def _find_old(evidence: Evidence, models: tuple[Model, ...], source: str, count:
     sizes = [model.size for model in models if model.size]
     evidence.named_size = min(sizes) if sizes else None
     evidence.named_source = source
-    if len({drive for drive, _ in counts}) > 1 or (sizes and max(sizes) > min(sizes) * (1 + SAME_SIZE)):
+    mixed = bool(sizes) and max(sizes) > min(sizes) * (1 + SAME_SIZE)
+    if len({drive for drive, _ in counts}) > 1 or mixed:
         listed = ", ".join(f"{number} x {name}" for (_, name), number in counts.most_common(MOST_NAMED))
         more = ", ..." if len(counts) > MOST_NAMED else ""
-        size = f" and {format_both(min(sizes))}, the smallest," if sizes else ""
+        size = " and, within a vdev, the smallest size" if mixed else ""
         evidence.notes.append(
             f"the drives are of several models ({plain(listed, 200)}{more}):"
             f" {chosen.drive or chosen.name}{size} is taken for all,"

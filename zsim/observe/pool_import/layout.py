@@ -18,24 +18,17 @@ from zsim.observe.pool_import.classes import (
 from zsim.observe.pool_import.find_drives import USUAL_GB, find_new_size, find_sizes
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.resilvered import resilvered_alloc
+from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases.capacity import (
-    LABEL_END_BYTES,
-    LABEL_START_BYTES,
-    MIN_DRIVE_BYTES,
-    pool_size,
-    vdev_asize,
-)
+from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, pool_size, vdev_asize
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
 
 NOMINAL_WITHIN = 0.015
-MIXED_SIZES = 0.03
 FULLEST_GUESS = 0.8
-LARGEST_DRIVE = 1 << 58
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
 _ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 _GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
@@ -247,6 +240,10 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     """Note the size of the drives and how much is allocated."""
     total, source, rounded = _total(evidence, tops)
     alloc, alloc_source = _alloc(evidence, tops)
+    if find_unequal(evidence, _data_vdevs(evidence, tops), alloc):
+        find_class_drives(evidence, tops)
+        _find_sizes_of_new(evidence)
+        return
     if total is not None:
         drive, nominal = _drive_for(evidence, tops, total, rounded)
         named = find_sizes(evidence, drive) if not any(vdev.asize for vdev in tops.vdevs) else None
@@ -359,6 +356,12 @@ def _spaces(evidence: Evidence, tops: Tops) -> list[Space]:
     return [listed.vdevs[place][1] for place in tops.places]
 
 
+def _data_vdevs(evidence: Evidence, tops: Tops) -> list[DataVdev]:
+    """Return the data vdevs in the order of the layout."""
+    spaces: Sequence[Space | None] = _spaces(evidence, tops) or [None] * len(tops.specs)
+    return [DataVdev(tops.vdevs[place], tops.specs[place], spaces[place]) for place in tops.order]
+
+
 def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
     """Return what is allocated [bytes] by the best output there is, and its name."""
     files, listed, status = evidence.files, evidence.listed, evidence.status
@@ -388,19 +391,6 @@ def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tup
         Layout(tuple(tops.specs)), target, load_release(evidence.text("release") or DEFAULT_RELEASE)
     )
     return (target, True) if rounded or abs(size - total) <= NOMINAL_WITHIN * total else (drive, False)
-
-
-def smallest_drive(specs: Sequence[VdevSpec], total: int) -> int:
-    """Return the smallest drive of which the vdevs have at least `total` bytes of address space together."""
-    low, high = MIN_DRIVE_BYTES + LABEL_START_BYTES + LABEL_END_BYTES, LARGEST_DRIVE
-    kinds = {spec: list(specs).count(spec) for spec in set(specs)}
-    while low < high:
-        middle = (low + high) // 2
-        if sum(count * vdev_asize(spec, middle) for spec, count in kinds.items()) >= total:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _note_mixed(evidence: Evidence, tops: Tops) -> None:

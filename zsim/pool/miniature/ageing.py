@@ -138,7 +138,8 @@ def _aged(
     growth: Growth,
 ) -> AgedPool:
     """Return the pool after its history, run on the reduced recipe."""
-    held = 1.0
+    # Snapshots hold what was overwritten, and a vdev that is added later is no room for it.
+    held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
     grown = any(vdev.spec.grown for vdev in reduced.vdevs)
     for _ in range(FILL_TRIES):
         full = growth.stages[0][0] if growth.stages else fill

@@ -16,7 +16,8 @@ from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe
 from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
-from zsim.vdevs.kind import kind_of
+from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.vdevs.kind import NORMAL, kind_of
 
 ROUNDED = constant("evidence.rounded")
 """Standard deviation of what was rounded, over the step."""
@@ -102,10 +103,21 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
 
 
 def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
-    """Return what is on the drives that were replaced, all vdevs alike [bytes]."""
+    """Return what is on the drives that were replaced, of the first vdev [bytes]."""
     vdev = case.layout.vdevs[0]
     share = 1.0 / kind_of(vdev.kind).spanned_children(vdev)
-    return (scan.alloc or case.alloc) / len(case.layout.vdevs) * share * (scan.drives or 1)
+    return (scan.alloc or case.alloc) * on_first_vdev(case) * share * (scan.drives or 1)
+
+
+def on_first_vdev(case: Case) -> float:
+    """Return which share of ALLOC lies on the first vdev: as the scenario has it, else all vdevs alike."""
+    scenario = case.scenario
+    if scenario.vdev_fills is None:
+        return 1.0 / len(case.layout.vdevs)
+    sizes = [vdev_capacity(vdev, case.drive_size, case.release).size for vdev in case.layout.data]
+    held = [fill * size for fill, size in zip(scenario.led_fills, sizes, strict=True)]
+    first = case.layout.vdevs[0].alloc_class == NORMAL
+    return held[0] / sum(held) if first else 1.0 / len(case.layout.vdevs)
 
 
 def _day(moment: datetime | None) -> str:
@@ -156,7 +168,7 @@ def _unlike(case: Case, each: FinishedScan) -> tuple[float, ...]:
     found = () if each.kind == case.operation else (other,)
     # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
     known = each.processed is not None and case.operation == "scrub"
-    uneven = len(case.layout.vdevs) > 1 and not known
+    uneven = len(case.layout.vdevs) > 1 and not known and case.scenario.vdev_fills is None
     return (*found, noise("scan.uneven")) if uneven else found
 
 
@@ -164,10 +176,12 @@ def _fullest(case: Case, each: FinishedScan) -> float:
     """Return by how much a scrub takes longer than in a pool of equally full vdevs, as a logarithm.
 
     It waits for the fullest of them, of which the expected normal score is that of Blom (Statistical
-    Estimates and Transformed Beta-Variables, 1958); a resilver is of any of them.
+    Estimates and Transformed Beta-Variables, 1958); a resilver is of any of them.  Vdevs of which it is known
+    how full they are, are simulated so.
     """
     count = len(case.layout.vdevs)
-    if count == 1 or (each.kind == "scrub") == (case.operation == "scrub"):
+    known = case.scenario.vdev_fills is not None
+    if known or count == 1 or (each.kind == "scrub") == (case.operation == "scrub"):
         return 0.0
     longer = noise("scan.uneven") * NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
     return longer if each.kind == "scrub" else -longer

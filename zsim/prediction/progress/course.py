@@ -85,6 +85,8 @@ class Course:
         to be more than of others.
     name : str
         Which world, for people.
+    vdevs : int
+        Top-level vdevs that hold data.
     told : tuple of (float, float)
         Other scans of the pool: logarithm of how much longer than in this world they took, and its
         standard deviation.
@@ -105,6 +107,7 @@ class Course:
     loose: float = 0.0
     tilt: float = 0.0
     discrepancy: float = 0.0
+    vdevs: int = 1
 
     @property
     def total_s(self) -> float:

@@ -217,7 +217,10 @@ def needed_by(scan: RunningScan, course: Course) -> float | None:
     if not _counts_skipped(scan, course.needed) or scan.scanned < SCANNED_ENOUGH * scan.total:
         return None
     repaired = (scan.processed or 0) * course.needed * scan.total / max(course.repaired, 1.0)
-    return max(0.01, 1.0 - max(0.0, scan.issued - repaired) / scan.scanned)
+    here = max(0.01, 1.0 - max(0.0, scan.issued - repaired) / scan.scanned)
+    # What lies on which vdev goes with when it was written: one that was added later is met late.
+    visited = 1.0 if course.vdevs == 1 else _share(scan.scanned, scan.total)
+    return visited * here + (1.0 - visited) * course.needed
 
 
 def _counts_skipped(scan: RunningScan, needed: float) -> bool:

@@ -91,14 +91,12 @@ def combined(logs: F64, spreads: F64, pace: Pace, discrepancy: float) -> tuple[F
     Notes
     -----
     The variances of the mean decide the weights.  Both answers come from the same counters, so that their
-    errors are taken to go together: the spread is the weighted mean of both, and never less than that of
-    the world, which is what a run has of its own.
+    errors are taken to go together: the spread is the weighted mean of both.
     """
     if discrepancy <= 0.0 or math.isinf(pace.spread):
         return logs, spreads
     weight = 1.0 / (1.0 + (pace.spread / discrepancy) ** 2)
-    both = (1.0 - weight) * spreads + weight * pace.spread
-    return logs + weight * (pace.log - logs), np.maximum(spreads, both)
+    return logs + weight * (pace.log - logs), spreads + weight * (pace.spread - spreads)
 
 
 def with_pace(

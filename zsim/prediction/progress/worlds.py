@@ -157,8 +157,9 @@ class CourseWork(Work):
             unlike=progress_number(f"unlike.{knowledge(self.case)}"),
             loose=progress_number(f"loose.{knowledge(self.case)}"),
             discrepancy=discrepancy(self.case),
-            tilt=shingled_tilt(self.case),
+            tilt=known_tilt(self.case),
             name=world_name(member),
+            vdevs=len(self.case.layout.data),
         )
 
 
@@ -197,6 +198,7 @@ def even_courses(case: Case) -> tuple[Course, ...]:
             unlike=progress_number("unlike.unnamed"),
             loose=progress_number("loose.unnamed"),
             discrepancy=progress_number("discrepancy.small"),
+            vdevs=len(case.layout.data),
         )
         for slower in EVEN_PACES
     )
@@ -266,6 +268,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         births=births(world),
         unlike=progress_number("unlike.known"),
         name=world_name(member),
+        vdevs=len(world.layout.data),
     )
 
 
@@ -367,10 +370,18 @@ def discrepancy(case: Case) -> float:
     return progress_number(f"discrepancy.{'small' if is_small(case) else knowledge(case)}")
 
 
-def shingled_tilt(case: Case) -> float:
-    """Return how much slower a shingled replacement drive may get on the way: its cache fills."""
+def known_tilt(case: Case) -> float:
+    """Return how much faster or slower a scan may get on the way than others: shingled drives, root pools.
+
+    The cache of a shingled replacement drive fills.  A scan in the order of birth and object goes through one
+    file system after the other, and a small pool has few of them: volumes for swap, system files, logs.
+    """
     shingled = case.operation != "scrub" and case.new_drive.recording == "smr"
-    return progress_number("spread.tilt_shingled") if shingled else 0.0
+    few = births(case) > 0.0 and is_small(case)
+    return math.hypot(
+        progress_number("spread.tilt_shingled") if shingled else 0.0,
+        progress_number("spread.tilt_by_birth") if few else 0.0,
+    )
 
 
 def one_sweep(case: Case) -> bool:

@@ -1,0 +1,113 @@
+"""Vdevs whose drives differ in size: how large those of each vdev are, and how much each vdev holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zsim.base.units import format_both
+from zsim.observe.pool_import.find_drives import model_named, usual_bytes
+from zsim.observe.pool_import.finding import Evidence
+from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.vdev_tree import Vdev
+from zsim.scenario.layout import VdevSpec
+from zsim.scenario.releases.capacity import (
+    LABEL_END_BYTES,
+    LABEL_START_BYTES,
+    MIN_DRIVE_BYTES,
+    vdev_asize,
+    vdev_capacity,
+)
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
+
+MIXED_SIZES = 0.03
+LARGEST_DRIVE = 1 << 58
+
+
+@dataclass(frozen=True, slots=True)
+class DataVdev:
+    """One data vdev as the outputs show it; `space` is None without its row of ``zpool list -v``."""
+
+    vdev: Vdev
+    spec: VdevSpec
+    space: Space | None
+
+
+def smallest_drive(specs: Sequence[VdevSpec], total: int) -> int:
+    """Return the smallest drive of which the vdevs have at least `total` bytes of address space together."""
+    low, high = MIN_DRIVE_BYTES + LABEL_START_BYTES + LABEL_END_BYTES, LARGEST_DRIVE
+    kinds = {spec: list(specs).count(spec) for spec in set(specs)}
+    while low < high:
+        middle = (low + high) // 2
+        if sum(count * vdev_asize(spec, middle) for spec, count in kinds.items()) >= total:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def find_unequal(evidence: Evidence, vdevs: Sequence[DataVdev], alloc: int | None) -> bool:
+    """Note how much each data vdev holds where their drives differ in size; tell whether it was noted.
+
+    All vdevs are simulated with the largest drives, each with what it holds: by ``zpool list -v``, else by
+    its share of the space, because the allocator prefers the emptier vdev (OpenZFS metaslab_bias_enabled).
+
+    Parameters
+    ----------
+    evidence : Evidence
+    vdevs : sequence of DataVdev
+        In the order of the layout.
+    alloc : int or None
+        Allocated in all of them [bytes].
+    """
+    if len(vdevs) < 2 or evidence.files.pointers is not None or evidence.files.metaslabs is not None:
+        return False
+    drives, source = _drives(evidence, vdevs)
+    if not drives or max(drives) <= min(drives) * (1 + MIXED_SIZES):
+        return False
+    held, how = _held(vdevs, drives, alloc)
+    largest = usual_bytes(max(drives))
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
+    sizes = [vdev_capacity(each.spec, largest, release).size for each in vdevs]
+    fills = [bytes_ / size for bytes_, size in zip(held, sizes, strict=False)]
+    if len(fills) < len(vdevs) or not all(0.0 < fill < 1.0 for fill in fills):
+        return False
+    evidence.find("drive_size", largest, source)
+    evidence.find("vdev_fills", [round(fill, 3) for fill in fills], how)
+    evidence.notes.append(
+        f"the vdevs have drives of {format_both(min(drives))} to {format_both(max(drives))}: all are"
+        f" simulated with drives of {format_both(largest)}, each vdev with what it holds ({how})"
+    )
+    return True
+
+
+def _drives(evidence: Evidence, vdevs: Sequence[DataVdev]) -> tuple[list[int], str]:
+    """Return the size of the drives of each vdev [bytes] and its source; nothing where one is not known."""
+    spaces = [each.space.size if each.space is not None else None for each in vdevs]
+    for sizes, source in (
+        ([each.vdev.asize for each in vdevs], "asize of zdb -C"), (spaces, "SIZE of zpool list -v")
+    ):  # fmt: skip
+        if all(sizes):
+            rows = zip(vdevs, sizes, strict=True)
+            return [smallest_drive([each.spec], size or 0) for each, size in rows], source
+    named = [_named(evidence, each.vdev) for each in vdevs]
+    known = [size for size in named if size is not None]
+    return (known, evidence.named_source) if len(known) == len(vdevs) else ([], "")
+
+
+def _named(evidence: Evidence, vdev: Vdev) -> int | None:
+    """Return the capacity of the smallest drive of a vdev by their names [bytes]."""
+    inventory = evidence.files.inventory()
+    known = [identity for leaf in vdev.leaves() if (identity := inventory.of(leaf.name)) is not None]
+    return min((size for each in known if (size := model_named(each).size)), default=None)
+
+
+def _held(vdevs: Sequence[DataVdev], drives: Sequence[int], alloc: int | None) -> tuple[list[float], str]:
+    """Return what each vdev holds [bytes], and where that is from; nothing where it is not known."""
+    listed = [each.space.alloc if each.space is not None else None for each in vdevs]
+    if all(each is not None for each in listed):
+        return [float(each or 0) for each in listed], "ALLOC of zpool list -v"
+    if not alloc:
+        return [], ""
+    spaces = [vdev_asize(each.spec, drive) for each, drive in zip(vdevs, drives, strict=True)]
+    return [alloc * space / sum(spaces) for space in spaces], "ALLOC divided as their space is"
