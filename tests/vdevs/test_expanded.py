@@ -46,7 +46,7 @@ def test_every_sector_lies_where_the_reflow_puts_it(block: Old) -> None:
 def test_space_is_that_of_the_width_it_was_written_at(block: Old) -> None:
     vdev, ashift, _, psize, data = block
     before = VdevSpec.raidz(vdev.parity, data + vdev.parity)
-    asize = kind_of(vdev.kind).kernels.asize(psize, *shape_of(vdev, ashift, data))
+    asize = kind_of(vdev.kind).kernels.asize(psize, shape_of(vdev, ashift, data))
     assert asize == asize_of(before, psize, ashift)
     assert fits_on(vdev, np.array([psize]), np.array([asize]), ashift).all()
 

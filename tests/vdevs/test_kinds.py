@@ -151,7 +151,7 @@ def test_a_resilver_reads_all_that_a_child_has_a_part_of(block: Block) -> None:
     shape, table = shape_of(vdev, ashift), kind(vdev).table(vdev)
     offsets, psizes = np.array([offset], np.int64), np.array([psize], np.int64)
     for child, _, length in pieces_of(vdev, offset, psize, ashift):
-        needs = kind(vdev).kernels.needs_child(offset, psize, *shape, table, child)
+        needs = kind(vdev).kernels.needs_child(offset, psize, shape, table, child)
         assert needs or length == 0
         assert bool(touched_blocks(vdev, ashift, (child,), offsets, psizes)[0]) == needs
     if not kind(vdev).skips_blocks(True):

@@ -44,7 +44,8 @@ def fits_on(spec: VdevSpec, psize: Integers, asize: Integers, ashift: int) -> ND
     sizes, place = np.unique(psize, return_inverse=True)
     kind = kind_of(spec.kind)
     for width in kind.widths(spec):
-        wanted = [kind.kernels.asize(int(size), *shape_of(spec, ashift, width)) for size in sizes]
+        shape = shape_of(spec, ashift, width)
+        wanted = [kind.kernels.asize(int(size), shape) for size in sizes]
         result |= np.array(wanted, dtype=np.int64)[place].reshape(result.shape) == asize
     return result
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from zsim.base.arrays import I64, Bools
 from zsim.base.jit import njit
-from zsim.vdevs.kind import Shaped, code_of, kind_of, kinds, shape_of
+from zsim.vdevs.kind import Shaped, VdevShape, code_of, kind_of, kinds, shape_of
 
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
@@ -70,10 +70,9 @@ def touched_blocks(vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets:
     offsets, psizes : ndarray of int64, shape (blocks,)
         DVA offsets and physical sizes [bytes].
     """
-    shape = (ashift, vdev.children, vdev.parity, vdev.data, vdev.spares)
     children, table = np.array(damaged, np.int64), kind_of(vdev.kind).table(vdev)
     result = np.zeros(len(offsets), bool)
-    _touched(code_of(vdev.kind), offsets, psizes, *shape, table, children, result)
+    _touched(code_of(vdev.kind), offsets, psizes, shape_of(vdev, ashift), table, children, result)
     return result
 
 
@@ -82,20 +81,14 @@ def _touched(
     kind: int,
     offsets: I64,
     psizes: I64,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
+    shape: VdevShape,
     table: I64,
     damaged: I64,
     result: Bools,
 ) -> None:
     for row in range(len(offsets)):
         for child in damaged:
-            if vdev_needs_child(
-                kind, offsets[row], psizes[row], ashift, children, parity, data, spares, table, child
-            ):
+            if vdev_needs_child(kind, offsets[row], psizes[row], shape, table, child):
                 result[row] = True
 
 
@@ -119,9 +112,9 @@ def pieces_of_blocks(vdev: Shaped, ashift: int, offsets: I64, psize: int) -> I64
     """
     shape, code = shape_of(vdev, ashift), code_of(vdev.kind)
     table = kind_of(vdev.kind).table(vdev)
-    count = _pieces(code, offsets, psize, *shape, table, np.empty((0, 4), np.int64))
+    count = _pieces(code, offsets, psize, shape, table, np.empty((0, 4), np.int64))
     pieces = np.empty((count, 4), np.int64)
-    _pieces(code, offsets, psize, *shape, table, pieces)
+    _pieces(code, offsets, psize, shape, table, pieces)
     return pieces
 
 
@@ -130,11 +123,7 @@ def _pieces(
     kind: int,
     offsets: I64,
     psize: int,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
+    shape: VdevShape,
     table: I64,
     pieces: I64,
 ) -> int:
@@ -143,16 +132,14 @@ def _pieces(
     for block in range(len(offsets)):
         offset, left = offsets[block], psize
         while left > 0:
-            size = vdev_part(kind, offset, left, ashift, children, parity, data, spares)
-            plan = vdev_plan(kind, offset, size, ashift, children, parity, data, spares)
+            size = vdev_part(kind, offset, left, shape)
+            plan = vdev_plan(kind, offset, size, shape)
             for column in range(plan[0]):
                 if count < len(pieces):
-                    piece = vdev_piece(
-                        kind, plan, column, True, ashift, children, parity, data, spares, table
-                    )
+                    piece = vdev_piece(kind, plan, column, True, shape, table)
                     pieces[count, 0] = block
                     pieces[count, 1], pieces[count, 2], pieces[count, 3] = piece
                 count += 1
-            offset += vdev_asize(kind, size, ashift, children, parity, data, spares)
+            offset += vdev_asize(kind, size, shape)
             left -= size
     return count

@@ -170,29 +170,50 @@ class Printed(NamedTuple):
     grown: int = 0
 
 
+class VdevShape(NamedTuple):
+    """What a map has to know of a top-level vdev: what every function of `Kernels` takes, whole.
+
+    Attributes
+    ----------
+    ashift : int
+        log2 of the vdev's sector [bytes].
+    children, parity : int
+        Drives, and parity columns of a stripe; 0 in a mirror.
+    data : int
+        Data columns of a full stripe; of the block in question where blocks of several widths lie on it.
+    spares : int
+        Distributed spares; 0 but in a dRAID.
+    """
+
+    ashift: int
+    children: int
+    parity: int
+    data: int
+    spares: int
+
+
 class Kernels(NamedTuple):
     """The map of a kind, for compiled code and Python alike: functions of whole numbers.
 
-    All take the shape of the vdev as ``ashift, children, parity, data, spares``, with the data columns of
-    the block in question where blocks of several widths lie on it, and `table` is what `VdevKind.table`
-    returns.  Sizes and offsets are in bytes; those of a vdev leave out the labels.
+    All take the vdev's `VdevShape`, and `table` is what `VdevKind.table` returns.  Sizes and offsets are in
+    bytes; those of a vdev leave out the labels.
 
     Attributes
     ----------
     asize : callable
-        ``(psize, *shape)``: the space that a block takes.
+        ``(psize, shape)``: the space that a block takes.
     part : callable
-        ``(offset, psize, *shape)``: how much of a block one map covers; the rest is mapped as a block of its
+        ``(offset, psize, shape)``: how much of a block one map covers; the rest is mapped as a block of its
         own that begins where the first part's space ends.
     plan : callable
-        ``(offset, psize, *shape)``: the map of a part of a block, a `Plan`.
+        ``(offset, psize, shape)``: the map of a part of a block, a `Plan`.
     piece : callable
-        ``(plan, column, whole, *shape, table)``: one column of a map, a `Piece`.  `whole`: as scans and
+        ``(plan, column, whole, shape, table)``: one column of a map, a `Piece`.  `whole`: as scans and
         repairs use it, with fill that is no data.
     needs_child : callable
-        ``(offset, psize, *shape, table, child)``: whether a resilver of a child has to read the block.
+        ``(offset, psize, shape, table, child)``: whether a resilver of a child has to read the block.
     spare : callable
-        ``(place, *shape, table)``: the child that holds the first distributed spare at a child offset.
+        ``(place, shape, table)``: the child that holds the first distributed spare at a child offset.
     """
 
     asize: Callable[..., int]
@@ -204,17 +225,13 @@ class Kernels(NamedTuple):
 
 
 @njit
-def whole_block(
-    offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int
-) -> int:
+def whole_block(offset: int, psize: int, shape: VdevShape) -> int:
     """Return `psize`: one map covers a block of most kinds."""
     return psize
 
 
 @njit
-def no_spare(
-    place: int, ashift: int, children: int, parity: int, data: int, spares: int, table: Integers
-) -> int:
+def no_spare(place: int, shape: VdevShape, table: Integers) -> int:
     """Return -1: most kinds have no distributed spares."""
     return -1
 
@@ -365,7 +382,8 @@ class VdevKind(ABC):
         import numpy as np
 
         sizes, place = np.unique(psize, return_inverse=True)
-        found = [self.kernels.asize(int(size), *shape_of(vdev, ashift)) for size in sizes]
+        shape = shape_of(vdev, ashift)
+        found = [self.kernels.asize(int(size), shape) for size in sizes]
         return np.array(found, dtype=np.int64)[place].reshape(np.shape(psize))
 
     def skips_blocks(self, column_test: bool) -> bool:
@@ -441,23 +459,23 @@ def code_of(name: str) -> int:
     return list(kinds()).index(name)
 
 
-def shape_of(vdev: Shaped, ashift: int, data: int = 0) -> tuple[int, int, int, int, int]:
+def shape_of(vdev: Shaped, ashift: int, data: int = 0) -> VdevShape:
     """Return what the functions of `Kernels` take as the shape; `data`: columns of an older block."""
-    return ashift, vdev.children, vdev.parity, data or vdev.data, vdev.spares
+    return VdevShape(ashift, vdev.children, vdev.parity, data or vdev.data, vdev.spares)
 
 
 def asize_of(vdev: Shaped, psize: int, ashift: int) -> int:
     """Return the space that a block of `psize` bytes takes on a top-level vdev [bytes]."""
-    return int(kind_of(vdev.kind).kernels.asize(psize, *shape_of(vdev, ashift)))
+    return int(kind_of(vdev.kind).kernels.asize(psize, shape_of(vdev, ashift)))
 
 
 def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[tuple[int, int]]:
     """Return offset and size of the parts of a block, each of which one map covers [bytes]."""
     kernels, shape, parts = kind_of(vdev.kind).kernels, shape_of(vdev, ashift, data), []
     while psize > 0:
-        size = kernels.part(offset, psize, *shape)
+        size = kernels.part(offset, psize, shape)
         parts.append((offset, size))
-        offset += kernels.asize(size, *shape)
+        offset += kernels.asize(size, shape)
         psize -= size
     return parts
 
@@ -467,8 +485,8 @@ def pieces_of_part(
 ) -> list[Piece]:
     """Return the columns of a part of a block, parity first; `whole`: as scans and repairs use them."""
     kind, shape = kind_of(vdev.kind), shape_of(vdev, ashift, data)
-    plan, table = kind.kernels.plan(offset, psize, *shape), kind.table(vdev)
-    return [kind.kernels.piece(plan, column, whole, *shape, table) for column in range(plan[0])]
+    plan, table = kind.kernels.plan(offset, psize, shape), kind.table(vdev)
+    return [kind.kernels.piece(plan, column, whole, shape, table) for column in range(plan[0])]
 
 
 def pieces_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[Piece]:
@@ -501,7 +519,7 @@ def data_columns(vdev: Shaped, psize: Integers, asize: Integers, birth: Integers
     sizes, place = np.unique(psize, return_inverse=True)
     widths = kind.widths(vdev)
     shapes = [shape_of(vdev, ashift, width) for width in widths]
-    by_width = np.array([[kind.kernels.asize(int(size), *shape) for size in sizes] for shape in shapes])
+    by_width = np.array([[kind.kernels.asize(int(size), shape) for size in sizes] for shape in shapes])
     fits = by_width[:, place.ravel()] == asize
     several = fits.sum(axis=0) > 1
     narrowest = np.where(fits.any(axis=0), np.argmax(fits, axis=0), len(widths) - 1)

@@ -17,7 +17,7 @@ from numba import from_dtype, types
 from numba.core.compiler import Flags, compile_extra
 
 from zsim.base.machine.compiler import _Whole, _WholeCompiler
-from zsim.base.machine.native import INTEGER, REAL, TRUTH, Array, Kind, Kinds, Packed
+from zsim.base.machine.native import INTEGER, REAL, TRUTH, Array, Kind, Kinds, Packed, Record
 
 if TYPE_CHECKING:
     from zsim.base.machine.compiler import Dispatcher
@@ -98,6 +98,14 @@ def _type_of(kind: Kind) -> types.Type:
     if isinstance(kind, Array):
         return types.Array(from_dtype(kind.dtype), kind.dimensions, "C")
     plain = {INTEGER: types.int64, REAL: types.float64, TRUTH: types.boolean}
+    if isinstance(kind, Record):
+        words = [plain[each] for each in kind.words]
+        is_uniform = len(set(words)) == 1
+        return (
+            types.NamedUniTuple(words[0], len(words), kind.of)
+            if is_uniform
+            else types.NamedTuple(words, kind.of)
+        )
     return plain[kind] if isinstance(kind, str) else types.Tuple([plain[each] for each in kind])
 
 

@@ -57,7 +57,19 @@ class Array(NamedTuple):
         return f"{element}[{inside}]"
 
 
-Kind: TypeAlias = "str | tuple[str, ...] | Array"
+class Record(NamedTuple):
+    """A named tuple of numbers, which compiled code reads by name."""
+
+    of: type
+    words: tuple[str, ...]
+
+    @property
+    def signature(self) -> str:
+        """As for a tuple, after the name of its class."""
+        return f"{self.of.__module__}.{self.of.__qualname__}({', '.join(self.words)})"
+
+
+Kind: TypeAlias = "str | tuple[str, ...] | Array | Record"
 Kinds: TypeAlias = "tuple[Kind, ...]"
 """What of the arguments decides which machine code serves them: one entry an argument."""
 Word: TypeAlias = "int | float | None"
@@ -67,7 +79,7 @@ NATIVE_FLAGS = C_ORDER | ALIGNED | WRITEABLE
 def kinds_of(arguments: tuple[object, ...]) -> Kinds | None:
     """Return what of the arguments decides which machine code serves them; None: only numba can.
 
-    Numbers, tuples of numbers, and arrays that are contiguous, aligned and may be written.
+    Numbers, tuples of numbers (named ones too), and arrays that are contiguous, aligned and may be written.
     """
     found: list[Kind] = []
     for each in arguments:
@@ -86,10 +98,12 @@ def _kind_of_several(argument: object) -> Kind | None:
         flags = argument.flags.num & NATIVE_FLAGS
         is_plain = type(argument) is np.ndarray and flags == NATIVE_FLAGS and argument.ndim
         return Array(argument.dtype, argument.ndim, flags) if is_plain else None
-    if type(argument) is not tuple:
+    if not isinstance(argument, tuple):
         return None
     inside = tuple(PLAIN.get(type(word), "") for word in argument)
-    return inside if all(inside) else None
+    if not all(inside):
+        return None
+    return inside if type(argument) is tuple else Record(type(argument), inside)
 
 
 def signature_of(kinds: Kinds) -> str:
@@ -98,7 +112,7 @@ def signature_of(kinds: Kinds) -> str:
 
 
 def _written(kind: Kind) -> str:
-    if isinstance(kind, Array):
+    if isinstance(kind, Array | Record):
         return kind.signature
     return kind if isinstance(kind, str) else f"Tuple({', '.join(kind)})"
 
@@ -179,7 +193,7 @@ def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
             words += [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2 + [ctypes.c_void_p]
             words += [ctypes.c_int64] * (2 * kind.dimensions)
         else:
-            words += [WORDS[each] for each in ((kind,) if isinstance(kind, str) else kind)]
+            words += [WORDS[each] for each in _words_of(kind)]
     function = ctypes.CFUNCTYPE(ctypes.c_int32, *words)(_address(packed))
     takers = tuple(map(_taker, kinds))
     result = _result_type(packed.returns)
@@ -195,6 +209,13 @@ def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
         return _given_back(packed, returned)
 
     return call
+
+
+def _words_of(kind: str | tuple[str, ...] | Record) -> tuple[str, ...]:
+    """Return the numbers that an argument is passed as."""
+    if isinstance(kind, Record):
+        return kind.words
+    return (kind,) if isinstance(kind, str) else kind
 
 
 def _given_back(packed: Packed, returned: ctypes.Structure) -> object:
@@ -219,7 +240,7 @@ def _taker(kind: Kind) -> Callable[[list[Word], object], None]:
     if isinstance(kind, str):
         made_of = MADE_OF[kind]
         return lambda flat, word: flat.append(made_of(cast("int", word)))
-    makers = tuple(MADE_OF[each] for each in kind)
+    makers = tuple(MADE_OF[each] for each in _words_of(kind))
 
     def take(flat: list[Word], several: object) -> None:
         flat += [make(word) for make, word in zip(makers, cast("tuple[int, ...]", several), strict=True)]

@@ -39,7 +39,7 @@ from zsim.vdevs.dispatch import (
     vdev_plan,
     vdev_spare,
 )
-from zsim.vdevs.kind import Piece, Plan
+from zsim.vdevs.kind import Piece, Plan, VdevShape
 from zsim.vdevs.mirror import mirror_child, mirror_load, mirror_standing
 
 # What is done with a block that lies in columns: repairs of a copy that was read, or was not.
@@ -103,21 +103,26 @@ def _load_of(table: Table, source: int, target: int, offset: int) -> int:
 
 
 @njit
+def shape_of_record(vdev: VdevRecord) -> VdevShape:
+    """Return the shape of a vdev with the columns that new blocks have, for its map."""
+    return VdevShape(vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares)
+
+
+@njit
 def piece_of(table: Table, vdev: VdevRecord, plan: Plan, column: int, whole: bool) -> Piece:
     """Return child, child offset and size of one column of a map; `whole`: as scans and repairs use it.
 
     A map knows by itself how wide its block is.
     """
-    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
-    child, place, size = vdev_piece(vdev.kind, plan, column, whole, *shape, permutations_of(table, vdev))
+    shape = shape_of_record(vdev)
+    child, place, size = vdev_piece(vdev.kind, plan, column, whole, shape, permutations_of(table, vdev))
     return child, place, size
 
 
 @njit
 def spare_child(table: Table, vdev: VdevRecord, place: int) -> int:
     """Return the child that holds the first distributed spare at a child offset."""
-    shape = vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares
-    return int(vdev_spare(vdev.kind, place, *shape, permutations_of(table, vdev)))
+    return int(vdev_spare(vdev.kind, place, shape_of_record(vdev), permutations_of(table, vdev)))
 
 
 @njit
@@ -165,11 +170,12 @@ def queue_parts(
     block has `columns` data columns, 0: as many as new ones.
     """
     queued, at, left = 0, offset, psize
-    shape = vdev.ashift, vdev.children, vdev.parity, columns if columns > 0 else vdev.data, vdev.spares
+    data = columns if columns > 0 else vdev.data
+    shape = VdevShape(vdev.ashift, vdev.children, vdev.parity, data, vdev.spares)
     scattered = columns > 0 and psize > columns << vdev.ashift
     while left > 0:
-        part = vdev_part(vdev.kind, at, left, *shape)
-        plan = vdev_plan(vdev.kind, at, part, *shape)
+        part = vdev_part(vdev.kind, at, left, shape)
+        plan = vdev_plan(vdev.kind, at, part, shape)
         if what == SCAN_READ:
             queued += _read_columns(table, vdev, plan, klass, owner)
         elif what == PLAIN_READ:
@@ -180,7 +186,7 @@ def queue_parts(
             queued += _repair_columns(table, vdev, plan, klass, owner, what == REPAIR_READ)
         left -= part
         if left > 0:
-            at += vdev_asize(vdev.kind, part, *shape)
+            at += vdev_asize(vdev.kind, part, shape)
     return queued
 
 
@@ -262,7 +268,7 @@ def _write_columns(
 @njit
 def _whole_size(vdev: VdevRecord, psize: int) -> int:
     """Return what every child of a replicated vdev holds of a block [bytes]."""
-    return int(vdev_asize(vdev.kind, psize, vdev.ashift, vdev.children, vdev.parity, vdev.data, vdev.spares))
+    return int(vdev_asize(vdev.kind, psize, shape_of_record(vdev)))
 
 
 @njit

@@ -213,7 +213,7 @@ class Columns(VdevProcess):
     def _spare_leaf(self, place: int) -> int:
         """Return the leaf of the first distributed spare there (vdev_draid.c:vdev_draid_spare_get_child)."""
         shape = shape_of(self.model, self.model.ashift)
-        return self.model.read_leaf[self.kind.kernels.spare(place, *shape, self.kind.table(self.model))]
+        return self.model.read_leaf[self.kind.kernels.spare(place, shape, self.kind.table(self.model))]
 
 
 class Replicated(VdevProcess):

@@ -49,6 +49,7 @@ from zsim.pool.simulator.throttle import (
     wait_for_room,
 )
 from zsim.vdevs.dispatch import vdev_asize
+from zsim.vdevs.kind import VdevShape
 
 NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
 
@@ -230,9 +231,8 @@ def allocate_in_group(
 def units_needed(pool: I64, vdev: int, psize: int) -> int:
     """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included."""
     level = vdevs_of(pool)[vdev]
-    asize = vdev_asize(
-        level.kind, psize, level.ashift, level.children, level.parity, level.data, level.spares
-    )
+    shape = VdevShape(level.ashift, level.children, level.parity, level.data, level.spares)
+    asize = vdev_asize(level.kind, psize, shape)
     return int(asize // level.unit)
 
 
@@ -241,7 +241,8 @@ def units_taken(pool: I64, vdev: int, psize: int, birth: int) -> int:
     """Return the units that a block takes which was born in txg `birth`, before an expansion or since."""
     level = vdevs_of(pool)[vdev]
     data = level.first_data if birth < level.expanded else level.data
-    asize = vdev_asize(level.kind, psize, level.ashift, level.children, level.parity, data, level.spares)
+    shape = VdevShape(level.ashift, level.children, level.parity, data, level.spares)
+    asize = vdev_asize(level.kind, psize, shape)
     return int(asize // level.unit)
 
 

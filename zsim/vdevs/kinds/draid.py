@@ -27,6 +27,7 @@ from zsim.vdevs.kind import (
     ReleaseFacts,
     Shaped,
     VdevKind,
+    VdevShape,
     VdevSpec,
     number_in,
     refuse,
@@ -43,59 +44,41 @@ _PRINTED = re.compile(r"draid([123]?)((?::\d{1,4}[dcs])*)(?:-\d{1,6})?", re.ASCI
 
 
 @njit
-def _asize(psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> int:
-    return draid_asize(psize, ashift, data, parity)
+def _asize(psize: int, shape: VdevShape) -> int:
+    return draid_asize(psize, shape.ashift, shape.data, shape.parity)
 
 
 @njit
-def _part(offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> int:
-    return draid_first_part(offset, psize, ashift, data, parity)
+def _part(offset: int, psize: int, shape: VdevShape) -> int:
+    return draid_first_part(offset, psize, shape.ashift, shape.data, shape.parity)
 
 
 @njit
-def _plan(offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> Plan:
-    start, number, base, big, small, whole = draid_map(offset, psize, ashift, data, parity, children, spares)
-    return data + parity, start, number, base, big, small, whole
+def _plan(offset: int, psize: int, shape: VdevShape) -> Plan:
+    start, number, base, big, small, whole = draid_map(
+        offset, psize, shape.ashift, shape.data, shape.parity, shape.children, shape.spares
+    )
+    return shape.data + shape.parity, start, number, base, big, small, whole
 
 
 @njit
-def _piece(
-    plan: Plan,
-    column: int,
-    whole: bool,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-) -> Piece:
-    child, place = draid_piece(column, plan[1], plan[2], plan[3], spares, table)
+def _piece(plan: Plan, column: int, whole: bool, shape: VdevShape, table: Integers) -> Piece:
+    child, place = draid_piece(column, plan[1], plan[2], plan[3], shape.spares, table)
     if whole:
         return child, place, plan[6]
-    return child, place, plan[5] + (1 << ashift) if column < plan[4] else plan[5]
+    return child, place, plan[5] + (1 << shape.ashift) if column < plan[4] else plan[5]
 
 
 @njit
-def _needs_child(
-    offset: int,
-    psize: int,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-    child: int,
-) -> bool:
-    return draid_needs_child(offset, psize, ashift, data, parity, spares, table, child)
+def _needs_child(offset: int, psize: int, shape: VdevShape, table: Integers, child: int) -> bool:
+    return draid_needs_child(
+        offset, psize, shape.ashift, shape.data, shape.parity, shape.spares, table, child
+    )
 
 
 @njit
-def _spare(
-    place: int, ashift: int, children: int, parity: int, data: int, spares: int, table: Integers
-) -> int:
-    return draid_spare(0, place, data, parity, spares, table)
+def _spare(place: int, shape: VdevShape, table: Integers) -> int:
+    return draid_spare(0, place, shape.data, shape.parity, shape.spares, table)
 
 
 class Draid(VdevKind):

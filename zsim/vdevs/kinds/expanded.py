@@ -11,6 +11,7 @@ from zsim.vdevs.kind import (
     Printed,
     ReleaseFacts,
     Shaped,
+    VdevShape,
     VdevSpec,
     number_in,
     refuse,
@@ -22,22 +23,23 @@ _WORD = re.compile(r"raidz(\d*)x(\d+)\s*((?:\+\s*\d+\s*)+)", re.ASCII)
 
 
 @njit
-def _asize(psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> int:
-    return raidz_asize(psize, ashift, data + parity, parity)
+def _asize(psize: int, shape: VdevShape) -> int:
+    return raidz_asize(psize, shape.ashift, shape.data + shape.parity, shape.parity)
 
 
 @njit
-def _plan(offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> Plan:
-    if data + parity == children:
+def _plan(offset: int, psize: int, shape: VdevShape) -> Plan:
+    ashift, children, parity, before = shape.ashift, shape.children, shape.parity, shape.data + shape.parity
+    if before == children:
         columns, first, base, big, small, sector = raidz_map(offset, psize, ashift, children, parity)
     else:
         columns, first, base, big, small, sector = reflowed_map(
-            offset, psize, ashift, children, parity, data + parity
+            offset, psize, ashift, children, parity, before
         )
     return columns, first, 0, base, big, small, sector
 
 
-class Expanded(Raidz):
+class ExpandedRaidz(Raidz):
     """RAID-Z that has grown: ``raidz1x4+1`` was made of four drives and has five now.
 
     Notes
@@ -102,4 +104,4 @@ class Expanded(Raidz):
         return range(vdev.data - vdev.grown, vdev.data + 1)
 
 
-KIND = Expanded()
+KIND = ExpandedRaidz()

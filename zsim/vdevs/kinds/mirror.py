@@ -15,6 +15,7 @@ from zsim.vdevs.kind import (
     ReleaseFacts,
     Shaped,
     VdevKind,
+    VdevShape,
     VdevSpec,
     no_spare,
     number_in,
@@ -31,42 +32,22 @@ _PRINTED = re.compile(r"mirror[123]?(?:-\d{1,6})?", re.ASCII)
 
 
 @njit
-def _asize(psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> int:
-    return mirror_asize(psize, ashift)
+def _asize(psize: int, shape: VdevShape) -> int:
+    return mirror_asize(psize, shape.ashift)
 
 
 @njit
-def _plan(offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> Plan:
-    return children, 0, 0, offset, 0, mirror_asize(psize, ashift), 0
+def _plan(offset: int, psize: int, shape: VdevShape) -> Plan:
+    return shape.children, 0, 0, offset, 0, mirror_asize(psize, shape.ashift), 0
 
 
 @njit
-def _piece(
-    plan: Plan,
-    column: int,
-    whole: bool,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-) -> Piece:
+def _piece(plan: Plan, column: int, whole: bool, shape: VdevShape, table: Integers) -> Piece:
     return column, plan[3], plan[5]
 
 
 @njit
-def _needs_child(
-    offset: int,
-    psize: int,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-    child: int,
-) -> bool:
+def _needs_child(offset: int, psize: int, shape: VdevShape, table: Integers, child: int) -> bool:
     return True
 
 

@@ -15,6 +15,7 @@ from zsim.vdevs.kind import (
     Printed,
     Shaped,
     VdevKind,
+    VdevShape,
     VdevSpec,
     no_spare,
     number_in,
@@ -31,44 +32,26 @@ _PRINTED = re.compile(r"raidz([123]?)(?:-\d{1,6})?", re.ASCII)
 
 
 @njit
-def _asize(psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> int:
-    return raidz_asize(psize, ashift, children, parity)
+def _asize(psize: int, shape: VdevShape) -> int:
+    return raidz_asize(psize, shape.ashift, shape.children, shape.parity)
 
 
 @njit
-def _plan(offset: int, psize: int, ashift: int, children: int, parity: int, data: int, spares: int) -> Plan:
-    columns, first, base, big, small, sector = raidz_map(offset, psize, ashift, children, parity)
+def _plan(offset: int, psize: int, shape: VdevShape) -> Plan:
+    columns, first, base, big, small, sector = raidz_map(
+        offset, psize, shape.ashift, shape.children, shape.parity
+    )
     return columns, first, 0, base, big, small, sector
 
 
 @njit
-def _piece(
-    plan: Plan,
-    column: int,
-    whole: bool,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-) -> Piece:
-    return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], children)
+def _piece(plan: Plan, column: int, whole: bool, shape: VdevShape, table: Integers) -> Piece:
+    return raidz_piece(column, plan[1], plan[3], plan[4], plan[5], plan[6], shape.children)
 
 
 @njit
-def _needs_child(
-    offset: int,
-    psize: int,
-    ashift: int,
-    children: int,
-    parity: int,
-    data: int,
-    spares: int,
-    table: Integers,
-    child: int,
-) -> bool:
-    return raidz_needs_child(offset, psize, ashift, children, parity, child)
+def _needs_child(offset: int, psize: int, shape: VdevShape, table: Integers, child: int) -> bool:
+    return raidz_needs_child(offset, psize, shape.ashift, shape.children, shape.parity, child)
 
 
 class Raidz(VdevKind):
