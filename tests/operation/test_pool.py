@@ -16,7 +16,7 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.case.resolve import resolve
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.control import Steps
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
 from zsim.prediction.inputs.hardware import plane_model
@@ -57,7 +57,7 @@ def scan_records(run: RunResult) -> Any:
 def test_a_process_that_only_watches_changes_nothing() -> None:
     seen: list[tuple[float, float]] = []
 
-    def watch(pool: Pool) -> Steps:
+    def watch(pool: SimulatedPool) -> Steps:
         while True:
             seen.append((pool.elapsed, pool.share()))
             yield pool.environment.timeout(0.37)
@@ -159,7 +159,7 @@ def test_both_engines_see_the_same_happen(release: str) -> None:
 
 
 def test_a_writer_may_come_and_go() -> None:
-    def load(pool: Pool) -> Steps:
+    def load(pool: SimulatedPool) -> Steps:
         yield from pool.at(2.0)
         pool.set_writer(20e6)
         yield pool.environment.timeout(10.0)

@@ -14,11 +14,11 @@ from zsim.prediction.evidence.likelihood import (
     weigh,
     weighted_quantiles,
 )
-from zsim.prediction.evidence.posterior import Chances, Seen, posterior
+from zsim.prediction.evidence.posterior import EvidenceSpread, Seen, posterior
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
 
-CHANCES = Chances(pace=0.6, event=0.05)
+CHANCES = EvidenceSpread(pace=0.6, event=0.05)
 
 
 def _worlds(count: int = 16, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

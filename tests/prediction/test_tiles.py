@@ -19,7 +19,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import POPULATIONS, WorldPopulation, _heaps, _may_lie_anywhere
 from zsim.prediction.runs import middle, one_tile
 from zsim.prediction.runs.middle import MiddleWorld
-from zsim.prediction.runs.windows import Plan
+from zsim.prediction.runs.windows import WindowPlan
 from zsim.prediction.statistics.level import OF_DRIFT, OF_SIZE
 from zsim.prediction.statistics.sampling import student
 from zsim.scenario.layout import Layout
@@ -92,9 +92,9 @@ def test_a_population_of_real_metaslabs_is_the_pool() -> None:
 
 def test_a_tile_is_as_often_in_the_pool_as_it_is_smaller() -> None:
     one = case()
-    tile = one_tile.as_tile(Plan(), one, pool(one, scale=250.0))
+    tile = one_tile.as_tile(WindowPlan(), one, pool(one, scale=250.0))
     assert (tile.times, tile.visits) == (250.0, 250.0)
-    whole = one_tile.as_tile(Plan(), one, pool(one, damaged=one.vdevs[0]))
+    whole = one_tile.as_tile(WindowPlan(), one, pool(one, damaged=one.vdevs[0]))
     assert (whole.times, whole.visits) == (1.0, 1.0)
     assert one_tile.whole_plan(one, pool(one)).whole == sys.maxsize
 

@@ -25,7 +25,7 @@ from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.exact.run import TILE_BLOCKS, ExactRun
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.middle import middle_world
-from zsim.prediction.runs.windows import Plan
+from zsim.prediction.runs.windows import WindowPlan
 from zsim.scenario.model import Scenario
 
 LAYOUTS = ("raidz1x3", "raidz1x5", "raidz2x6", "raidz2x8", "raidz3x9", "mirror2", "mirror3", "2*mirror2")
@@ -38,7 +38,7 @@ LEGACY = ("openzfs-0.7", "freebsd-9.1")
 CLASSES = ("sorted", "legacy", "scrub", "draid", "tiles")
 BLOCKS = (60_000, 100_000, 150_000)
 TILED = 400_000
-PLAN = Plan(operations=16_000, most=48_000, whole=10_000)
+PLAN = WindowPlan(operations=16_000, most=48_000, whole=10_000)
 """As `zsim predict` samples pools a few times larger."""
 WHOLE = 1_000_000
 

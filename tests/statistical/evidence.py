@@ -22,7 +22,7 @@ from zsim.case.member import Member
 from zsim.case.worlds import in_world
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence.noise import noise
-from zsim.prediction.evidence.posterior import Chances, Seen, posterior
+from zsim.prediction.evidence.posterior import EvidenceSpread, Seen, posterior
 from zsim.prediction.evidence.weighing import Weighing, weighing_of
 from zsim.prediction.inputs.ensemble import draw_members, member_at, unknowns
 from zsim.prediction.inputs.hardware import plane_model
@@ -101,7 +101,7 @@ def trials(scenario: Scenario, truths: int) -> tuple[list[Trial], float]:
     generator = np.random.default_rng(resolved.seed)
     real = [member_at(inputs, tuple(generator.standard_normal(len(inputs)).tolist())) for _ in range(truths)]
     seen_sigma = weighing.comparisons[0].seen.sigma
-    chances = Chances(noise("scan.pace"), weighing.event)
+    chances = EvidenceSpread(noise("scan.pace"), weighing.event)
     found = []
     for world_s, scrub in worlds(resolved, weighing, real, 500_009):
         time = world_s + chances.event * generator.standard_normal()

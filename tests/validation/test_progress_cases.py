@@ -9,7 +9,7 @@ from zsim.base.errors import InputError
 from zsim.validation.api import validate
 from zsim.validation.progress.rows import fields_of, layout_of, scans_of
 from zsim.validation.progress.runs import load, progress_file, read_progress, statuses, zpool_total
-from zsim.validation.progress.score import Answer, band, scores
+from zsim.validation.progress.score import ScoredAnswer, band, scores
 
 HERE = Path(__file__).parents[2] / "validation"
 RUN = HERE / "zfs-sorted" / "mirror2-a12-f50-aged"
@@ -70,7 +70,7 @@ def test_eta_needs_runs(tmp_path):
 
 def test_an_experiment_counts_once():
     def answer(experiment, predicted):
-        return Answer(band(0.1), experiment, 100.0, predicted, 50.0, 200.0, 300.0)
+        return ScoredAnswer(band(0.1), experiment, 100.0, predicted, 50.0, 200.0, 300.0)
 
     found = scores([*[answer("a", 100.0)] * 9, answer("b", 271.8), answer("c", 271.8)])["5 to 20 %"]
     assert (found.answers, found.experiments) == (11, 3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from zsim.case.facts import PoolFacts
+from zsim.case.facts import KnownPool
 from zsim.case.member import Member
 from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
@@ -25,7 +25,7 @@ from zsim.vdevs.kind import NORMAL
 
 
 @dataclass(frozen=True, slots=True)
-class Assumption:
+class CaseAssumption:
     """A value that was not stated.
 
     Attributes
@@ -50,7 +50,7 @@ class Assumption:
         return {"field": self.field, "value": self.value, "text": self.text, "why": self.why}
 
 
-class Attached(NamedTuple):
+class AttachedDrives(NamedTuple):
     """Drives behind a shared link.
 
     Attributes
@@ -147,13 +147,13 @@ class Case:
     frag : float or None
         FRAG, from 0 to 1; None leaves it to the history.
     ashift, cpus, seed : int
-    ports : tuple of Attached
+    ports : tuple of AttachedDrives
         Shared links; drives in none of them have a port of their own.
     host : Enclosure or None
         What SATA solid-state drives share of which nobody says what they plug into.
     history : History
         As in the catalogue; `zsim.case.population.stated_history` applies what else is stated.
-    facts : PoolFacts
+    facts : KnownPool
         What files about the pool say.
     load : tuple of Load
     begins : int
@@ -161,7 +161,7 @@ class Case:
     engine : {"compiled", "reference"}
     exact : bool
     precision : float
-    assumptions : tuple of Assumption
+    assumptions : tuple of CaseAssumption
         In the order in which they matter.
     classes : ClassVdevs
         Vdevs of other allocation classes, and vdevs that were added later.
@@ -197,7 +197,7 @@ class Case:
     ashift: int
     memory: int
     cpus: int
-    ports: tuple[Attached, ...]
+    ports: tuple[AttachedDrives, ...]
     host: Enclosure | None
     history: History
     load: tuple[Load, ...]
@@ -206,9 +206,9 @@ class Case:
     exact: bool
     precision: float
     seed: int
-    assumptions: tuple[Assumption, ...] = field(repr=False)
+    assumptions: tuple[CaseAssumption, ...] = field(repr=False)
     classes: ClassVdevs = field(default_factory=ClassVdevs, repr=False)
-    facts: PoolFacts = field(default_factory=PoolFacts, repr=False)
+    facts: KnownPool = field(default_factory=KnownPool, repr=False)
     candidates: Candidates = field(default_factory=Candidates, repr=False)
     timed: tuple[Timed, ...] = ()
     sitting: frozenset[int] = frozenset()

@@ -34,7 +34,7 @@ class BlockList:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolFacts:
+class KnownPool:
     """What is known of a pool; None where no file was given.
 
     Attributes
@@ -52,7 +52,7 @@ class PoolFacts:
     records: tuple[RecordClass, ...] | None = None
 
 
-def facts_of(scenario: Scenario) -> PoolFacts:
+def facts_of(scenario: Scenario) -> KnownPool:
     """Read what the files of a scenario say of its pool.
 
     Raises
@@ -61,9 +61,9 @@ def facts_of(scenario: Scenario) -> PoolFacts:
         When one cannot be read.
     """
     if scenario.block_list is not None:
-        return PoolFacts(block_list=BlockList(scenario.block_list))
+        return KnownPool(block_list=BlockList(scenario.block_list))
     sizes = scenario.blocks
-    return PoolFacts(
+    return KnownPool(
         free_space=None if scenario.metaslabs is None else _free_space(scenario.metaslabs),
         records=None if sizes is None else read_block_sizes(sizes, scenario.recordsize),
     )

@@ -9,7 +9,7 @@ from zsim.base.constants import constant
 from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
-from zsim.case.case import Assumption, Attached, Candidates, Case, Drives
+from zsim.case.case import AttachedDrives, Candidates, Case, CaseAssumption, Drives
 from zsim.case.classes import class_drive, class_vdevs, fill_of_vdevs
 from zsim.case.known import with_facts
 from zsim.case.loads import in_requests
@@ -45,13 +45,13 @@ Value = TypeVar("Value")
 class _Notes:
     """Collects assumptions while a scenario is resolved."""
 
-    found: list[Assumption] = field(default_factory=list)
+    found: list[CaseAssumption] = field(default_factory=list)
 
     def take(self, name: str, stated: Value | None, default: Value, text: str, why: str) -> Value:
         """Return what is stated, or note the default and return it."""
         if stated is not None:
             return stated
-        self.found.append(Assumption(name, default, text, why))
+        self.found.append(CaseAssumption(name, default, text, why))
         return default
 
 
@@ -307,13 +307,13 @@ def is_sata_flash(model: DriveModel) -> bool:
     return model.kind == "flash" and model.parameters().interface_rate < FASTEST_SATA
 
 
-def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[Attached, ...]:
+def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[AttachedDrives, ...]:
     named = [
-        Attached(port.enclosure, load_enclosure(port.enclosure), port.leaves(leaves, count))
+        AttachedDrives(port.enclosure, load_enclosure(port.enclosure), port.leaves(leaves, count))
         for port in scenario.ports or ()
     ]
     if scenario.enclosure is not None:
         taken = {leaf for each in named for leaf in each.leaves}
         rest = tuple(leaf for leaf in range(leaves + count) if leaf not in taken)
-        named.append(Attached(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
+        named.append(AttachedDrives(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
     return tuple(named)

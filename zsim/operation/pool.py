@@ -1,7 +1,7 @@
 """The pool while an operation runs: what may happen to it, and processes that let it happen.
 
-Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`Pool.at`) or for a
-share of the scan (`Pool.at_share`), then calls one of the methods that change something::
+Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`SimulatedPool.at`)
+or for a share of the scan (`SimulatedPool.at_share`), then calls one of the methods that change something::
 
     def reboot(pool: Pool) -> Steps[None]:
         yield from pool.at(3600.0)
@@ -43,7 +43,7 @@ LOOK_S = 1.0
 Rules = TypeVar("Rules")
 
 
-class Pool:
+class SimulatedPool:
     """What an operation runs on: a data plane under control, its rules, and what is noted of it.
 
     Parameters
@@ -305,7 +305,7 @@ def changed(rules: Rules, before: Rules, after: Rules) -> Rules:
     return replace(rules, **new)  # type: ignore[type-var]
 
 
-def process_of(pool: Pool, happening: Happening) -> Steps[None]:
+def process_of(pool: SimulatedPool, happening: Happening) -> Steps[None]:
     """Return the process that waits for its time and lets something happen."""
     yield from pool.when(happening)
     if isinstance(happening, Replace):

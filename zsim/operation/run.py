@@ -15,7 +15,7 @@ from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, ScanControl, Steps, T
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
 from zsim.operation.ledger import ByPhase
-from zsim.operation.pool import Pool, process_of
+from zsim.operation.pool import SimulatedPool, process_of
 from zsim.operation.result import RunResult, ScanSample
 from zsim.operation.rules import txg_rules
 from zsim.operation.scans import LegacyScan, SortedScan
@@ -27,7 +27,7 @@ from zsim.operation.txg import SyncWrites
 Cursors = list[list[tuple[int, int]]]
 
 
-class Scan(Protocol):
+class ScanStrategy(Protocol):
     """A strategy: what makes a pass over the pool."""
 
     def steps(self) -> Steps[None]:
@@ -35,7 +35,7 @@ class Scan(Protocol):
         ...
 
 
-class Work(Protocol):
+class OperationWork(Protocol):
     """What a run scans, and how."""
 
     @property
@@ -43,7 +43,7 @@ class Work(Protocol):
         """The data plane, with room for it."""
         ...
 
-    def scan_on(self, pool: Pool) -> Scan:
+    def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
         """Return the strategy by which a pool is scanned."""
         ...
 
@@ -69,7 +69,7 @@ class WholeWork:
         self.plane = self.blocks.plane()
         self._issue_bytes = max(1, self.blocks.issue_bytes)
 
-    def scan_on(self, pool: Pool) -> Scan:
+    def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
         """Return the strategy of the operation and the release."""
         if self.setup.operation == "rebuild":
             return RebuildScan(pool, self.blocks.programs, self.blocks.pool_window)
@@ -101,9 +101,9 @@ class Run:
 
     Attributes
     ----------
-    pool : Pool
-        What may happen while it runs (`Pool.happen`).
-    scan : Scan
+    pool : SimulatedPool
+        What may happen while it runs (`SimulatedPool.happen`).
+    scan : ScanStrategy
         The strategy.
     """
 
@@ -112,10 +112,10 @@ class Run:
         setup: RunSetup,
         progress: Callable[[float, float], None] | None = None,
         *,
-        work: Work | None = None,
+        work: OperationWork | None = None,
     ) -> None:
         refuse_missing(setup)
-        self.work: Work = _work(setup) if work is None else work
+        self.work: OperationWork = _work(setup) if work is None else work
         cursors = _cursors(setup)
         if isinstance(self.work, ExpansionWork):
             setup = self.work.setup
@@ -128,7 +128,7 @@ class Run:
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
         writes.data_cursor = data_cursor(setup.blocks, setup.model)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
-        self.pool = Pool(environment, control, setup, self.share)
+        self.pool = SimulatedPool(environment, control, setup, self.share)
         self.scan = self.work.scan_on(self.pool)
         self.on_progress = progress
         self._started = False
@@ -246,7 +246,7 @@ class Run:
         )
 
 
-def _work(setup: RunSetup) -> Work:
+def _work(setup: RunSetup) -> OperationWork:
     return expansion_work(setup) if setup.operation == "expand" else WholeWork(setup)
 
 

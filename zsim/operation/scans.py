@@ -12,7 +12,7 @@ from typing import Protocol
 from zsim.engine.codes import STREAM_FINISHED
 from zsim.operation.control import Steps
 from zsim.operation.memory_limit import MemoryLimit, Queued
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.scenario.releases.profile import ReleaseProfile
 
 Load = Callable[[], Sequence[int]]
@@ -59,11 +59,11 @@ class LegacyScan:
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     source : WalkSource
     """
 
-    def __init__(self, pool: Pool, source: WalkSource) -> None:
+    def __init__(self, pool: SimulatedPool, source: WalkSource) -> None:
         self.pool, self.source = pool, source
 
     def steps(self) -> Steps[None]:
@@ -94,13 +94,13 @@ class SortedScan:
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     source : SortedSource
     allocated : int
         ALLOC of the pool [bytes].
     """
 
-    def __init__(self, pool: Pool, source: SortedSource, allocated: int) -> None:
+    def __init__(self, pool: SimulatedPool, source: SortedSource, allocated: int) -> None:
         self.pool, self.source, self.allocated = pool, source, allocated
         self.limit = self._new_limit()
         pool.on_tunables.append(self._follow)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.scan.program import Program
 from zsim.scan.sorted import extent_order, issue_program
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -22,11 +22,11 @@ class WholeWalk:
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     blocks : ScanBlocks
     """
 
-    def __init__(self, pool: Pool, blocks: ScanBlocks) -> None:
+    def __init__(self, pool: SimulatedPool, blocks: ScanBlocks) -> None:
         self.pool, self.blocks = pool, blocks
         pool.on_tunables.append(self._follow)
 
@@ -44,11 +44,11 @@ class WholeVisits:
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     blocks : ScanBlocks
     """
 
-    def __init__(self, pool: Pool, blocks: ScanBlocks) -> None:
+    def __init__(self, pool: SimulatedPool, blocks: ScanBlocks) -> None:
         self.pool, self.blocks = pool, blocks
         self.visits, self._before = split_walk(blocks.walk, blocks.setup.blocks)
         self.entries = 0 if blocks.queue is None else len(blocks.queue)
@@ -84,7 +84,7 @@ class WholeVisits:
 class WholeQueues(WholeVisits):
     """The metadata of a whole pool, and the queues of its sorted scan."""
 
-    def __init__(self, pool: Pool, blocks: ScanBlocks) -> None:
+    def __init__(self, pool: SimulatedPool, blocks: ScanBlocks) -> None:
         assert blocks.queue is not None
         self.queue = blocks.queue
         self.extents = extent_rules(pool.release)

@@ -13,8 +13,8 @@ from zsim.base.units import (
     format_fraction,
     format_rate,
 )
-from zsim.case.case import Assumption as Default
 from zsim.case.case import Case
+from zsim.case.case import CaseAssumption as Default
 from zsim.case.worlds import Value, ends_of
 from zsim.prediction.answer.records import Assumption, Stated
 from zsim.prediction.inputs.ensemble import Unknown

@@ -33,7 +33,7 @@ from zsim.prediction.runs.sick_drives import without_faulted
 from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
-from zsim.prediction.statistics.level import Level, anchors, level, of_size
+from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Work:
         Durations of the members on small populations [s].
     response : Response
         Quantiles of these; all 1 where there are no members.
-    level : Level
+    level : DurationLevel
         What these are to be multiplied by.
     bench : Baseline or None
         The world that is shown.
@@ -101,7 +101,7 @@ class Work:
         self.small: list[float] = []
         self.anchors: list[float] = []
         self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
-        self.level = Level()
+        self.level = DurationLevel()
         self.notes: set[str] = set()
         self.sitting_note = ""
         self.without_faulted = 1.0
@@ -425,7 +425,7 @@ class Work:
         self.bench = bench_of(middle)
         error = middle.half_width_s / middle.time_s
         if not self.anchors:
-            self.level = Level(middle.time_s, error)
+            self.level = DurationLevel(middle.time_s, error)
             return
         place = self._shown
         small = [self.small[place], *self._again(place, range(AGAIN))]

@@ -1,6 +1,6 @@
 """Time of the reference engine: SimPy events at exact moments, equal ones in the order of their slots.
 
-SimPy orders its events by (time, priority, number).  A `Moment` has the number of the event slot that the
+SimPy orders its events by (time, priority, number).  A `ClockEvent` has the number of the event slot that the
 compiled engine uses for the same component as its priority.  All else happens at once: what a process wakes
 goes on before the next moment, in the order in which it was woken.
 
@@ -33,7 +33,7 @@ def time_at(place: int) -> float:
     return float(_SECONDS.unpack(_PLACE.pack(place))[0])
 
 
-class Moment(simpy.Event):
+class ClockEvent(simpy.Event):
     """An event at an absolute time [s], among those of that time in the order of the slots."""
 
     def __init__(self, clock: Clock, time: float, slot: int) -> None:
@@ -59,13 +59,13 @@ class Clock(simpy.Environment):
         place = super().peek()
         return inf if place == inf else time_at(int(place))
 
-    def at(self, time: float, slot: int) -> Moment:
+    def at(self, time: float, slot: int) -> ClockEvent:
         """Return the moment `time` [s] in the order of events of a slot."""
-        return Moment(self, time, slot)
+        return ClockEvent(self, time, slot)
 
     def schedule(self, event: simpy.Event, priority: EventPriority = NORMAL, delay: SimTime = 0) -> None:
         """Schedule a moment at its time; anything else at once."""
-        if isinstance(event, Moment):
+        if isinstance(event, ClockEvent):
             # Before anything of the same time there is what was woken.
             delay = place_of(event.time) - int(super().now)
             super().schedule(event, EventPriority(event.slot + 1), delay)
@@ -82,7 +82,7 @@ class Clock(simpy.Environment):
     def pass_to(self, time: float) -> None:
         """Let time pass to `time` [s]; nothing happens before it."""
         if time > self.now:
-            Moment(self, time, -1)
+            ClockEvent(self, time, -1)
             self.step()
 
 

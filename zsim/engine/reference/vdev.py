@@ -106,7 +106,7 @@ class VdevProcess:
         return len(pieces)
 
 
-class Columns(VdevProcess):
+class StripedVdev(VdevProcess):
     """A vdev whose blocks lie in columns, some of them parity, as its kind maps them.
 
     A block has one or several parts, each a list of columns, parity first: (child, child offset, size).
@@ -282,5 +282,5 @@ class Replicated(VdevProcess):
 
 def vdev_process(shared: Shared, model: VdevModel, queues: Sequence[LeafQueue], watch: Watch) -> VdevProcess:
     """Return the process of a top-level vdev."""
-    process = Replicated if kind_of(model.kind).is_replicated else Columns
+    process = Replicated if kind_of(model.kind).is_replicated else StripedVdev
     return process(shared, model, queues, watch)

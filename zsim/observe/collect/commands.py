@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.: -]{0,254}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CollectedCommand:
     """A command to be run.
 
     Attributes
@@ -38,37 +38,39 @@ class Command:
     while_scanning: bool = False
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command("version.txt", (("zfs", "version"), ("uname", "-a"))),
-    Command(
+COMMANDS: tuple[CollectedCommand, ...] = (
+    CollectedCommand("version.txt", (("zfs", "version"), ("uname", "-a"))),
+    CollectedCommand(
         "status.txt",
         (("zpool", "status", "-P", POOL), ("zpool", "status", POOL)),
         needed=True,
     ),
-    Command(
+    CollectedCommand(
         "list.txt",
         (("zpool", "list", "-vHpP", POOL), ("zpool", "list", "-vHp", POOL), ("zpool", "list", POOL)),
     ),
-    Command("get.txt", (("zpool", "get", "-Hp", "size,allocated,free,fragmentation,capacity,ashift", POOL),)),
-    Command(
+    CollectedCommand(
+        "get.txt", (("zpool", "get", "-Hp", "size,allocated,free,fragmentation,capacity,ashift", POOL),)
+    ),
+    CollectedCommand(
         "records.txt",
         ((
             "zfs", "get", "-rHp", "-t", "filesystem,volume", "-o", "name,property,value",
             "recordsize,volblocksize,usedbydataset", POOL,
         ),),
     ),
-    Command("history.txt", (("zpool", "history", "-i", POOL),), LONG_S),
-    Command("events.txt", (("zpool", "events", "-v", POOL), ("zpool", "events", POOL)), LONG_S),
-    Command("config.txt", (("zdb", "-C", POOL),), LONG_S),
-    Command(
+    CollectedCommand("history.txt", (("zpool", "history", "-i", POOL),), LONG_S),
+    CollectedCommand("events.txt", (("zpool", "events", "-v", POOL), ("zpool", "events", POOL)), LONG_S),
+    CollectedCommand("config.txt", (("zdb", "-C", POOL),), LONG_S),
+    CollectedCommand(
         "drives.txt",
         (
             ("lsblk", "-dbP", "-o", "NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"),
             ("geom", "disk", "list"),
         ),
     ),
-    Command("names.txt", (("ls", "-l", "/dev/disk/by-id"), ("glabel", "status"))),
-    Command(
+    CollectedCommand("names.txt", (("ls", "-l", "/dev/disk/by-id"), ("glabel", "status"))),
+    CollectedCommand(
         "iostat.txt",
         (("zpool", "iostat", "-vly", POOL, "15", "1"), ("zpool", "iostat", "-v", POOL, "15", "2")),
         LONG_S,

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from zsim.base.errors import InputError
-from zsim.observe.collect.commands import COMMANDS, Command, arguments, checked_name
+from zsim.observe.collect.commands import COMMANDS, CollectedCommand, arguments, checked_name
 from zsim.observe.outputs import Remark
 from zsim.observe.pool_import.files import PoolFiles, read_text
 from zsim.observe.pool_import.importing import ImportedPool, import_files
@@ -97,7 +97,7 @@ def _read(outcome: Outcome, files: PoolFiles) -> None:
         files.facts.append(Remark(plain(str(error), 300).rstrip(".")))
 
 
-def _first_that_works(command: Command, pool: str, on_command: OnCommand | None) -> Outcome:
+def _first_that_works(command: CollectedCommand, pool: str, on_command: OnCommand | None) -> Outcome:
     outcomes = []
     for way in command.ways:
         outcome = run(arguments(way, pool), command.limit_s, on_command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from zsim.observe.collect.commands import COMMANDS, POOL, Command
+from zsim.observe.collect.commands import COMMANDS, POOL, CollectedCommand
 
 HEAD = """\
 #!/bin/sh
@@ -31,7 +31,7 @@ def script() -> str:
     return HEAD + "\n".join(map(_lines, COMMANDS)) + "\n" + TAIL
 
 
-def _lines(command: Command) -> str:
+def _lines(command: CollectedCommand) -> str:
     ways = " || ".join(f"try {command.limit_s:.0f} {_words(way)}" for way in command.ways)
     body = f"{ways} || missing {shlex.join(command.ways[0][:2])}"
     if command.while_scanning:

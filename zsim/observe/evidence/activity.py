@@ -13,7 +13,7 @@ MOST_DRIVES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ActivityRow:
     """One drive in one sample.
 
     Attributes
@@ -40,7 +40,7 @@ class Samples:
     """
 
     command: str
-    samples: list[dict[str, Row]] = field(default_factory=list)
+    samples: list[dict[str, ActivityRow]] = field(default_factory=list)
     from_boot: bool = True
 
     def begin(self) -> None:
@@ -53,10 +53,10 @@ class Samples:
         if not self.samples or name in self.samples[-1]:
             self.begin()
         if len(self.samples[-1]) < MOST_DRIVES:
-            self.samples[-1][name] = Row(values)
+            self.samples[-1][name] = ActivityRow(values)
 
     @property
-    def usable(self) -> list[dict[str, Row]]:
+    def usable(self) -> list[dict[str, ActivityRow]]:
         """The samples that show a time of their own rather than all since the start of the host."""
         full = [sample for sample in self.samples if sample]
         return full[1:] if self.from_boot else full
@@ -67,7 +67,7 @@ class Samples:
         names = list(dict.fromkeys(name for sample in samples for name in sample))
         return [self._mean(name, [sample[name] for sample in samples if name in sample]) for name in names]
 
-    def _mean(self, name: str, rows: Sequence[Row]) -> DriveActivity:
+    def _mean(self, name: str, rows: Sequence[ActivityRow]) -> DriveActivity:
         found = {key: mean_of(rows, key) for key in FIELDS if key != "service"}
         found["service"] = _mean_service(rows)
         if found["busy"] is not None:
@@ -80,20 +80,20 @@ def _known(found: Mapping[str, float | None]) -> dict[str, float]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def mean_of(rows: Sequence[Row], key: str) -> float | None:
+def mean_of(rows: Sequence[ActivityRow], key: str) -> float | None:
     """Return the mean of one field, None where no row has it."""
     known = [row.values[key] for row in rows if key in row.values]
     return sum(known) / len(known) if known else None
 
 
-def _mean_service(rows: Sequence[Row]) -> float | None:
+def _mean_service(rows: Sequence[ActivityRow]) -> float | None:
     """Return the mean time of an operation, samples weighed by how many operations they have [s]."""
     known = [(row.values["service"], _operations(row)) for row in rows if "service" in row.values]
     total = sum(count for _, count in known)
     return sum(time * count for time, count in known) / total if total else None
 
 
-def _operations(row: Row) -> float:
+def _operations(row: ActivityRow) -> float:
     return row.values.get("reads", 0.0) + row.values.get("writes", 0.0)
 
 

@@ -11,7 +11,7 @@ from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
-from zsim.observe.zpool.properties import Setting, record_of
+from zsim.observe.zpool.properties import KnownProperty, record_of
 from zsim.scenario.checks import MAX_RECORD, OLD_MAX_RECORD
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
@@ -76,7 +76,7 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
 def _find_stated_record(evidence: Evidence) -> None:
     """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
     named = [each.name for each in (evidence.status, evidence.listed, evidence.config) if each is not None]
-    size, dataset, others = record_of(evidence.files.of(Setting), named[0] if named else "")
+    size, dataset, others = record_of(evidence.files.of(KnownProperty), named[0] if named else "")
     if size is None or not 512 <= size <= MAX_RECORD or size & (size - 1):
         return
     evidence.find("recordsize", size, f"zfs get of {plain(dataset)}", inferred=others)
@@ -103,7 +103,7 @@ def _find_ashift(evidence: Evidence, tops: Tops) -> None:
         if len(set(known)) > 1:
             evidence.notes.append("the vdevs have different sector sizes: that of the first is taken")
         return
-    shifts = [each.value for each in evidence.files.of(Setting) if each.name == "ashift"]
+    shifts = [each.value for each in evidence.files.of(KnownProperty) if each.name == "ashift"]
     if shifts and shifts[0] in SECTOR_SHIFTS:
         evidence.find("ashift", shifts[0], "zpool get")
         return

@@ -12,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.files import replace_files
 from zsim.base.parsed import number_of, tables
 from zsim.base.units import format_bytes, format_duration, format_fraction
-from zsim.case.case import Assumption
+from zsim.case.case import CaseAssumption
 from zsim.case.resolve import resolve
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
@@ -45,7 +45,7 @@ class ImportedPool:
     scenario : Scenario
     findings : tuple of Finding
         Fields of the scenario and what they were taken from.
-    assumptions : tuple of Assumption
+    assumptions : tuple of CaseAssumption
         What nothing told, and what `zsim predict` takes for it.
     notes : tuple of str
         What was found and could not be used, and what was left out.
@@ -62,7 +62,7 @@ class ImportedPool:
     pool: str
     scenario: Scenario
     findings: tuple[Finding, ...]
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[CaseAssumption, ...]
     notes: tuple[str, ...]
     progress: Scan | None
     contents: dict[str, list[str]]

@@ -11,7 +11,7 @@ from zsim.observe.traces import blkparse, disksim_ascii, fio_iolog, msr_cambridg
 from zsim.observe.traces.trace import Trace, lines_of
 
 
-class Reader(Protocol):
+class TraceReader(Protocol):
     """What the module of a trace format offers."""
 
     def recognises(self, first_line: str) -> bool:
@@ -23,7 +23,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: dict[str, Reader] = {
+READERS: dict[str, TraceReader] = {
     "fio": fio_iolog,
     "blkparse": blkparse,
     "msr": msr_cambridge,
@@ -54,7 +54,7 @@ def read_trace(path: str | Path, form: str | None = None) -> Trace:
         return reader.read(source)
 
 
-def _recognised(path: Path) -> Reader:
+def _recognised(path: Path) -> TraceReader:
     lines = lines_of(path)
     _, first = next(lines, (0, ""))
     lines.close()  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ _ROW = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class KnownProperty:
     """A property of a pool or dataset that a scenario has a field for.
 
     Attributes
@@ -48,7 +48,7 @@ def recognises(text: str) -> bool:
     return _ROW.search(text) is not None
 
 
-def read(text: str, name: str) -> tuple[PoolList | Setting, ...]:
+def read(text: str, name: str) -> tuple[PoolList | KnownProperty, ...]:
     """Read it as one of many outputs; see `zsim.observe.outputs.Reader`."""
     del name
     return (*read_pools(text), *read_settings(text))
@@ -81,7 +81,7 @@ def _rows(text: str) -> Iterable[re.Match[str]]:
         yield match
 
 
-def read_settings(text: str) -> list[Setting]:
+def read_settings(text: str) -> list[KnownProperty]:
     """Return the properties that a scenario has a field for."""
     found = []
     for match in _rows(text):
@@ -90,11 +90,11 @@ def read_settings(text: str) -> list[Setting]:
         else:
             value = whole(match[3]) if match[2] == "ashift" else None
         if value:
-            found.append(Setting(match[1], match[2], value))
+            found.append(KnownProperty(match[1], match[2], value))
     return found
 
 
-def record_of(settings: Iterable[Setting], pool: str) -> tuple[int | None, str, bool]:
+def record_of(settings: Iterable[KnownProperty], pool: str) -> tuple[int | None, str, bool]:
     """Return the record or volume block size of the dataset that holds most.
 
     Returns

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from zsim.engine.codes import ASYNC_WRITE, EXIT_EPOCH, EXIT_GROUP, EXIT_HORIZON, EXIT_STALLED, FOREVER
 from zsim.operation.control import ScanControl, Steps
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 
 # How often the progress is noted: at least [s], and as a share of the time so far.  The time axis may be
 # sliced in any way.
@@ -99,7 +99,7 @@ class BackgroundScan:
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     awaited : int
         See `BackgroundTxg`.
 
@@ -109,7 +109,7 @@ class BackgroundScan:
         Moments [s], and the bytes issued by then.
     """
 
-    def __init__(self, pool: Pool, awaited: int) -> None:
+    def __init__(self, pool: SimulatedPool, awaited: int) -> None:
         self.pool, self.control = pool, pool.control
         self.curve: list[tuple[float, int]] = []
         self.awaited = awaited

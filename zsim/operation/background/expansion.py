@@ -19,7 +19,7 @@ from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.control import Plane, Steps
 from zsim.operation.cursors import vdev_asize, with_log
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, scan_items
 from zsim.scan.rebuild import allocated_ranges
@@ -135,7 +135,7 @@ class ReflowScan(BackgroundScan):
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     reflow : Reflow
     model : PlaneModel
         With the three maps behind the pool's vdevs.
@@ -143,7 +143,9 @@ class ReflowScan(BackgroundScan):
         Whether the copying is far from where it began: without scratch area, and nothing is waited for.
     """
 
-    def __init__(self, pool: Pool, reflow: Reflow, model: PlaneModel, *, freely: bool = False) -> None:
+    def __init__(
+        self, pool: SimulatedPool, reflow: Reflow, model: PlaneModel, *, freely: bool = False
+    ) -> None:
         super().__init__(pool, 0)
         self.reflow, self.model, self.freely = reflow, model, freely
         self.moved = len(model.vdevs) - 3
@@ -347,7 +349,7 @@ class ExpansionWork:
         )
         self._all = max(1, reflow.bytes)
 
-    def scan_on(self, pool: Pool) -> ReflowScan:
+    def scan_on(self, pool: SimulatedPool) -> ReflowScan:
         """Return what moves the sectors."""
         return ReflowScan(pool, self.reflow, self.setup.model, freely=self.freely)
 

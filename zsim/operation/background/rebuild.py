@@ -10,7 +10,7 @@ from zsim.engine.codes import EXIT_DRAINED, FOREVER
 from zsim.engine.window import Window
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.control import Steps
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
@@ -26,13 +26,13 @@ class RebuildScan(BackgroundScan):
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
     programs : sequence of Program
         One a metaslab where each ends with a wait for its last txg; else one.
     window : Window
     """
 
-    def __init__(self, pool: Pool, programs: Sequence[Program], window: Window) -> None:
+    def __init__(self, pool: SimulatedPool, programs: Sequence[Program], window: Window) -> None:
         super().__init__(pool, ATTACH_TXGS)
         self.programs, self.window = programs, window
         self.waits = pool.release.rebuild_waits

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TEBI = 1024.0**4
 
 
-class Drawn(Protocol):
+class DrawnDesign(Protocol):
     """What is drawn of a design."""
 
     @property
@@ -32,7 +32,7 @@ class Drawn(Protocol):
         """Return the answer in one line."""
 
 
-def figure(design: Drawn) -> Picture:
+def figure(design: DrawnDesign) -> Picture:
     """Return the figure of a design."""
     drawn = Picture(figsize=(8.5, 5.0), layout="constrained")
     axes = drawn.add_subplot()
@@ -47,7 +47,7 @@ def figure(design: Drawn) -> Picture:
     return drawn
 
 
-def _front(drawn: Picture, axes: Axes, design: Drawn) -> None:
+def _front(drawn: Picture, axes: Axes, design: DrawnDesign) -> None:
     known = [row for row in design.rows if row.get("vdev_per_year") is not None]
     others = [row for row in known if not row["meets"]]
     axes.scatter(*_points(others), color=PALE, s=18, label="fails a requirement")
@@ -90,7 +90,7 @@ def _lower_right(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _limit(axes: Axes, design: Drawn) -> None:
+def _limit(axes: Axes, design: DrawnDesign) -> None:
     name = "fill" if design.question == "fill" else "drives"
     rows = sorted(design.rows, key=lambda row: row[name])
     x = [100 * row[name] if name == "fill" else row[name] for row in rows]
@@ -102,7 +102,7 @@ def _limit(axes: Axes, design: Drawn) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _changes(axes: Axes, design: Drawn) -> None:
+def _changes(axes: Axes, design: DrawnDesign) -> None:
     names = [row["change"] for row in design.rows]
     places = range(len(names))
     axes.barh([place - 0.18 for place in places], [row["vdev_per_year"] for row in design.rows], 0.35,

@@ -37,7 +37,7 @@ POINTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Hours:
+class RepairHours:
     """Duration of a repair [s]."""
 
     p10: float
@@ -82,11 +82,13 @@ class Context:
         return resolve(self.scenario(layout, **changes))
 
 
-def measured(context: Context, scenarios: Sequence[Scenario], report: Report) -> list[Hours | InputError]:
+def measured(
+    context: Context, scenarios: Sequence[Scenario], report: Report
+) -> list[RepairHours | InputError]:
     """Return the hours of scenarios as `zsim.prediction` gives them, in a process a core."""
     fixed = context.inputs.hours or context.inputs.mttr
     if fixed is not None:
-        return [Hours(fixed, fixed, fixed)] * len(scenarios)
+        return [RepairHours(fixed, fixed, fixed)] * len(scenarios)
     stated = [each.stated() for each in scenarios]
     if context.store is None:
         rows = _answered({key_of(each, ""): each for each in stated}, context.jobs, report)
@@ -113,11 +115,11 @@ def _answered(
     return found
 
 
-def _hours(row: Row, stated: Row) -> Hours | InputError:
+def _hours(row: Row, stated: Row) -> RepairHours | InputError:
     if row.get("p50_s") is None:
         return InputError("layout", stated.get("layout"), str(row.get("refused")), "")
     p50 = float(row["p50_s"])
-    return Hours(float(row["p10_s"] or p50), p50, float(row["p90_s"] or p50))
+    return RepairHours(float(row["p10_s"] or p50), p50, float(row["p90_s"] or p50))
 
 
 def base_row(context: Context, candidate: Candidate, price: float | None) -> Row:
@@ -134,7 +136,7 @@ def base_row(context: Context, candidate: Candidate, price: float | None) -> Row
 
 
 def with_chances(
-    context: Context, row: Row, hours: Hours, simulated: bool, worlds_tried: int = WORLDS_SOLVED
+    context: Context, row: Row, hours: RepairHours, simulated: bool, worlds_tried: int = WORLDS_SOLVED
 ) -> Row:
     """Return a row with the hours of its repair and the chances that follow, as `zsim.risk` has them."""
     resolved = context.resolved(row["layout"])
@@ -199,7 +201,7 @@ def probes(candidates: Iterable[Candidate]) -> list[Candidate]:
     return found
 
 
-def interpolated(candidates: Sequence[Candidate], known: dict[str, Hours]) -> dict[str, Hours]:
+def interpolated(candidates: Sequence[Candidate], known: dict[str, RepairHours]) -> dict[str, RepairHours]:
     """Return the hours of candidates by layout: simulated ones as they are, others from their family."""
     found = dict(known)
     for each in candidates:
@@ -214,7 +216,7 @@ def interpolated(candidates: Sequence[Candidate], known: dict[str, Hours]) -> di
     return found
 
 
-def _fitted(wanted: Candidate, same: Sequence[Candidate], known: dict[str, Hours]) -> Hours:
+def _fitted(wanted: Candidate, same: Sequence[Candidate], known: dict[str, RepairHours]) -> RepairHours:
     design = np.array([features(each.vdev) for each in same])
     here = np.array(features(wanted.vdev))
 
@@ -223,4 +225,4 @@ def _fitted(wanted: Candidate, same: Sequence[Candidate], known: dict[str, Hours
         return rounded(float(np.exp(here @ np.linalg.lstsq(design, logs, rcond=None)[0])), DIGITS)
 
     low, middle, high = sorted(value(name) for name in ("p10", "p50", "p90"))
-    return Hours(low, middle, high)
+    return RepairHours(low, middle, high)

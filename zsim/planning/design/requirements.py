@@ -30,7 +30,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class WishedQuantity:
     """Something that can be wished for.
 
     Attributes
@@ -76,20 +76,24 @@ def _space(text: str, name: str) -> float:
     return float(parse_bytes(text, name))
 
 
-QUANTITIES: dict[str, Quantity] = {
-    "p50": Quantity("p50_s", parse_duration, format_duration, "repair, as often shorter as longer"),
-    "p90": Quantity("p90_s", parse_duration, format_duration, "repair, p90"),
-    "files": Quantity("files_per_year", _chance, odds, "chance of files lost within a year"),
-    "vdev": Quantity("vdev_per_year", _chance, odds, "chance of a vdev lost within a year"),
-    "pool": Quantity("pool_per_year", _chance, odds, "chance of the pool lost within a year"),
-    "window": Quantity("vdev_in_window", _chance, odds, "chance of losing the vdev during a repair"),
-    "usable": Quantity("usable_bytes", _space, format_bytes, "data in full records"),
-    "random": Quantity("random_reads", _number, _plain, "random reads a second"),
-    "random-degraded": Quantity("random_reads_degraded", _number, _plain, "the same with a drive missing"),
-    "read": Quantity("read_rate", parse_rate, format_rate, "streaming reads"),
-    "read-degraded": Quantity("read_rate_degraded", parse_rate, format_rate, "the same with a drive missing"),
-    "write": Quantity("write_rate", parse_rate, format_rate, "streaming writes"),
-    "drives": Quantity("drives", _number, _plain, "drives, spares included"),
+QUANTITIES: dict[str, WishedQuantity] = {
+    "p50": WishedQuantity("p50_s", parse_duration, format_duration, "repair, as often shorter as longer"),
+    "p90": WishedQuantity("p90_s", parse_duration, format_duration, "repair, p90"),
+    "files": WishedQuantity("files_per_year", _chance, odds, "chance of files lost within a year"),
+    "vdev": WishedQuantity("vdev_per_year", _chance, odds, "chance of a vdev lost within a year"),
+    "pool": WishedQuantity("pool_per_year", _chance, odds, "chance of the pool lost within a year"),
+    "window": WishedQuantity("vdev_in_window", _chance, odds, "chance of losing the vdev during a repair"),
+    "usable": WishedQuantity("usable_bytes", _space, format_bytes, "data in full records"),
+    "random": WishedQuantity("random_reads", _number, _plain, "random reads a second"),
+    "random-degraded": WishedQuantity(
+        "random_reads_degraded", _number, _plain, "the same with a drive missing"
+    ),
+    "read": WishedQuantity("read_rate", parse_rate, format_rate, "streaming reads"),
+    "read-degraded": WishedQuantity(
+        "read_rate_degraded", parse_rate, format_rate, "the same with a drive missing"
+    ),
+    "write": WishedQuantity("write_rate", parse_rate, format_rate, "streaming writes"),
+    "drives": WishedQuantity("drives", _number, _plain, "drives, spares included"),
 }
 
 

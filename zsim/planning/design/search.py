@@ -14,7 +14,7 @@ from zsim.planning.design.candidates import RAIDZ_WIDTHS, Candidate, for_drives,
 from zsim.planning.design.facts import (
     WORLDS_SCREENED,
     Context,
-    Hours,
+    RepairHours,
     Report,
     base_row,
     interpolated,
@@ -158,7 +158,9 @@ def _screened(
     tried = probes(candidates)
     told = measured(context, [context.scenario(single[str(each.layout)]) for each in tried], report)
     known = {
-        str(each.layout): hours for each, hours in zip(tried, told, strict=True) if isinstance(hours, Hours)
+        str(each.layout): hours
+        for each, hours in zip(tried, told, strict=True)
+        if isinstance(hours, RepairHours)
     }
     hours_by = interpolated(candidates, known)
     return [
@@ -192,7 +194,7 @@ def _confirmed(context: Context, rows: list[Row], report: Report) -> dict[str, R
     return {
         row["layout"]: with_chances(context, row, hours, simulated=True)
         for row, hours in zip(rows, told, strict=True)
-        if isinstance(hours, Hours)
+        if isinstance(hours, RepairHours)
     }
 
 
@@ -355,7 +357,7 @@ def worth(
     steps = [Step("as it is", *_chances(context, row, found))]
     for words, changes, factor in _changes(asked):
         other = Context(common, _changed(asked, changes), 1)
-        scaled = Hours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
+        scaled = RepairHours(found.p10 * factor, found.p50 * factor, found.p90 * factor)
         steps.append(Step(words, *_chances(other, row, scaled)))
     return Design(
         question="worth",
@@ -366,7 +368,7 @@ def worth(
     )
 
 
-def _chances(context: Context, row: Row, hours: Hours) -> tuple[float, float]:
+def _chances(context: Context, row: Row, hours: RepairHours) -> tuple[float, float]:
     found = with_chances(context, row, hours, simulated=True)
     return float(found["vdev_per_year"]), float(found["files_per_year"])
 

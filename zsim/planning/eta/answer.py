@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.planning.eta.records import Answer
+from zsim.planning.eta.records import EtaAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
 
-class Eta(Answer):
+class Eta(EtaAnswer):
     """When a running scan is over; its fields are those of `zsim.planning.eta.records.Answer`."""
 
     __slots__ = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zsim.planning.eta.records import Answer
+from zsim.planning.eta.records import EtaAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 
 
-def figure(answer: Answer) -> Figure:
+def figure(answer: EtaAnswer) -> Figure:
     """Return a matplotlib figure."""
     from zsim.prediction.answer.drawing import Picture
 

@@ -63,7 +63,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EtaAnswer:
     """When a running scan is over.
 
     Attributes

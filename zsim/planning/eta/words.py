@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
 from zsim.planning.eta.reasons import FAST, SLOW
-from zsim.planning.eta.records import Answer
+from zsim.planning.eta.records import EtaAnswer
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -19,7 +19,7 @@ NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 """Assumptions that are told first: no world differs in them."""
 
 
-def lines(answer: Answer) -> Iterator[tuple[str, str]]:
+def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     """Yield the lines of an answer, each with a style."""
     left = answer.remaining_s
     low, middle, high = (format_duration(each) for each in (left.p10, left.p50, left.p90))
@@ -55,7 +55,7 @@ def lines(answer: Answer) -> Iterator[tuple[str, str]]:
             yield f"Note: {words.rstrip('.')}.", ""
 
 
-def _zpool(answer: Answer) -> Iterator[tuple[str, str]]:
+def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     said = answer.zpool_remaining_s
     if said is None:
         yield f"zpool gives no estimate{f': {answer.zpool_why}' if answer.zpool_why else ''}.", ""
@@ -66,7 +66,7 @@ def _zpool(answer: Answer) -> Iterator[tuple[str, str]]:
         yield f"zpool says {format_duration(said)}, {short}: {answer.zpool_why}.", ""
 
 
-def _work(answer: Answer) -> Iterator[tuple[str, str]]:
+def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     parts = [f"{format_duration(seconds)} {name}" for name, seconds in answer.parts.items() if seconds >= 1.0]
     gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
     yield (
@@ -87,7 +87,7 @@ def _moment(at: datetime, seconds: float) -> str:
     return f"{then:%a %d %b %H:%M}"
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: EtaAnswer) -> str:
     """Return the answer as plain text."""
     import textwrap
 
@@ -97,7 +97,7 @@ def as_text(answer: Answer) -> str:
     )
 
 
-def renderable(answer: Answer) -> Group:
+def renderable(answer: EtaAnswer) -> Group:
     """Return the answer as a rich renderable."""
     from rich.console import Group
     from rich.text import Text

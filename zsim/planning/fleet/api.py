@@ -17,7 +17,7 @@ from zsim.case.resolve import DEFAULT_FILL, resolve
 from zsim.planning.fleet.answer import FleetAnswer, honest
 from zsim.planning.fleet.block import LEVELS, Kind, Site, Sums, run_block
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
-from zsim.planning.fleet.response import HoursOf, Response, tabulated
+from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.api import groups, known_bugs, source_hashes
 from zsim.planning.risk.evaluate import Report, draw, summed_up
@@ -35,7 +35,7 @@ FAILURES_A_BLOCK = 200_000
 ENOUGH = (0.95, 0.99, 0.999)
 
 
-class Block(NamedTuple):
+class WorkBlock(NamedTuple):
     """A piece of the work that can be done anywhere: its arguments are those of `run_block`."""
 
     world: int
@@ -100,9 +100,9 @@ def _resolved(pools: Pools) -> Case:
     return case
 
 
-def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[Response]:
+def _tables(asked: Fleet, hours_of: HoursOf, report: Report) -> list[FillResponse]:
     """Return the table of hours of each kind of pools; kinds with the same scenario share theirs."""
-    known: dict[tuple[object, ...], Response] = {}
+    known: dict[tuple[object, ...], FillResponse] = {}
     found = []
     for place, pools in enumerate(asked.pool):
         report(0.5 * place / len(asked.pool), f"hours of {pools.name}")
@@ -127,8 +127,8 @@ def _stated(inputs: RiskInputs) -> dict[str, object]:
 
 
 def _blocks(
-    asked: Fleet, case: Sequence[Case], tables: Sequence[Response], drawn: Sequence[tuple[Worlds, F64]]
-) -> Iterator[Block]:
+    asked: Fleet, case: Sequence[Case], tables: Sequence[FillResponse], drawn: Sequence[tuple[Worlds, F64]]
+) -> Iterator[WorkBlock]:
     """Yield the work: every world its share of the histories, in blocks of a bearable size."""
     site = Site(asked.years * YEAR, asked.detect, asked.visit, asked.lead_time, asked.spares, asked.crews)
     count = min(asked.trials, max(len(worlds) for worlds, _ in drawn))
@@ -140,7 +140,7 @@ def _blocks(
         expected = sum(_failures(kind, site) for kind in kinds)
         size = max(1, min(histories, int(FAILURES_A_BLOCK / max(expected, 1e-9))))
         for number_of, begin in enumerate(range(0, histories, size)):
-            yield Block(world, kinds, site, min(size, histories - begin), (asked.seed, world, number_of))
+            yield WorkBlock(world, kinds, site, min(size, histories - begin), (asked.seed, world, number_of))
 
 
 def _failures(kind: Kind, site: Site) -> float:
@@ -151,7 +151,7 @@ def _failures(kind: Kind, site: Site) -> float:
 def _kind(
     pools: Pools,
     case: Case,
-    table: Response,
+    table: FillResponse,
     drawn: tuple[Worlds, Floats],
     years: float,
     world: int,
@@ -171,7 +171,7 @@ def _kind(
     )
 
 
-def _run(blocks: Sequence[Block], executor: Executor | None) -> Iterator[Sums]:
+def _run(blocks: Sequence[WorkBlock], executor: Executor | None) -> Iterator[Sums]:
     """Yield the sums of each block, in order."""
     if executor is None:
         yield from (run_block(*block[1:]) for block in blocks)
@@ -208,7 +208,7 @@ def _added(parts: list[I64]) -> I64:
 def _answer(
     asked: Fleet,
     case: Sequence[Case],
-    tables: Sequence[Response],
+    tables: Sequence[FillResponse],
     sums: list[Sums],
     trials: list[int],
 ) -> FleetAnswer:
@@ -257,7 +257,7 @@ def _row(
     place: int,
     asked: Fleet,
     case: Case,
-    table: Response,
+    table: FillResponse,
     sums: list[Sums],
     fleet_years: Floats,
     share: float,

@@ -27,7 +27,7 @@ HoursOf = Callable[[Scenario], Quantiles]
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class FillResponse:
     """Duration of a repair by fill.
 
     Attributes
@@ -56,11 +56,11 @@ class Response:
         return result
 
 
-def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> Response:
+def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
     """Return the response of pools of one kind over the fills that they go through."""
     if pools.hours is not None:
         seconds = np.array([pools.hours * HOUR])
-        return Response(np.zeros(1), seconds, seconds, seconds)
+        return FillResponse(np.zeros(1), seconds, seconds, seconds)
     first, last = _fills(pools, years)
     if last - first < 0.01:
         return _at([first], pools, hours_of)
@@ -69,7 +69,7 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> Response:
     between = 0.5 * (fills[0] + fills[1])
     truth = hours_of(pools.scenario.replaced_by(fill=between, alloc=None)).p50
     told = float(table.hours(np.array([between]), 0.0)[0])
-    return Response(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
+    return FillResponse(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
 
 
 def _fills(pools: Pools, years: float) -> tuple[float, float]:
@@ -79,9 +79,9 @@ def _fills(pools: Pools, years: float) -> tuple[float, float]:
     return max(LEAST_FILL, low), min(MOST_FILL, high)
 
 
-def _at(fills: list[float], pools: Pools, hours_of: HoursOf) -> Response:
+def _at(fills: list[float], pools: Pools, hours_of: HoursOf) -> FillResponse:
     found = [hours_of(pools.scenario.replaced_by(fill=fill, alloc=None)) for fill in fills]
     low, middle, high = (
         np.array([getattr(each, name) or each.p50 for each in found]) for name in ("p10", "p50", "p90")
     )
-    return Response(np.array(fills), low, middle, high)
+    return FillResponse(np.array(fills), low, middle, high)

@@ -20,7 +20,7 @@ from zsim.planning.risk.answer import RiskAnswer
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
-    Drawn,
+    DrawnWorlds,
     Loss,
     Report,
     draw,
@@ -207,7 +207,7 @@ def _subject(case: Case, hours: Quantiles) -> str:
     return f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {length}"
 
 
-def _taken(known: Unknowns, drawn: Drawn, group: Group) -> dict[str, object]:
+def _taken(known: Unknowns, drawn: DrawnWorlds, group: Group) -> dict[str, object]:
     """Return the inputs as they were used, in SI units."""
     spreads = {
         name: {"p10": spread.low, "p50": spread.middle, "p90": spread.high}

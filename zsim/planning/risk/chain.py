@@ -28,7 +28,7 @@ Batch = tuple[int, int]
 State = tuple[Batch, ...]
 
 
-class Chances(NamedTuple):
+class LossChances(NamedTuple):
     """Chances of one vdev, each of shape (worlds,): some files lost, and the vdev suspended."""
 
     files: Floats
@@ -80,7 +80,7 @@ def _missing(state: State) -> int:
     return sum(drives for _, drives in state)
 
 
-def within(group: Group, worlds: Worlds, horizon: float) -> Chances:
+def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
     """Return the chances within a horizon [s], from a healthy vdev on."""
     share = mean_present(worlds, group.age, horizon)
 
@@ -90,7 +90,7 @@ def within(group: Group, worlds: Worlds, horizon: float) -> Chances:
     return _averaged(group, worlds, share, 0, chance)
 
 
-def in_window(group: Group, worlds: Worlds) -> Chances:
+def in_window(group: Group, worlds: Worlds) -> LossChances:
     """Return the chances from a drive's failure until it is repaired (or, without a fixed time, all are)."""
     chance = _until_repaired if group.repair.is_fixed else _until_healthy
     if group.discipline == "restart" and group.repair.is_fixed:
@@ -109,7 +109,7 @@ def mean_time_to_loss(group: Group, worlds: Worlds) -> Floats:
 
 def _averaged(
     group: Group, worlds: Worlds, share: Floats, failures: int, chance: Callable[[_Case], Floats]
-) -> Chances:
+) -> LossChances:
     """Return the chances, averaged over the hazard that a vdev with so many failures behind it may have."""
     places, hazard, weights = _hazards(group, worlds, failures)
     many, shares = worlds.taken(places), share[places]
@@ -118,7 +118,7 @@ def _averaged(
         values = weights * chance(_case(group, many, hazard, shares, costly))
         return np.bincount(places, values, minlength=len(worlds)).astype(np.float64)
 
-    return Chances(files=mean(True), vdev=mean(False))
+    return LossChances(files=mean(True), vdev=mean(False))
 
 
 def _case(group: Group, worlds: Worlds, hazard: Floats, share: Floats, costly: bool) -> _Case:

@@ -35,14 +35,14 @@ class Loss(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnWorlds:
     """Worlds with the standard normal scores they were drawn by, by input."""
 
     worlds: Worlds
     scores: dict[str, Floats]
 
 
-def draw(unknowns: Unknowns, count: int, seed: int) -> Drawn:
+def draw(unknowns: Unknowns, count: int, seed: int) -> DrawnWorlds:
     """Draw worlds, stratified in every input (McKay, Beckman and Conover 1979); one if nothing is open."""
     from scipy.special import ndtri
 
@@ -63,7 +63,7 @@ def draw(unknowns: Unknowns, count: int, seed: int) -> Drawn:
         removal=np.full(count, unknowns.removal),
         tripping=np.full(count, unknowns.tripping),
     )
-    return Drawn(worlds, scores)
+    return DrawnWorlds(worlds, scores)
 
 
 def repeated_windows(group: Group, worlds: Worlds) -> Worlds:

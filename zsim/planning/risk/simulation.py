@@ -28,7 +28,7 @@ Bools = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
 
-class Estimate(NamedTuple):
+class LossEstimate(NamedTuple):
     """A chance by world, and the standard error of each; both of shape (worlds,)."""
 
     chance: Floats
@@ -38,8 +38,8 @@ class Estimate(NamedTuple):
 class Simulated(NamedTuple):
     """What a simulation gives: chances within each horizon, files and vdev, shape (horizons,) each."""
 
-    files: list[Estimate]
-    vdev: list[Estimate]
+    files: list[LossEstimate]
+    vdev: list[LossEstimate]
 
 
 @dataclass(slots=True)
@@ -146,8 +146,8 @@ def simulate(
     return Simulated(_estimates(tally.files.reshape(shape)), _estimates(tally.vdev.reshape(shape)))
 
 
-def _estimates(values: Floats) -> list[Estimate]:
-    return [Estimate(v.mean(axis=1), v.std(axis=1, ddof=1) / np.sqrt(v.shape[1])) for v in values]
+def _estimates(values: Floats) -> list[LossEstimate]:
+    return [LossEstimate(v.mean(axis=1), v.std(axis=1, ddof=1) / np.sqrt(v.shape[1])) for v in values]
 
 
 def _begin(group: Group, worlds: Worlds, replicas: int, random: np.random.Generator) -> _Replicas:
@@ -390,7 +390,7 @@ def _cost_files(state: _Replicas, rows: Places, share: Floats, tally: _Tally) ->
     state.unhurt[rows] *= 1.0 - share
 
 
-def count_events(group: Group, worlds: Worlds, horizon: float, replicas: int, seed: int) -> Estimate:
+def count_events(group: Group, worlds: Worlds, horizon: float, replicas: int, seed: int) -> LossEstimate:
     """Estimate how many times within a horizon a failure finds no redundancy, drives being replaced on.
 
     The count of Elerath and Pecht (IEEE Trans. Computers 58, 2009): a failure while others are missing or
@@ -405,7 +405,7 @@ def count_events(group: Group, worlds: Worlds, horizon: float, replicas: int, se
             break
         _natural_step(state, rows, horizon, events)
     values = events.reshape(len(worlds), replicas)
-    return Estimate(values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(replicas))
+    return LossEstimate(values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(replicas))
 
 
 def _natural_step(state: _Replicas, rows: Places, horizon: float, events: Floats) -> None:

@@ -37,7 +37,7 @@ Ways = dict[str, dict[str, object]]
 
 
 @dataclass(frozen=True)
-class Alternative:
+class DecisionAlternative:
     """Something that could be done now.
 
     Attributes
@@ -76,15 +76,15 @@ class Decision:
 
     Attributes
     ----------
-    alternatives : tuple of Alternative
+    alternatives : tuple of DecisionAlternative
     notes : tuple of str
     """
 
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[DecisionAlternative, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def best(self) -> Alternative:
+    def best(self) -> DecisionAlternative:
         """The best alternative."""
         return self.alternatives[0]
 
@@ -121,7 +121,7 @@ class Decision:
         return Grid(head, tuple(self._row(each, levels) for each in self.alternatives))
 
     @staticmethod
-    def _row(each: Alternative, levels: Sequence[int]) -> tuple[str, ...]:
+    def _row(each: DecisionAlternative, levels: Sequence[int]) -> tuple[str, ...]:
         exposed = each.found.exposed
         known = [format_duration(_middle(exposed[left])) if left in exposed else "0 s" for left in levels]
         return (
@@ -193,7 +193,7 @@ def decide(
         if on_progress is not None:
             on_progress(number / len(known), name)
         changed = Plan.from_dict({**now.model_dump(mode="json", exclude_unset=True), **changes})
-        found.append(Alternative(name, timeline(changed, passes=passes)))
+        found.append(DecisionAlternative(name, timeline(changed, passes=passes)))
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
 
 
@@ -267,7 +267,7 @@ def _rebuild_or_resilver(now: Plan, rules: Rules) -> Ways:
     return found
 
 
-def ranked(found: Sequence[Alternative]) -> tuple[Alternative, ...]:
+def ranked(found: Sequence[DecisionAlternative]) -> tuple[DecisionAlternative, ...]:
     """Return the alternatives, the best first, each with its reason.
 
     The best is the one with the least time without redundancy where these differ, else the one that is whole
@@ -278,7 +278,8 @@ def ranked(found: Sequence[Alternative]) -> tuple[Alternative, ...]:
     order = sorted(range(len(found)), key=lambda place: _key(found[place].found))
     best = found[order[0]]
     return tuple(
-        Alternative(found[p].name, found[p].found, _reason(found[p], best), float(wins[p])) for p in order
+        DecisionAlternative(found[p].name, found[p].found, _reason(found[p], best), float(wins[p]))
+        for p in order
     )
 
 
@@ -294,7 +295,7 @@ def _rough(seconds: float) -> float:
     return float(np.floor(np.log(max(seconds, 60.0)) / TIE)) if np.isfinite(seconds) else np.inf
 
 
-def _reason(each: Alternative, best: Alternative) -> str:
+def _reason(each: DecisionAlternative, best: DecisionAlternative) -> str:
     """Say why an alternative stands where it does."""
     if each is best:
         return "best"
@@ -315,7 +316,7 @@ def _reason(each: Alternative, best: Alternative) -> str:
     return f"{format_bytes(more)} more done twice" if more > 0 else "no difference that counts"
 
 
-def _difference(each: Alternative, best: Alternative, left: int) -> float:
+def _difference(each: DecisionAlternative, best: DecisionAlternative, left: int) -> float:
     zero: F64 = np.zeros(1)
     return _middle(each.found.exposed.get(left, zero)) - _middle(best.found.exposed.get(left, zero))
 

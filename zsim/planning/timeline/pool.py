@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import simpy
 
 from zsim.planning.timeline.passes import Passes, PassTimes, facts
-from zsim.planning.timeline.redundancy import Ledger, Slot, Target, Vdev, vdevs_of
+from zsim.planning.timeline.redundancy import Ledger, Slot, Target, TimelineVdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, PassKind, Steps
 from zsim.scenario.layout import Layout
@@ -208,7 +208,7 @@ class Pool:
         ]
         return max(found, key=lambda each: float(each.seconds[self.world]))
 
-    def _vdev_times(self, vdev: Vdev, targets: Sequence[Target], kind: PassKind) -> PassTimes:
+    def _vdev_times(self, vdev: TimelineVdev, targets: Sequence[Target], kind: PassKind) -> PassTimes:
         attached = sum(each.slot is None for each in targets)
         known = [vdev.slots[each.slot].serves for each in targets if each.slot is not None]
         places = {each.slot for each in targets if each.slot is not None}
@@ -226,7 +226,7 @@ class Pool:
         share = max(each.share for each in targets)
         return found if share >= 1.0 else found.stretched(share, self.rules.txg_s)
 
-    def _sick_away(self, vdev: Vdev) -> tuple[int, ...]:
+    def _sick_away(self, vdev: TimelineVdev) -> tuple[int, ...]:
         """Return the sick drives of a vdev that are offline: passes do not read them."""
         sick = sick_drives(self.scenario, vdev.number)
         return tuple(number for number in sick if vdev.slots[number].state == "away")
@@ -311,7 +311,7 @@ class Pool:
         self._give_back(vdev, slot)
         slot.state = "whole"
 
-    def _give_back(self, vdev: Vdev, slot: Slot) -> None:
+    def _give_back(self, vdev: TimelineVdev, slot: Slot) -> None:
         if slot.spare is None:
             return
         if slot.spare == "hot":
@@ -373,7 +373,7 @@ class Pool:
             self.environment.process(self._watch_expansion(self.vdevs[vdev], self.copies[vdev]))
         self.note()
 
-    def _watch_expansion(self, vdev: Vdev, found: Pass) -> Steps:
+    def _watch_expansion(self, vdev: TimelineVdev, found: Pass) -> Steps:
         """Hold an expansion while a drive of its vdev is missing or being replaced."""
         yield self.environment.timeout(0)
         held = False

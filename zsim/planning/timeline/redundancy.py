@@ -61,7 +61,7 @@ class Target:
 
 
 @dataclass(slots=True)
-class Vdev:
+class TimelineVdev:
     """A top-level vdev: its shape, its places, its distributed spares that are free, its name."""
 
     number: int
@@ -119,10 +119,10 @@ class Level:
     left: int
 
 
-def vdevs_of(layout: Layout) -> list[Vdev]:
+def vdevs_of(layout: Layout) -> list[TimelineVdev]:
     """Return the vdevs of a pool in which all is well."""
     return [
-        Vdev(number, spec, [Slot() for _ in range(spec.children)], spec.spares)
+        TimelineVdev(number, spec, [Slot() for _ in range(spec.children)], spec.spares)
         for number, spec in enumerate(layout.vdevs)
     ]
 
@@ -133,7 +133,7 @@ class Ledger:
 
     marks: list[tuple[float, str, int]] = field(default_factory=list)
 
-    def note(self, now: float, vdevs: Sequence[Vdev]) -> None:
+    def note(self, now: float, vdevs: Sequence[TimelineVdev]) -> None:
         """Write down what has changed."""
         known = {name: left for _, name, left in self.marks}
         for vdev in vdevs:

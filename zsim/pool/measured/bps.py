@@ -52,7 +52,7 @@ FIELD, REMEDY = "block list", "give a bps.csv as described"
 
 
 @dataclass(frozen=True, slots=True)
-class BlockList:
+class ReadBlockList:
     """A list as read.
 
     Attributes
@@ -70,7 +70,7 @@ class BlockList:
     needs_io: NDArray[np.bool_] | None
 
 
-def read_block_list(path: str | Path) -> BlockList:
+def read_block_list(path: str | Path) -> ReadBlockList:
     """Read a list of block pointers.
 
     Parameters
@@ -80,7 +80,7 @@ def read_block_list(path: str | Path) -> BlockList:
 
     Returns
     -------
-    BlockList
+    ReadBlockList
 
     Raises
     ------
@@ -96,7 +96,7 @@ def read_block_list(path: str | Path) -> BlockList:
             raise InputError(FIELD, str(path), "it is not ASCII text", REMEDY) from error
 
 
-def _parsed(path: Path, text: Iterable[str]) -> BlockList:
+def _parsed(path: Path, text: Iterable[str]) -> ReadBlockList:
     """Return a list from its lines, some at a time: as texts they take ten times the memory."""
     lines = iter(text)
     header = next(lines, "").strip().split(",")
@@ -112,7 +112,7 @@ def _parsed(path: Path, text: Iterable[str]) -> BlockList:
     return _joined(parts)
 
 
-def _part(path: Path, header: Sequence[str], lines: Sequence[str], first: int) -> BlockList:
+def _part(path: Path, header: Sequence[str], lines: Sequence[str], first: int) -> ReadBlockList:
     rows = [line.rstrip("\n").split(",") for line in lines if line.strip("\n")]
     if any(len(row) != len(header) for row in rows):
         count, number = next(
@@ -130,18 +130,18 @@ def _part(path: Path, header: Sequence[str], lines: Sequence[str], first: int) -
         raise InputError(FIELD, str(path), reason, "") from error
 
 
-def _joined(parts: Sequence[BlockList]) -> BlockList:
+def _joined(parts: Sequence[ReadBlockList]) -> ReadBlockList:
     tables = [part.table for part in parts]
     columns = (np.concatenate([getattr(table, each.name) for table in tables]) for each in fields(BlockTable))
     visits, needs = [part.visit_index for part in parts], [part.needs_io for part in parts]
-    return BlockList(
+    return ReadBlockList(
         BlockTable(*columns),
         None if visits[0] is None else np.concatenate([each for each in visits if each is not None]),
         None if needs[0] is None else np.concatenate([each for each in needs if each is not None]),
     )
 
 
-def _block_list(header: Sequence[str], rows: Sequence[Sequence[str]]) -> BlockList:
+def _block_list(header: Sequence[str], rows: Sequence[Sequence[str]]) -> ReadBlockList:
     columns = dict(zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True))
 
     def numbers(name: str) -> NDArray[np.int64]:
@@ -166,7 +166,7 @@ def _block_list(header: Sequence[str], rows: Sequence[Sequence[str]]) -> BlockLi
     )
     visits = numbers("visit_idx") if "visit_idx" in columns else None
     needs = numbers("needs_io") > 0 if "needs_io" in columns else None
-    return BlockList(table, visits, needs)
+    return ReadBlockList(table, visits, needs)
 
 
 def _dvas(

@@ -47,7 +47,7 @@ class Seen:
     pace: float = 1.0
 
 
-class Chances(NamedTuple):
+class EvidenceSpread(NamedTuple):
     """Standard deviations of logarithms beside what is unknown of a world.
 
     Attributes
@@ -63,7 +63,7 @@ class Chances(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedEvidence:
     """What became of one value.
 
     Attributes
@@ -98,7 +98,7 @@ class Posterior:
         Of the worlds.
     adjusted : ndarray of float, shape (worlds,)
         Logarithm of the duration of each world, had it shown what was observed.
-    weighed : tuple of Weighed
+    weighed : tuple of WeighedEvidence
         One for each value.
     """
 
@@ -108,14 +108,14 @@ class Posterior:
     half_width: float
     weights: Weights
     adjusted: F64
-    weighed: tuple[Weighed, ...] = ()
+    weighed: tuple[WeighedEvidence, ...] = ()
 
 
 def posterior(
     logs: F64,
     shown: F64,
     seen: Sequence[Seen],
-    chances: Chances,
+    chances: EvidenceSpread,
     without: float | None = None,
     prior: F64 | None = None,
 ) -> Posterior:
@@ -129,7 +129,7 @@ def posterior(
         Natural logarithm of what each world would have shown.
     seen : sequence of Seen
         What was observed, at least one value.
-    chances : Chances
+    chances : EvidenceSpread
     without : float, optional
         Logarithm of p90/p10 without any evidence; taken from the worlds if not given.
     prior : ndarray of float, shape (worlds,), optional
@@ -158,7 +158,7 @@ def posterior(
         low, middle, high = _quantiles(shown[:, place], before, SHARES)
         away, sigma = _away(shown[:, place], each, chances, before)
         weighed.append(
-            Weighed(
+            WeighedEvidence(
                 (low, middle, high),
                 _belongs(away, sigma),
                 1.0 - width / alone if alone > 0.0 else 0.0,
@@ -181,7 +181,7 @@ def _deviation(values: F64, prior: F64) -> float:
     return math.sqrt(float(prior @ (values - prior @ values) ** 2))
 
 
-def _away(shown: F64, each: Seen, chances: Chances, prior: F64) -> tuple[float, float]:
+def _away(shown: F64, each: Seen, chances: EvidenceSpread, prior: F64) -> tuple[float, float]:
     """Return how far a value lies from the middle of the worlds, and its predictive standard deviation."""
     (middle,), spread = _quantiles(shown, prior, (0.5,)), _deviation(shown, prior)
     return each.log - middle, math.hypot(spread, chances.pace * each.pace, each.sigma)
@@ -204,7 +204,9 @@ def _belongs(away: float, sigma: float) -> float:
     return 1.0 / (1.0 + OUTLIERS / (1.0 - OUTLIERS) * _strange(away, sigma))
 
 
-def _conditioned(logs: F64, shown: F64, seen: Sequence[Seen], chances: Chances, prior: F64) -> Posterior:
+def _conditioned(
+    logs: F64, shown: F64, seen: Sequence[Seen], chances: EvidenceSpread, prior: F64
+) -> Posterior:
     observed = np.array([each.log for each in seen])
     pace = np.array([each.pace for each in seen])
     away = [_away(shown[:, place], each, chances, prior) for place, each in enumerate(seen)]

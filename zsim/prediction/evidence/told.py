@@ -8,7 +8,7 @@ from zsim.case.case import Case
 from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.answer.wording import shown
 from zsim.prediction.evidence.comparable import Comparison, slow_drives
-from zsim.prediction.evidence.posterior import Weighed
+from zsim.prediction.evidence.posterior import WeighedEvidence
 from zsim.prediction.evidence.probes import ScanProbe
 from zsim.prediction.evidence.weighing import Weighing
 from zsim.scenario.evidence import DriveActivity, RunningScan
@@ -36,7 +36,7 @@ def records(weighing: Weighing | None) -> tuple[EvidenceUsed, ...]:
     return (*used, *left)
 
 
-def _record(each: Comparison, weighed: Weighed) -> EvidenceUsed:
+def _record(each: Comparison, weighed: WeighedEvidence) -> EvidenceUsed:
     low, middle, high = (math.exp(value) for value in weighed.expected)
     return EvidenceUsed(
         kind=each.kind,

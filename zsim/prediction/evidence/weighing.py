@@ -15,7 +15,7 @@ from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.prediction.evidence.comparable import Comparison, NotCompared, comparable, event_of
 from zsim.prediction.evidence.noise import noise
-from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
+from zsim.prediction.evidence.posterior import EvidenceSpread, Posterior, posterior
 from zsim.prediction.evidence.probes import DriveProbe, Ran, ScanProbe
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult
@@ -141,7 +141,7 @@ class Weighing:
             replace(each.seen, sigma=math.hypot(each.seen.sigma, error))
             for each, error in zip(self.comparisons, self._errors(), strict=True)
         ]
-        chances = Chances(noise("scan.pace"), self.event)
+        chances = EvidenceSpread(noise("scan.pace"), self.event)
         every = [*small, *(each.time_s for each in self.others)]
         logs = np.log(every) + math.log(level)
         without = math.log(base.p90 / base.p10)

@@ -14,7 +14,7 @@ from zsim.engine.compiled.memory import power_of_two
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import slots_for
 from zsim.operation.blocks import ScanBlocks
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.scans import LegacyScan
 from zsim.operation.setup import RunSetup
 from zsim.prediction.exact.tiles import Prepared, Preparer, Tiling
@@ -63,7 +63,7 @@ class LegacyTiles:
         self._log = item_records(items)[log]
         self._start_over()
 
-    def scan_on(self, pool: Pool) -> LegacyScan:
+    def scan_on(self, pool: SimulatedPool) -> LegacyScan:
         """Return the strategy."""
         pool.control.feed = self.feed_on
         return LegacyScan(pool, self)

@@ -15,7 +15,7 @@ from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
 from zsim.engine.window import Window
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.scans import SortedScan
 from zsim.operation.setup import RunSetup
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
@@ -312,7 +312,7 @@ class SortedTiles:
         self.plane = self.regions.plane
         self.begin()
 
-    def scan_on(self, pool: Pool) -> SortedScan:
+    def scan_on(self, pool: SimulatedPool) -> SortedScan:
         """Return the strategy."""
         return SortedScan(pool, self, self.tiling.resolved.alloc)
 

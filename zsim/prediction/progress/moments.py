@@ -230,7 +230,7 @@ def _counts_skipped(scan: RunningScan, needed: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class StatusHistory:
     """What statuses of one scan say in the terms of one world.
 
     Attributes
@@ -256,7 +256,7 @@ class History:
 
 def history_of(
     scans: Sequence[RunningScan], course: Course, facts: PoolFacts, noise: Noise
-) -> History | None:
+) -> StatusHistory | None:
     """Return what statuses of a scan say, in order of time; None where none tells how far it has come.
 
     Two statuses tell more than one: the work between them took the time between them, whatever the averages
@@ -284,13 +284,13 @@ def history_of(
             known, seen_visit = state.seconds, state.visited
     last = states[-1]
     if last.clock == "unknown":
-        return History(tuple(stretches), last, known, 0.0, None)
+        return StatusHistory(tuple(stretches), last, known, 0.0, None)
     now, moved = float(last.seconds or 0.0), before[last.clock].state
     still = (last.visited, last.issued) == (moved.visited, moved.issued)
     reached = float(moved.seconds or 0.0) if still and stretches else now
     if last.clock == "scan":
-        return History(tuple(stretches), last, reached, now - reached, None)
-    return History(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
+        return StatusHistory(tuple(stretches), last, reached, now - reached, None)
+    return StatusHistory(tuple(stretches), last, known + reached, now - reached, (seen_visit, 1.0))
 
 
 def _slab_by_slab(states: Sequence[State]) -> list[State]:

@@ -173,7 +173,7 @@ def reading_errors(stretches: Sequence[Stretch]) -> F64:
     return found
 
 
-class Posterior(NamedTuple):
+class WorkPosterior(NamedTuple):
     """What stretches say of work that is still to be done, for each prior.
 
     Attributes
@@ -234,7 +234,7 @@ def covariance(noise: Noise, level: Restless, loose: float = 0.0, tilt: float = 
 
 def posterior(
     seconds: F64, stretches: Sequence[Stretch], wanted: Sequence[F64], priors: F64
-) -> Posterior:
+) -> WorkPosterior:
     """Return what is to be expected of amounts of work, given the time that others took.
 
     Parameters
@@ -279,4 +279,4 @@ def posterior(
     if seen is not None:
         shared = slope @ seen[0].swapaxes(1, 2)
         variance -= (shared * np.linalg.solve(seen[1], shared.swapaxes(1, 2)).swapaxes(1, 2)).sum(axis=2)
-    return Posterior(np.log(whole), np.sqrt(np.maximum(variance, 0.0)), likelihood)
+    return WorkPosterior(np.log(whole), np.sqrt(np.maximum(variance, 0.0)), likelihood)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant
 from zsim.prediction.progress.course import VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import History
+from zsim.prediction.progress.moments import StatusHistory
 
 F64 = NDArray[np.float64]
 NEARLY_ALL, MOST_UNDER_WAY = constant("progress.nearly_all"), constant("progress.most_under_way")
@@ -36,7 +36,7 @@ class Pace(NamedTuple):
     spread: float
 
 
-def pace_of(course: Course, seconds: F64, history: History | None, unevenness: float) -> Pace | None:
+def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenness: float) -> Pace | None:
     """Return what the mean pace since the repair began says; None where it has not, or no clock tells.
 
     Parameters

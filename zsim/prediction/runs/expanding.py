@@ -20,7 +20,7 @@ from zsim.vdevs.kind import kind_of
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class ExpansionRun:
     """What an expansion takes.
 
     Attributes
@@ -43,7 +43,7 @@ class Expanded:
 
 def expansion_of(
     case: Case, setup: RunSetup, scale: float, progress: Callable[[float, float], None] | None
-) -> Expanded:
+) -> ExpansionRun:
     """Simulate the copying of a miniature, and count the txgs of the start.
 
     Parameters
@@ -66,7 +66,7 @@ def expansion_of(
     space = kind.address_space(case.layout.vdevs[0], case.drive_size)
     timeout = float(case.release.tunables["zfs_txg_timeout"])
     txgs = starting_txgs(reflow, space, reflow.bytes * scale / space, rate, timeout)
-    return Expanded(copying * scale, (txgs + 1) * txg, txgs, run)
+    return ExpansionRun(copying * scale, (txgs + 1) * txg, txgs, run)
 
 
 def starting_txgs(reflow: Reflow, space: int, filled: float, rate: float, timeout: float) -> int:

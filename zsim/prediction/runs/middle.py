@@ -32,7 +32,7 @@ from zsim.prediction.runs.one_tile import (
 )
 from zsim.prediction.runs.sampled import SampledRun
 from zsim.prediction.runs.together import together
-from zsim.prediction.runs.windows import Plan
+from zsim.prediction.runs.windows import WindowPlan
 from zsim.prediction.statistics.level import of_size
 from zsim.prediction.statistics.sampling import student
 
@@ -77,7 +77,7 @@ class MiddleWorld:
     tiled: bool = False
     runs: list[SampledRun] = field(default_factory=list)
     first: RunResult | None = None
-    plan: Plan | None = None
+    plan: WindowPlan | None = None
     small: list[float] = field(default_factory=list)
 
     def execute(self) -> None:
@@ -87,7 +87,7 @@ class MiddleWorld:
             return
         stated = self.case.scenario.precision
         wanted = PRECISION if stated is None else PART * float(stated)
-        plan = self.plan or Plan(precision=wanted)
+        plan = self.plan or WindowPlan(precision=wanted)
         if stated is not None:
             plan = replace(plan, operations=MOST_OPERATIONS, most=MOST_OPERATIONS)
         if stated is None and not self.whole:
@@ -104,7 +104,7 @@ class MiddleWorld:
 
     def _run_tiles(self) -> None:
         """Run small tiles whole, two at a time."""
-        plan = Plan(precision=PRECISION, whole=sys.maxsize)
+        plan = WindowPlan(precision=PRECISION, whole=sys.maxsize)
 
         def executed(number: int) -> tuple[SampledRun, RunResult]:
             run = self._run(number, plan, quiet=True)
@@ -120,11 +120,11 @@ class MiddleWorld:
     def _precise(self, wanted: float) -> bool:
         return self.half_width_s <= wanted * self.time_s
 
-    def _executed(self, number: int, plan: Plan) -> RunResult:
+    def _executed(self, number: int, plan: WindowPlan) -> RunResult:
         self.runs.append(self._run(number, plan))
         return self.runs[-1].finish()
 
-    def _run(self, number: int, plan: Plan, *, quiet: bool = False) -> SampledRun:
+    def _run(self, number: int, plan: WindowPlan, *, quiet: bool = False) -> SampledRun:
         pool = self.pool
         if number > 0:
             seeded = replace(self.case, seed=self.case.seed + number)

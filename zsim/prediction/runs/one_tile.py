@@ -20,7 +20,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampled import SampledRun
-from zsim.prediction.runs.windows import Plan
+from zsim.prediction.runs.windows import WindowPlan
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import NORMAL
@@ -100,12 +100,12 @@ def is_whole(case: Case, pool: WorldPopulation) -> bool:
     return pool.damaged.stands_for == 0
 
 
-def whole_plan(case: Case, pool: WorldPopulation) -> Plan:
+def whole_plan(case: Case, pool: WorldPopulation) -> WindowPlan:
     """Return the plan by which a tile, or a pool that is no larger, is run whole."""
-    return as_tile(Plan(whole=sys.maxsize), case, pool)
+    return as_tile(WindowPlan(whole=sys.maxsize), case, pool)
 
 
-def as_tile(plan: Plan, case: Case, pool: WorldPopulation) -> Plan:
+def as_tile(plan: WindowPlan, case: Case, pool: WorldPopulation) -> WindowPlan:
     """Return a plan with how often a population is in the pool."""
     if is_whole(case, pool):
         return plan
@@ -117,7 +117,7 @@ def tile_run(
     case: Case,
     model: PlaneModel,
     pool: WorldPopulation,
-    plan: Plan,
+    plan: WindowPlan,
     progress: Callable[[float, float], None] | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""

@@ -18,15 +18,15 @@ from zsim.engine.codes import META_ABSENT, META_PRESENT, META_WANTED, STREAM_FIN
 from zsim.engine.window import Window
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Steps
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.operation.result import Slices, seconds_of
-from zsim.operation.run import Run, RunResult, RunSetup, Scan, ScanSample
+from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrategy
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.sources import WholeVisits
 from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.windows import CourseNotes, Period, Plan, SampledStream, Windows
+from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 from zsim.scan.sorted import address_order, issue_program
@@ -50,7 +50,7 @@ class SampledRun:
     Parameters
     ----------
     setup : RunSetup
-    plan : Plan
+    plan : WindowPlan
     progress : callable, optional
         Called with simulated time and the share done.
 
@@ -73,7 +73,7 @@ class SampledRun:
     """
 
     def __init__(
-        self, setup: RunSetup, plan: Plan, progress: Callable[[float, float], None] | None = None
+        self, setup: RunSetup, plan: WindowPlan, progress: Callable[[float, float], None] | None = None
     ) -> None:
         self.setup, self.plan = setup, plan
         self.sorted = setup.collects
@@ -97,7 +97,7 @@ class SampledRun:
         self.run = Run(setup, progress, work=self)
         self.run.pool.control.observer = self._notes
 
-    def scan_on(self, pool: Pool) -> Scan:
+    def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
         """Return the strategy: that of the whole pool for each txg, on what is loaded here."""
         self.pool, self.control = pool, pool.control
         self._scan: LegacyScan | SortedScan = LegacyScan(pool, self)

@@ -122,7 +122,7 @@ class SampledStream:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WindowPlan:
     """How much of a run to simulate.
 
     Attributes

@@ -24,7 +24,7 @@ what a tile of 30,000 blocks differs from a population of 5,000 (80 exact runs o
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class DurationLevel:
     """What all durations on small populations are to be multiplied by.
 
     Attributes
@@ -70,7 +70,7 @@ def anchors(small_s: Sequence[float], expected_s: Sequence[float]) -> list[float
     return np.exp(expected + own * (small - expected)).tolist()  # type: ignore[no-any-return]
 
 
-def level(ratios: Sequence[float], error: float = 0.0) -> Level:
+def level(ratios: Sequence[float], error: float = 0.0) -> DurationLevel:
     """Return the mean ratio of larger populations to the anchors of the same worlds.
 
     Parameters
@@ -83,4 +83,4 @@ def level(ratios: Sequence[float], error: float = 0.0) -> Level:
     freedom = WEIGHT + len(logs) - 1
     variance = (WEIGHT * SPREAD**2 + float(((logs - logs.mean()) ** 2).sum())) / freedom
     half = student(freedom) * math.sqrt(variance / len(logs))
-    return Level(math.exp(float(logs.mean())), math.hypot(half, error))
+    return DurationLevel(math.exp(float(logs.mean())), math.hypot(half, error))

@@ -25,7 +25,7 @@ def band(share: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScoredAnswer:
     """One answer held against the truth.
 
     Attributes
@@ -81,15 +81,15 @@ class Score:
     baseline: float | None
 
 
-def scores(answers: Iterable[Answer]) -> dict[str, Score]:
+def scores(answers: Iterable[ScoredAnswer]) -> dict[str, Score]:
     """Return the score of each class, in the order in which they are met."""
-    groups: dict[str, list[Answer]] = {}
+    groups: dict[str, list[ScoredAnswer]] = {}
     for answer in answers:
         groups.setdefault(answer.group, []).append(answer)
     return {name: _score(members) for name, members in groups.items()}
 
 
-def _score(members: Sequence[Answer]) -> Score:
+def _score(members: Sequence[ScoredAnswer]) -> Score:
     counts: dict[str, int] = {}
     for each in members:
         counts[each.experiment] = counts.get(each.experiment, 0) + 1
@@ -118,10 +118,10 @@ def _quantile(values: Floats, weights: Floats, share: float) -> float:
     return float(np.interp(share, places, values[order]))
 
 
-def answers_of(claims: Iterable[Claim]) -> list[Answer]:
+def answers_of(claims: Iterable[Claim]) -> list[ScoredAnswer]:
     """Return the claims about running scans that have both an observation and an answer."""
     return [
-        Answer(
+        ScoredAnswer(
             _group(claim), claim.experiment or claim.case, claim.observed, claim.predicted, claim.p10,
             claim.p90, next((value for name in BASELINES if (value := claim.details.get(name))), None),
         )
