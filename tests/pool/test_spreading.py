@@ -10,7 +10,8 @@ from zsim.case.case import Case
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.spreading import spread
 from zsim.pool.recipes.recipe import pool_of
-from zsim.pool.simulator.files import draw_pieces
+from zsim.pool.simulator.draws import kept_numbers
+from zsim.pool.simulator.files import draw_pieces, shares_of
 from zsim.prediction.inputs.population import miniature, pool_miniature
 
 
@@ -59,7 +60,7 @@ def test_few_jumps_are_left_where_they_are() -> None:
 def test_any_pieces_of_files_that_follow_one_another_have_the_mix_of_all() -> None:
     resolved = resolved_for("media-server", "openzfs-2.3")
     recipe = pool_miniature(resolved, blocks=12_000)[0].recipe
-    kind, size = draw_pieces(recipe, 4_000, np.random.default_rng(1))
+    kind, size = draw_pieces(recipe, 4_000, kept_numbers(1, 0, recipe.files.shape, shares_of(recipe)))
     parts = (size * (kind == 0)).reshape(-1, 100).sum(axis=1) / size.reshape(-1, 100).sum(axis=1)
     assert parts.std() < 0.01
     assert 0.0 < parts.mean() < 1.0

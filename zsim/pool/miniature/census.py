@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
 from zsim.pool.recipes.recipe import PoolRecipe
-from zsim.pool.simulator.files import DRAWN, draw_pieces, records_of
+from zsim.pool.simulator.draws import DRAWN, kept_numbers
+from zsim.pool.simulator.files import file_sizes, pieces_at, places, records_of, shares_of
 from zsim.pool.simulator.memory import MAX_LEVELS
 from zsim.pool.simulator.syncing import DNODES_PER_BLOCK
 
@@ -42,19 +43,27 @@ def tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
 
 @functools.lru_cache(maxsize=1024)
 def _tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
-    generator = np.random.default_rng(SEED)
-    kind, size = draw_pieces(recipe, DRAWN, generator)
+    numbers = kept_numbers(SEED, 0, recipe.files.shape, shares_of(recipe))
+    if recipe.piece_bytes:
+        kind, size = pieces_at(recipe, numbers, _all_places(numbers.place))
+    else:
+        kind, size = numbers.kind, file_sizes(recipe, numbers)
     width, _ = records_of(recipe, kind, size)
     counts = np.zeros(MAX_LEVELS)
     counts[0] = DRAWN
     records = float(width.sum())
     for level in range(1, MAX_LEVELS):
-        deeper = width > recipe.metadata.dnode_pointers
-        width = np.where(deeper, -(-width // recipe.metadata.pointers), 0)
+        width = -(-width[width > recipe.metadata.dnode_pointers] // recipe.metadata.pointers)
         counts[level] = width.sum()
     shares: NDArray[np.float64] = counts / records
     shares.flags.writeable = False
     return shares
+
+
+@functools.lru_cache(maxsize=4)
+def _all_places(first: float) -> NDArray[np.float64]:
+    """Return the places of as many pieces as files are drawn, rising: their order is no matter."""
+    return np.sort(places(DRAWN, first))
 
 
 def thinned(table: BlockTable, reduced: PoolRecipe) -> BlockTable:

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.recipes.recipe import FileSizes, Fill, PoolRecipe, RecordClass
+from zsim.pool.recipes.recipe import Fill, PoolRecipe, RecordClass
+from zsim.pool.simulator.draws import DRAWN, FileNumbers, draw_numbers, draw_sorted, kept_numbers, sizes_of
 from zsim.vdevs.arrays import asizes_on
 from zsim.vdevs.kind import SPECIAL
 
 SPARE_DATA, SPARE_FILES = 1.2, 16
 GOLDEN = 0.618_033_988_749_895
 LEAST_RECORDS = 8
-DRAWN = 20_000
-"""Files whose pieces a miniature is drawn from."""
 
 I64 = NDArray[np.int64]
 
@@ -35,15 +34,16 @@ class Files:
         return len(self.records)
 
 
-def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
+def draw_files(recipe: PoolRecipe, seed: int) -> Files:
     """Draw the files of a history, in the order they will be written; removed ones may be written again."""
     highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
     wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
+    count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
+    generator = np.random.default_rng(seed)
     drawn: list[NDArray[np.int64]] = []
     total = 0.0
     while total < wanted or len(drawn) < 2:
-        count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES
-        drawn.append(np.stack(draw_pieces(recipe, count, generator)))
+        drawn.append(np.stack(_more_files(recipe, count, generator, seed, len(drawn))))
         total = float(_in_normal_class(recipe, *np.concatenate(drawn, axis=1)).sum())
     kind, size = np.concatenate(drawn, axis=1)
     keep = int(np.searchsorted(np.cumsum(_in_normal_class(recipe, kind, size)), wanted)) + SPARE_FILES
@@ -51,6 +51,19 @@ def draw_files(recipe: PoolRecipe, generator: np.random.Generator) -> Files:
     records, lsize = records_of(recipe, kind, size)
     number = np.arange(len(kind), dtype=np.int64)
     return Files(number % recipe.datasets, number // recipe.datasets + 1, records, lsize, kind)
+
+
+def _more_files(
+    recipe: PoolRecipe, count: int, generator: np.random.Generator, seed: int, turn: int
+) -> tuple[I64, I64]:
+    """Draw the class and size [bytes] of `count` files; `turn`: how often so many were drawn before."""
+    shape, shares = recipe.files.shape, shares_of(recipe)
+    if not recipe.piece_bytes:
+        numbers = draw_numbers(generator, count, shape, shares)
+        return numbers.kind.astype(np.int64), file_sizes(recipe, numbers)
+    if count <= DRAWN:
+        return draw_pieces(recipe, count, kept_numbers(seed, turn, shape, shares))
+    return draw_pieces(recipe, count, draw_sorted(generator, count, shape, shares))
 
 
 def _in_normal_class(recipe: PoolRecipe, kind: I64, size: I64) -> NDArray[np.float64]:
@@ -70,25 +83,30 @@ def _in_normal_class(recipe: PoolRecipe, kind: I64, size: I64) -> NDArray[np.flo
     return np.where(elsewhere & inside, 0.0, held)
 
 
-def draw_pieces(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
-    """Draw the record class and size [bytes] of files, or of the pieces they are cut into.
+def draw_pieces(recipe: PoolRecipe, count: int, numbers: FileNumbers) -> tuple[I64, I64]:
+    """Draw the record class and size [bytes] of so many of the pieces that files are cut into.
 
     Pieces are drawn from those of a large number of files: as many of the bytes are in large files as on the
     real pool, though a miniature could not hold one of them.  Any few that follow one another have about the
     mix of all, by multiples of the golden ratio (Niederreiter, Random Number Generation, 1992, chapter 3).
     """
-    if not recipe.piece_bytes:
-        return draw_kinds(recipe, count, generator)
-    kind, size = draw_kinds(recipe, max(count, DRAWN), generator)
-    # By class, then by size: one number of both, as numpy sorts numbers ten times as fast as pairs.
-    bits = int(size.max()).bit_length()
-    order = np.sort((kind << bits) | size)
-    kind, size = order >> bits, order & ((1 << bits) - 1)
-    pieces = -(-size // _piece_bytes(recipe)[kind])
-    behind = np.cumsum(pieces)
-    places = (generator.random() + GOLDEN * np.arange(count)) % 1.0
-    row = np.searchsorted(behind, places * behind[-1], side="right")
-    return kind[row], size[row] // pieces[row]
+    return pieces_at(recipe, numbers, places(count, numbers.place))
+
+
+def places(count: int, first: float) -> NDArray[np.float64]:
+    """Return where so many pieces lie among all of them, 0 to 1."""
+    return (first + GOLDEN * np.arange(count)) % 1.0
+
+
+def pieces_at(recipe: PoolRecipe, numbers: FileNumbers, at: NDArray[np.float64]) -> tuple[I64, I64]:
+    """Return the record class and size [bytes] of the pieces of sorted files at some places, 0 to 1."""
+    size, behind, pieces = file_sizes(recipe, numbers), 0, np.empty(len(numbers.kind), np.int64)
+    for kind, most in enumerate(_piece_bytes(recipe).tolist()):
+        first, behind = behind, int(np.searchsorted(numbers.kind, kind, side="right"))
+        pieces[first:behind] = -(-size[first:behind] // most)
+    ends = np.cumsum(pieces).astype(np.float64)
+    row = np.searchsorted(ends, at * ends[-1], side="right")
+    return numbers.kind[row].astype(np.int64), size[row] // pieces[row]
 
 
 def _piece_bytes(recipe: PoolRecipe) -> I64:
@@ -107,23 +125,15 @@ def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[np.int64]) -> tuple[
     return records, np.where(single, -(-size // 512) * 512, recordsize).astype(np.int64)
 
 
-def draw_kinds(recipe: PoolRecipe, count: int, generator: np.random.Generator) -> tuple[I64, I64]:
-    """Draw the record class and the size [bytes] of files."""
-    weights = np.array([record.share for record in recipe.records])
-    kind = generator.choice(len(weights), size=count, p=weights / weights.sum())
-    factor = np.array([record.size_factor for record in recipe.records])[kind]
-    return kind, np.maximum(draw_sizes(recipe.files, count, generator) * factor, 512.0).astype(np.int64)
+def shares_of(recipe: PoolRecipe) -> tuple[float, ...]:
+    """Return the shares of the record classes, in files."""
+    return tuple(record.share for record in recipe.records)
 
 
-def draw_sizes(sizes: FileSizes, count: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Draw file sizes [bytes]."""
-    if sizes.shape == "uniform":
-        drawn = generator.uniform(sizes.low, sizes.high, count)
-    elif sizes.shape == "lognormal":
-        drawn = generator.lognormal(np.log(sizes.mean) - sizes.sigma**2 / 2, sizes.sigma, count)
-    else:
-        drawn = np.full(count, float(sizes.mean))
-    return np.clip(drawn, sizes.low, sizes.high)
+def file_sizes(recipe: PoolRecipe, numbers: FileNumbers) -> I64:
+    """Return the size of each file [bytes]."""
+    factor = np.array([record.size_factor for record in recipe.records])[numbers.kind]
+    return np.maximum(sizes_of(numbers.deviate, recipe.files) * factor, 512.0).astype(np.int64)
 
 
 def mean_file_bytes(recipe: PoolRecipe) -> float:

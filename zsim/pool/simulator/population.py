@@ -86,7 +86,7 @@ class HistoryRun:
 
     def __init__(self, recipe: PoolRecipe, seed: int = 0) -> None:
         self.recipe = recipe
-        files = draw_files(recipe, np.random.default_rng(seed))
+        files = draw_files(recipe, seed)
         self._memory = found_pool(recipe, files, seed)
 
     def run(self, *steps: Step) -> None:
