@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from zsim.base.pages import LARGE_TABLE, sparse_table
+from zsim.base.pages import LARGE_TABLE, LARGE_ZEROS, sparse_table, sparse_zeros
 
 
 @pytest.mark.parametrize("rows", [3, LARGE_TABLE // 8])
@@ -30,3 +30,14 @@ def test_the_first_entry_of_each_row_takes_a_page_not_the_table() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(done.stdout) << 10 < 4000 * 16 * resource.getpagesize() < 8 * 4000 * 200_000
+
+
+@pytest.mark.parametrize("count", [3, LARGE_ZEROS // 16 + 1])
+def test_records_of_zeros_are_zeros_of_their_own(count: int) -> None:
+    dtype = np.dtype([("a", "i8"), ("b", "f8")])
+    records = sparse_zeros((2, count), dtype)
+    assert records.shape == (2, count)
+    assert records.dtype == dtype
+    assert not records["a"].any()
+    records["b"][1, -1] = 2.0
+    assert not sparse_zeros((2, count), dtype)["b"].any()

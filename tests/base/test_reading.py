@@ -71,6 +71,23 @@ def test_toml_that_python_cannot_hold_is_refused(text: str, tmp_path: Path) -> N
         read_json(tmp_path / "deep.json")
 
 
+def test_toml_is_parsed_once_and_changes_to_what_was_read_are_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+    loads = reading.tomllib.loads
+    monkeypatch.setattr(reading.tomllib, "loads", lambda text: parsed.append(text) or loads(text))
+    path = tmp_path / "one.toml"
+    path.write_text("[a]\nb = [1, 2]\n")
+    first = reading.read_toml(path)
+    first["a"]["b"].append(3)
+    assert reading.read_toml(path) == {"a": {"b": [1, 2]}}
+    assert len(parsed) == 1
+    path.write_text("[a]\nb = [4]\n")
+    assert reading.read_toml(path) == {"a": {"b": [4]}}
+    assert len(parsed) == 2
+
+
 def test_depth_is_counted() -> None:
     assert not is_deep({"a": [{"b": 1}]}, 3)
     assert is_deep({"a": [{"b": 1}]}, 2)

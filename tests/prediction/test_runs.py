@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,7 +14,10 @@ from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.resolve import resolve
 from zsim.engine.model import NOT_REPAIRED
+from zsim.planning.rows import answer_row
+from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
+from zsim.prediction.api import Extent, case_of, predict_case
 from zsim.prediction.inputs.clients import (
     LARGEST_LOG_BLOCK,
     Now,
@@ -349,3 +352,17 @@ def test_a_world_of_a_prediction_is_made_once() -> None:
     seeds = {work._world(place).case.seed for place in range(4)}
     assert len(seeds) == 4, "chance is not the same in all of them"
     assert work._world(2).case.member == work.members[2]
+
+
+@pytest.mark.parametrize("fields", [{}, {"load": [{"kind": "random-read", "rate": 5}]}])
+def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) -> None:
+    stated = {"layout": "mirror2", "fill": 0.3, "drive_size": "1TB", "history": "backup-target", **fields}
+    asked = case_of(Scenario.from_dict(stated))
+    whole, first, row = (predict_case(asked, extent=extent) for extent in get_args(Extent))
+    assert answer_row(row) == answer_row(first) == answer_row(whole)
+    assert brief_text(first) == brief_text(whole)
+    assert whole.alternatives
+    assert first.alternatives == row.alternatives == ()
+    assert bool(whole.clients) == bool(fields)
+    assert first.clients == whole.clients
+    assert row.clients == ()

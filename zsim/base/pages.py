@@ -8,8 +8,12 @@ import mmap
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import Rows
+
 LARGE_TABLE = 32 << 20
 """From this size on a table is mapped by itself [bytes]."""
+LARGE_ZEROS = 1 << 20
+"""From this size on zeros are: to ask the system for pages takes as long as to write so many."""
 
 
 def sparse_table(rows: int, columns: int) -> NDArray[np.int64]:
@@ -29,8 +33,30 @@ def sparse_table(rows: int, columns: int) -> NDArray[np.int64]:
     size = 8 * rows * columns
     if size < LARGE_TABLE or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty((rows, columns), dtype=np.int64)
+    return np.frombuffer(_fresh_pages(size), dtype=np.int64).reshape(rows, columns)
+
+
+def sparse_zeros(shape: int | tuple[int, int], dtype: np.dtype[np.void]) -> Rows:
+    """Return records of zeros, of which many are never touched.
+
+    In memory that was used before `numpy.zeros` writes every zero; new pages of the system's are zero.
+
+    Parameters
+    ----------
+    shape : int or (int, int)
+    dtype : dtype
+        Of the records.
+    """
+    count = int(np.prod(shape))
+    if count * dtype.itemsize < LARGE_ZEROS or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros(shape, dtype)
+    return np.frombuffer(_fresh_pages(count * dtype.itemsize), dtype).reshape(shape)
+
+
+def _fresh_pages(size: int) -> mmap.mmap:
+    """Return so many bytes of pages that take memory once they are written to, and are not huge ones."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
     pages = mmap.mmap(-1, size, flags=flags)
     with contextlib.suppress(AttributeError, OSError):  # a kernel without huge pages knows no such advice
         pages.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(pages, dtype=np.int64).reshape(rows, columns)
+    return pages

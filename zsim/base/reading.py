@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import errno
+import functools
 import gzip
 import hashlib
 import io
@@ -31,6 +32,8 @@ MAX_TEXT = 256 << 20
 """Bytes of a file that is read as a whole."""
 MAX_MODEL = 4 << 20
 """Bytes of a file of numbers that somebody wrote: scenarios, drives, cases."""
+MOST_PARSED = 128
+"""Files of which the parsed content is kept."""
 MAX_UNPACKED = 1 << 40
 """Bytes that a file may unpack to where it is read piece by piece."""
 MAX_RATIO, SURELY_FINE = 1000, 64 << 20
@@ -339,14 +342,27 @@ def read_text(path: str | Path, field: str = "file", remedy: str = REMEDY, most:
 def read_toml(
     path: str | Path, field: str = "file", remedy: str = "give the path of a TOML file"
 ) -> dict[str, object]:
-    """Return the content of a TOML file.
+    """Return the content of a TOML file; text that was read before is not parsed again.
 
     Raises
     ------
     InputError
         Naming the file, and the line when its syntax is wrong.
     """
-    return toml_of(read_text(path, field, remedy, MAX_MODEL), path, field, remedy)
+    found = _parsed(read_text(path, field, remedy, MAX_MODEL), path, field, remedy)
+    return {name: _own(value) for name, value in found.items()}
+
+
+@functools.lru_cache(maxsize=MOST_PARSED)
+def _parsed(text: str, path: str | Path, field: str, remedy: str) -> dict[str, object]:
+    return toml_of(text, path, field, remedy)
+
+
+def _own(data: object) -> object:
+    """Return data of which the caller may change tables and lists."""
+    if isinstance(data, dict):
+        return {name: _own(value) for name, value in data.items()}
+    return [_own(value) for value in data] if isinstance(data, list) else data
 
 
 def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> dict[str, object]:

@@ -33,10 +33,10 @@ class WorkerError(ZsimError):
 
 def answer(stated: dict[str, object]) -> Row:
     """Return the answer of one scenario (as `Scenario.stated` gives it), or why it is refused."""
-    from zsim.prediction.api import predict
+    from zsim.prediction.api import case_of, predict_case
 
     try:
-        return answer_row(predict(Scenario.from_dict(stated)))
+        return answer_row(predict_case(case_of(Scenario.from_dict(stated)), extent="row"))
     except InputError as error:
         return refused_row(str(error))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Literal, Unpack, cast
 
 from pydantic import JsonValue
 
@@ -54,6 +54,10 @@ from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
     from zsim.scenario.typed import AnyFields
+
+Extent = Literal["all", "first screen", "row"]
+"""What of an answer is asked for: all of it; without other scan orders and advice, which are further runs; or
+the quantiles, the bottleneck and the sums alone, as one row of a table has them."""
 
 MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
@@ -105,17 +109,17 @@ def case_of(scenario: Scenario) -> Case:
     return case
 
 
-def predict_case(case: Case, on_progress: Progress | None = None) -> Prediction:
-    """Predict a case of `case_of`; see `predict`."""
-    work = Work(case, on_progress or (lambda share, what: None))
+def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent = "all") -> Prediction:
+    """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
+    work = Work(case, on_progress or (lambda share, what: None), with_clients=extent != "row")
     try:
         work.run()
     except KeyboardInterrupt:
-        raise PredictionInterrupted(_prediction(work) if work.partial() else None) from None
-    return _prediction(work)
+        raise PredictionInterrupted(_prediction(work, extent) if work.partial() else None) from None
+    return _prediction(work, extent)
 
 
-def _prediction(work: Work) -> Prediction:
+def _prediction(work: Work, extent: Extent) -> Prediction:
     """Return the answer from what has been run."""
     assert work.bench is not None
     bench, case = work.bench, work.case
@@ -125,10 +129,11 @@ def _prediction(work: Work) -> Prediction:
     sick = sick_drives(bench, sound_s, middle)
     lost_s = sum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
-    others = () if case.operation == "scrub" else other_order(bench, middle)
+    others = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     held_up = bottleneck(result, without, limit)
+    records = () if extent == "row" else _of_records(bench, middle)
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
@@ -139,11 +144,11 @@ def _prediction(work: Work) -> Prediction:
             input_s=answer if answer.has_interval else None,
             members=max(1, len(work.times)),
             effective_members=work.effective,
-            drivers=by_span((*work.drivers(), *_of_records(bench, middle))),
+            drivers=by_span((*work.drivers(), *records)),
         ),
         missing=missing(case, work.inputs),
         stated=stated(case.scenario),
-        unloaded_s=unloaded(bench, middle),
+        unloaded_s=None if extent == "row" else unloaded(bench, middle),
         phases=phases(result, middle, work.scrub_share, bench.result, held_up.resource),
         sick=sick,
         clients=work.clients,
@@ -154,7 +159,7 @@ def _prediction(work: Work) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=()
-        if case.operation in ("scrub", "expand")
+        if extent != "all" or case.operation in ("scrub", "expand")
         else in_order(*advice(bench, middle, others, without), *sick_advice(sick, middle)),
         warnings=(
             *warnings(case),
@@ -167,7 +172,7 @@ def _prediction(work: Work) -> Prediction:
         provenance=provenance_of(case),
         **sums,
     )
-    return held(found, work)
+    return found if extent == "row" else held(found, work)
 
 
 def held(prediction: Prediction, work: Work) -> Prediction:

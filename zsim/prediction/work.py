@@ -79,6 +79,8 @@ class Work:
     case : Case
     progress : callable
         Called with the share done, 0 to 1, and what is being done.
+    with_clients : bool
+        Whether clients' latencies are asked for.
 
     Attributes
     ----------
@@ -94,8 +96,8 @@ class Work:
         The evidence against what each member shows; None without evidence.
     """
 
-    def __init__(self, case: Case, progress: Progress) -> None:
-        self.case, self.progress = case, progress
+    def __init__(self, case: Case, progress: Progress, *, with_clients: bool = True) -> None:
+        self.case, self.progress, self.with_clients = case, progress, with_clients
         self.inputs: tuple[Unknown, ...] = unknowns(case)
         self.members: tuple[Member, ...] = () if case.exact else draw_members(self.inputs, case.seed)
         self.small: list[float] = []
@@ -363,13 +365,14 @@ class Work:
         bench = self.bench
         assert bench is not None
         self.notes = {bench.pool.note, self.sitting_note} - {""}
-        setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
-        found = latencies(setup, self._with_clients()) if setup.model.clients else ()
-        self.clients = tuple(Clients(**asdict(each)) for each in found)
+        if self.with_clients and bench.result.model.clients:
+            setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
+            found = latencies(setup, self._clients_run())
+            self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
 
-    def _with_clients(self) -> RunResult:
+    def _clients_run(self) -> RunResult:
         """Run a stretch of the operation that is long enough for what clients wait.
 
         A drive serves a stream before a read elsewhere until that is as old as its limit of seconds, and a

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import operator
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
@@ -196,7 +197,7 @@ def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
             words += [WORDS[each] for each in _words_of(kind)]
     function = ctypes.CFUNCTYPE(ctypes.c_int32, *words)(_address(packed))
     takers = tuple(map(_taker, kinds))
-    result = _result_type(packed.returns)
+    result, given_back = _result_type(packed.returns), _giver(packed)
 
     def call(*arguments: object) -> object:
         returned, raised = result(), ctypes.c_void_p()
@@ -206,7 +207,7 @@ def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:
         status = function(*flat)
         if status not in (OK, OK_NONE):
             raise RuntimeError(f"compiled code failed with status {status}")
-        return _given_back(packed, returned)
+        return given_back(returned)
 
     return call
 
@@ -218,13 +219,19 @@ def _words_of(kind: str | tuple[str, ...] | Record) -> tuple[str, ...]:
     return (kind,) if isinstance(kind, str) else kind
 
 
-def _given_back(packed: Packed, returned: ctypes.Structure) -> object:
-    values = tuple(getattr(returned, f"r{number}") for number in range(len(packed.returns)))
-    pairs = zip(packed.returns, values, strict=True)
-    words = tuple(bool(value) if kind == TRUTH else value for kind, value in pairs)
-    if packed.is_tuple:
-        return words
-    return words[0] if words else None
+def _giver(packed: Packed) -> Callable[[ctypes.Structure], object]:
+    """Return what reads the result of a kernel."""
+    names = [f"r{number}" for number in range(len(packed.returns))]
+    if not names and not packed.is_tuple:
+        return lambda returned: None
+    if not packed.is_tuple and packed.returns[0] != TRUTH:
+        return operator.attrgetter(names[0])
+    if not packed.is_tuple:
+        return lambda returned: bool(returned.r0)
+    made_of = [bool if kind == TRUTH else MADE_OF[kind] for kind in packed.returns]
+    return lambda returned: tuple(
+        make(getattr(returned, name)) for make, name in zip(made_of, names, strict=True)
+    )
 
 
 def _result_type(returns: tuple[str, ...]) -> type[ctypes.Structure]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from zsim.prediction.answer.prediction import Prediction
+    from zsim.prediction.api import Extent
     from zsim.scenario.model import Scenario
 
 
@@ -67,7 +68,8 @@ def command(
     check_outputs(output, plot, report, series)
     if quiet:
         begin_telling(verbose=False, quiet=True)
-    prediction = compute_or_tell(scenario_from(given), as_json)
+    whole = why or verbose or as_json or any(name is not None for name in (output, series, plot, report))
+    prediction = compute_or_tell(scenario_from(given), as_json, "all" if whole else "first screen")
     with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:
             prediction.save(output)
@@ -105,21 +107,21 @@ def said(prediction: Prediction, why: bool, verbose: bool, quiet: bool) -> Rende
     return as_renderable(prediction, (first, *rest(prediction, assumptions=verbose)))
 
 
-def compute(scenario: Scenario) -> Prediction:
+def compute(scenario: Scenario, extent: Extent = "all") -> Prediction:
     """Predict with a progress bar, and say so if the kernels have to be compiled first."""
     from zsim.prediction.api import case_of, predict_case
 
     case = case_of(scenario)
     with announced_compilation(), progress("simulating") as on_progress:
-        return predict_case(case, on_progress)
+        return predict_case(case, on_progress, extent)
 
 
-def compute_or_tell(scenario: Scenario, as_json: bool) -> Prediction:
+def compute_or_tell(scenario: Scenario, as_json: bool, extent: Extent = "all") -> Prediction:
     """Predict; on Ctrl-C print what is known so far (not with --json, which is whole or not there)."""
     from zsim.prediction.answer.prediction import PredictionInterrupted
 
     try:
-        return compute(scenario)
+        return compute(scenario, extent)
     except PredictionInterrupted as stop:
         if stop.partial is not None and not as_json:
             notice("interrupted; what follows is known so far")

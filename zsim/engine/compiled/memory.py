@@ -25,6 +25,7 @@ from zsim.base.arrays import (
     records_in,
 )
 from zsim.base.jit import address_of, njit, word_of
+from zsim.base.pages import sparse_zeros
 from zsim.drives.models.health import MOST_FAILURES
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.physics.ailing import HEALTH_DTYPE, HealthRecord, health_table
@@ -357,11 +358,11 @@ class PlaneMemory:
         self.leaves = np.zeros(leaves, LEAF_DTYPE)
         self.class_counts = np.zeros((leaves, COUNTS, CLASSES), np.int64)
         self.bucket_counts = np.zeros((leaves, CLASSES, BUCKETS), np.int32)
-        self.queue = np.zeros((2 * leaves, queue), QUEUE_DTYPE)
+        self.queue = sparse_zeros((2 * leaves, queue), QUEUE_DTYPE)
         # Of the queue rows; the last third are the drives' lists of commands.
         self.bounds = np.zeros((3 * leaves, 2), np.int64)
-        self.children = np.zeros(sizes["children"], CHILD_DTYPE)
-        self.commands = np.zeros(sizes["commands"], COMMAND_DTYPE)
+        self.children = sparse_zeros(sizes["children"], CHILD_DTYPE)
+        self.commands = sparse_zeros(sizes["commands"], COMMAND_DTYPE)
         self.held = np.zeros((leaves, sizes["held"]), np.int32)
         self.event_time = np.full(-(-slots // LANES) * LANES, np.inf)
         self.event_command = np.full(leaves * sizes["servers"], -1, np.int32)

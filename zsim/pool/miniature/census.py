@@ -47,7 +47,7 @@ def _tree_shares(recipe: PoolRecipe) -> NDArray[np.float64]:
     if recipe.piece_bytes:
         kind, size = pieces_at(recipe, numbers, _all_places(numbers.place))
     else:
-        kind, size = numbers.kind, file_sizes(recipe, numbers)
+        kind, size = numbers.kind.astype(np.int64), file_sizes(recipe, numbers)
     width, _ = records_of(recipe, kind, size)
     counts = np.zeros(MAX_LEVELS)
     counts[0] = DRAWN

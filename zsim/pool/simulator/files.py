@@ -95,7 +95,8 @@ def draw_pieces(recipe: PoolRecipe, count: int, numbers: FileNumbers) -> tuple[I
 
 def places(count: int, first: float) -> NDArray[np.float64]:
     """Return where so many pieces lie among all of them, 0 to 1."""
-    return (first + GOLDEN * np.arange(count)) % 1.0
+    found: NDArray[np.float64] = np.mod(first + GOLDEN * np.arange(count), 1.0, dtype=np.float64)
+    return found
 
 
 def pieces_at(recipe: PoolRecipe, numbers: FileNumbers, at: NDArray[np.float64]) -> tuple[I64, I64]:
@@ -133,7 +134,8 @@ def shares_of(recipe: PoolRecipe) -> tuple[float, ...]:
 def file_sizes(recipe: PoolRecipe, numbers: FileNumbers) -> I64:
     """Return the size of each file [bytes]."""
     factor = np.array([record.size_factor for record in recipe.records])[numbers.kind]
-    return np.maximum(sizes_of(numbers.deviate, recipe.files) * factor, 512.0).astype(np.int64)
+    sizes: I64 = np.maximum(sizes_of(numbers.deviate, recipe.files) * factor, 512.0).astype(np.int64)
+    return sizes
 
 
 def mean_file_bytes(recipe: PoolRecipe) -> float:
