@@ -7,7 +7,7 @@ environment, whatever process has asked for it, or until it has to ask what to d
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 import simpy
@@ -216,6 +216,12 @@ class ScanControl:
         self.txgs = 0
         self.start = float(environment.now)
         self.kept: list[Records] = []
+
+    def release(self) -> None:
+        """Let go of the data plane, of the environment, and of all that is told what happens here."""
+        self.plane, self.environment = cast("Plane", None), cast("simpy.Environment", None)
+        self.progress = self.observer = None
+        self.feed = nothing_more
 
     def decision(self, until: float = FOREVER) -> Steps[int]:
         """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import simpy
 
@@ -110,6 +110,13 @@ class SimulatedPool:
     def elapsed(self) -> float:
         """Time since the scan started [s]."""
         return float(self.plane.now - self.start)
+
+    def release_plane(self) -> None:
+        """Let go of the data plane, of the environment, and of all that was told what happens here."""
+        nothing = cast("Any", None)
+        self.share, self.environment = nothing, nothing
+        self.on_tunables.clear()
+        self.control.release()
 
     # What processes wait for.
 

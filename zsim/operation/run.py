@@ -182,9 +182,15 @@ class Run:
         return cast("T", self.pool.environment.run(process))
 
     def release(self) -> None:
-        """Let go of the data plane, which a run that refers to itself keeps until the collector comes."""
-        self.plane = self.pool.control.plane = cast("Plane", None)
+        """Let go of the data plane, and of all that refers back here.
+
+        Blocks and programs are freed with the run, then, and not when the collector comes: it counts objects,
+        of which some hundred megabytes of arrays are few.
+        """
+        self.plane = cast("Plane", None)
+        self.pool.release_plane()
         self.work.release()
+        self.scan, self.work = cast("Scan", None), cast("Work", None)
 
     def _steps(self) -> Steps[None]:
         """Run pass after pass, until no drive waits for one."""

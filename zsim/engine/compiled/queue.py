@@ -47,6 +47,8 @@ from zsim.engine.leaf_rules import (
 )
 
 QUEUED, OLDEST = CLASSES, 2 * CLASSES
+# So far, and four times its entries, a queue wanders from where it began before it is moved back [entries].
+STRAY_ENTRIES = 1024
 
 
 @njit
@@ -74,10 +76,12 @@ def lower_bound(entries: Records[QueueRecord], low: int, high: int, offset: int)
 
 
 @njit
-def _recentre(table: Table, row: int) -> None:
+def _begin_again(table: Table, row: int) -> None:
+    """Move the entries of a queue back to where it began."""
     entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
-    start = (word_of(table, QUEUE_CAPACITY) - (high - low)) // 2
+    capacity = word_of(table, QUEUE_CAPACITY)
+    start = min(capacity // 4, (capacity - (high - low)) // 2)
     if start < low:
         for step in range(high - low):
             entries[start + step] = entries[low + step]
@@ -90,13 +94,14 @@ def _recentre(table: Table, row: int) -> None:
 @njit
 def insert(table: Table, row: int, child: int, offset: int) -> None:
     """Put a child I/O into its place in an offset-ordered queue (equals: `leaf_rules.address_rank`)."""
-    bounds = bounds_of(table)
-    low, high = bounds[2 * row], bounds[2 * row + 1]
+    bounds, capacity = bounds_of(table), word_of(table, QUEUE_CAPACITY)
+    low, high, start = bounds[2 * row], bounds[2 * row + 1], capacity // 4
+    # A queue that fills at one end and empties at the other would wander through all of its memory.
     if low == high:
-        low = high = word_of(table, QUEUE_CAPACITY) // 4
+        low = high = start
         bounds[2 * row] = bounds[2 * row + 1] = low
-    elif high == word_of(table, QUEUE_CAPACITY):
-        _recentre(table, row)
+    elif high == capacity or max(high - start, start - low) > STRAY_ENTRIES + 4 * (high - low):
+        _begin_again(table, row)
         low, high = bounds[2 * row], bounds[2 * row + 1]
     entries = queue_of(table, row)
     at_end = low == high or entries[high - 1].offset <= offset

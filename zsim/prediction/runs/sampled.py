@@ -113,8 +113,9 @@ class SampledRun:
         return self.counted or found
 
     def release(self) -> None:
-        """Let go of the data plane."""
+        """Let go of the data plane, and of the strategy, which refers back here."""
         self.plane = self._notes.plane = cast("Plane", None)
+        self._scan = cast("LegacyScan", None)
 
     @property
     def phases(self) -> Slices:
