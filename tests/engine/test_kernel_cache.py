@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,60 @@ def test_kernels_for_another_processor_stay_where_they_are(
     monkeypatch.setattr(kernel_cache, "bundle_directory", lambda: tmp_path / "bundle")
     kernel_cache.write_bundle(("a unit nobody has",), tmp_path)
     assert KernelCache().bundle is None
+
+
+def old_kernels(root: Path, name: str, days: float) -> Path:
+    directory = root / f"kernels-{name}"
+    directory.mkdir(parents=True)
+    (directory / "some.kernel").write_bytes(b"old")
+    (directory / "in-use").write_bytes(b"")
+    then = time.time() - days * 86_400
+    for path in (directory / "in-use", directory):
+        os.utime(path, (then, then))
+    return directory
+
+
+@posix
+def test_kernels_that_nothing_uses_any_more_are_removed(tmp_path: Path) -> None:
+    root = tmp_path / "zsim"
+    root.mkdir(mode=0o700)
+    old = [old_kernels(root, f"{days:02d}", days) for days in range(2, 12)]
+    fresh = [old_kernels(root, f"fresh{number}", 0.5) for number in range(6)]
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDING, str(old[-1])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    try:
+        assert run(tmp_path) == (ANSWER, "")
+        left = {path.name for path in root.glob("kernels-*")}
+        assert {path.name for path in (*fresh, old[-1])} < left
+        assert len(left) == len(fresh) + 2  # those, the one in use, and the new one
+    finally:
+        holder.communicate("")
+    assert run(tmp_path) == (ANSWER, "")
+    assert old[-1].is_dir()  # nothing was compiled, so nothing was looked through
+
+
+HOLDING = """
+import pathlib, sys
+from zsim.base.machine.kernel_cache import _locked
+lock = _locked(pathlib.Path(sys.argv[1]), shared=True)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@posix
+def test_the_newest_of_the_old_kernels_stay(tmp_path: Path) -> None:
+    root = tmp_path / "zsim"
+    root.mkdir(mode=0o700)
+    old = [old_kernels(root, f"{days:02d}", days) for days in range(2, 12)]
+    for number in range(80):
+        (root / f"sources-{number:016x}").write_bytes(b"")
+    run(tmp_path)
+    assert [path.is_dir() for path in old] == [True] * 4 + [False] * 6
+    assert len(list(root.glob("sources-*"))) == 64

@@ -66,6 +66,7 @@ class ScanBlocks:
         self.rows = np.zeros(0, np.int64)
         self.queue = self._queue() if setup.collects and queued else None
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
+        self.unwind = self.items.unwind
 
     def set_windows(self, release: ReleaseProfile) -> None:
         """Take the windows from the tunables of a release."""
@@ -124,9 +125,14 @@ class ScanBlocks:
             psize, vdev = psize[self.queue.item], vdev[self.queue.item]
         return max(window.most_blocks(psize[vdev == number]) for number, window in enumerate(windows))
 
+    def forget_items(self) -> None:
+        """Let go of the items, which the plane holds by now, but for the way up from each of them."""
+        del self.items
+
     def forget(self) -> None:
-        """Let go of what the plane holds by now."""
-        del self.items, self.queue
+        """Let go of all that the plane holds by now."""
+        self.forget_items()
+        del self.queue
 
     @property
     def issue_bytes(self) -> int:

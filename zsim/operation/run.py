@@ -68,6 +68,7 @@ class WholeWork:
         self.setup, self.blocks = setup, ScanBlocks(setup)
         self.plane = self.blocks.plane()
         self._issue_bytes = max(1, self.blocks.issue_bytes)
+        self.blocks.forget_items()
 
     def scan_on(self, pool: SimulatedPool) -> ScanStrategy:
         """Return the strategy of the operation and the release."""

@@ -133,7 +133,7 @@ class WholeQueues(WholeVisits):
         subtrees are done (dsl_scan.c:dsl_scan_visitbp; scan_io_queue_insert_impl drops an entry that is
         still queued).
         """
-        rows, unwind = self.blocks.rows, self.blocks.items.unwind
+        rows, unwind = self.blocks.rows, self.blocks.unwind
         if stopped >= len(rows) or unwind is None:
             return np.zeros(0, np.int64)
         above = []

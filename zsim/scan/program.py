@@ -505,4 +505,5 @@ def traversal_program(
     code, item = (np.empty(3 * len(ranks), np.int64) for _ in range(2))
     stack = np.empty(len(ranks) + 1, np.int64)
     length = _walk(ranks, is_traversed(blocks), wanted, *tree, prefetch, stack, code, item)
-    return Program(code[:length], item[:length])
+    # A part of an array keeps the whole of it, three times as much.
+    return Program(code[:length].copy(), item[:length].copy())

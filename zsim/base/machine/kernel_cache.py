@@ -21,10 +21,16 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from zsim.base.provenance import version
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).parents[2]
 VARIABLE = "ZSIM_CACHE_DIR"
@@ -34,6 +40,12 @@ ENDING = ".kernel"
 MANIFEST = "kernels.json"
 """Of what the kernels of a wheel were made, and what a processor must have for them."""
 DIGEST_BYTES = 32
+KEPT, IDLE_S = 4, 86_400.0
+"""So many directories of other kernels stay, those used last, and all that were used since [s]."""
+KEPT_MEMOS = 64
+"""So many notes of which texts mean which kernels stay."""
+IN_USE = "in-use"
+"""File of a directory of kernels that every process locks, shared with others, which uses them."""
 MAX_BYTES = 1 << 28
 REMEDY = f"set {VARIABLE} to a directory of your own that only you can write to"
 
@@ -189,6 +201,7 @@ class KernelCache:
         self._is_chosen = False
         self._has_warned = False
         self._is_temporary = False
+        self._lock: int | None = None
 
     @functools.cached_property
     def bundle(self) -> Path | None:
@@ -267,7 +280,17 @@ class KernelCache:
     def _read(self, directory: Path | None, name: str) -> bytes | None:
         if directory is None:
             return None
-        return _content(directory / name, is_own=True)
+        content = _content(directory / name, is_own=True)
+        if content is not None and directory != self._root:
+            self._use(directory)
+        return content
+
+    def _use(self, directory: Path) -> None:
+        """Note that these kernels are used now, and by this process until it ends."""
+        if self._lock is None:
+            with contextlib.suppress(OSError):
+                self._lock = _locked(directory, shared=True)
+                os.utime(directory / IN_USE)
 
     def write(self, name: str, content: bytes) -> None:
         """Keep `content` for the next run: whole or not at all, on whatever disk there is room.
@@ -280,6 +303,9 @@ class KernelCache:
         def store(directory: Path) -> None:
             _store(directory / f"{name}{ENDING}", content)
             self._keep_key()
+            if self._lock is None:
+                self._use(directory)
+                prune(directory)
 
         self._where_possible(store)
 
@@ -348,9 +374,69 @@ def _content(path: Path, *, is_own: bool = False) -> bytes | None:
     return content if hashlib.sha256(content).digest() == digest else None
 
 
-def _remove(base: Path, process: int) -> None:
-    if os.getpid() == process:
-        shutil.rmtree(base, ignore_errors=True)
+def _remove(directory: Path, maker: int | None = None) -> None:
+    """Remove a directory of a cache; where it is said which process made it, in that one alone."""
+    if maker in (None, os.getpid()):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def prune(directory: Path) -> None:
+    """Remove kernels that nothing uses any more: all but these, `KEPT` others and those of a day.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the kernels at hand; those of other versions and sources lie beside it.
+    """
+    others = sorted(
+        (path for path in directory.parent.glob("kernels-*") if path != directory), key=_used_at, reverse=True
+    )
+    for path in others[KEPT:]:
+        if time.time() - _used_at(path) > IDLE_S:
+            _prune(path)
+    memos = sorted(directory.parent.glob("sources-*"), key=_used_at, reverse=True)
+    for path in memos[KEPT_MEMOS:]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _used_at(path: Path) -> float:
+    """Return when a directory of kernels was used last, or a file was written [s since 1970]."""
+    for each in (path / IN_USE, path):
+        with contextlib.suppress(OSError):
+            return each.stat().st_mtime
+    return 0.0
+
+
+def _prune(directory: Path) -> None:
+    """Remove a directory of kernels unless a process uses it."""
+    try:
+        lock = _locked(directory, shared=False)
+    except OSError:
+        return
+    try:
+        _remove(directory)
+    finally:
+        os.close(lock)
+
+
+def _locked(directory: Path, *, shared: bool) -> int:
+    """Lock a directory of kernels, for users (`shared`) or to remove it; return the file that holds the lock.
+
+    Raises
+    ------
+    OSError
+        If others use it, or it cannot be locked.
+    """
+    handle = os.open(directory / IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # Windows has no such lock: there what was used within a day stays, that is all.
+        if fcntl is not None:
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
 
 
 def _make_private(directory: Path) -> None:

@@ -1,0 +1,65 @@
+"""The array in which a leaf queue stands: in order whatever comes and goes, and no further than it must."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+
+from zsim.base.arrays import Table
+from zsim.base.jit import bare, njit
+from zsim.engine.compiled.memory import PlaneMemory
+from zsim.engine.compiled.queue import STRAY_ENTRIES, insert, remove_range
+
+ROOM = 1 << 17
+ONE = (
+    "leaves", "servers", "vdevs", "vdev_children", "streams", "slots", "children", "commands", "held",
+    "program", "items", "copies",
+)  # fmt: skip
+NONE = ("links", "clients", "client_items", "records", "permutations", "shingles", "groups")
+SIZES = dict.fromkeys(ONE, 1) | dict.fromkeys(NONE, 0)
+
+
+@njit
+def put(state: Table, row: int, child: int, offset: int) -> None:
+    """Call `insert` from here: the table of a kernel has no shape."""
+    insert(bare(state), row, child, offset)
+
+
+@njit
+def take(state: Table, row: int, first: int, last: int) -> None:
+    """Call `remove_range` from here."""
+    remove_range(bare(state), row, first, last)
+
+
+def standing(memory: PlaneMemory, row: int) -> list[tuple[int, int]]:
+    low, high = memory.bounds[row]
+    return [(int(each["offset"]), int(each["child"])) for each in memory.queue[row, low:high]]
+
+
+def test_entries_stand_by_offset_and_equals_as_they_came() -> None:
+    memory, expected = PlaneMemory(**SIZES, queue=64), []
+    chance = random.Random(3)
+    for child in range(3_000):
+        offset = chance.randrange(40)
+        put(memory.table, 1, child, offset)
+        expected.insert(bisect_right(expected, offset, key=lambda each: each[0]), (offset, child))
+        if len(expected) > 24:
+            first = chance.randrange(len(expected) - 4)
+            begin = int(memory.bounds[1, 0]) + first
+            take(memory.table, 1, begin, begin + 3)
+            del expected[first : first + 4]
+        assert standing(memory, 1) == expected
+
+
+def test_a_queue_filled_at_one_end_and_emptied_at_the_other_stays_where_it_began() -> None:
+    for rising in (True, False):
+        memory = PlaneMemory(**SIZES, queue=ROOM)
+        for child in range(ROOM // 4):
+            put(memory.table, 0, child, child if rising else -child)
+            if child >= 10:
+                low, high = memory.bounds[0]
+                end = int(low) if rising else int(high) - 1
+                take(memory.table, 0, end, end)
+        assert len(standing(memory, 0)) == 10
+        touched = memory.queue["child"][0].nonzero()[0]
+        assert touched.max() - touched.min() < 2 * STRAY_ENTRIES
