@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from bisect import bisect_right
+from bisect import insort
+
+import numpy as np
 
 from zsim.base.arrays import Table
 from zsim.base.jit import bare, njit
 from zsim.engine.compiled.memory import PlaneMemory
 from zsim.engine.compiled.queue import STRAY_ENTRIES, insert, remove_range
+from zsim.engine.leaf_rules import address_rank
 
-ROOM = 1 << 17
+ROOM, CHILDREN = 1 << 17, 3_000
 ONE = (
-    "leaves", "servers", "vdevs", "vdev_children", "streams", "slots", "children", "commands", "held",
+    "leaves", "servers", "vdevs", "vdev_children", "streams", "slots", "commands", "held",
     "program", "items", "copies",
 )  # fmt: skip
 NONE = ("links", "clients", "client_items", "records", "permutations", "shingles", "groups")
@@ -36,24 +39,26 @@ def standing(memory: PlaneMemory, row: int) -> list[tuple[int, int]]:
     return [(int(each["offset"]), int(each["child"])) for each in memory.queue[row, low:high]]
 
 
-def test_entries_stand_by_offset_and_equals_as_they_came() -> None:
-    memory, expected = PlaneMemory(**SIZES, queue=64), []
+def test_entries_stand_by_offset_and_equals_by_rank() -> None:
+    memory = PlaneMemory(**SIZES, children=CHILDREN, queue=64)
+    memory.children["stamp"] = np.arange(CHILDREN)
+    expected: list[tuple[int, float, int]] = []
     chance = random.Random(3)
-    for child in range(3_000):
+    for child in range(CHILDREN):
         offset = chance.randrange(40)
         put(memory.table, 1, child, offset)
-        expected.insert(bisect_right(expected, offset, key=lambda each: each[0]), (offset, child))
+        insort(expected, (offset, address_rank(child), child))
         if len(expected) > 24:
             first = chance.randrange(len(expected) - 4)
             begin = int(memory.bounds[1, 0]) + first
             take(memory.table, 1, begin, begin + 3)
             del expected[first : first + 4]
-        assert standing(memory, 1) == expected
+        assert standing(memory, 1) == [(offset, child) for offset, _, child in expected]
 
 
 def test_a_queue_filled_at_one_end_and_emptied_at_the_other_stays_where_it_began() -> None:
     for rising in (True, False):
-        memory = PlaneMemory(**SIZES, queue=ROOM)
+        memory = PlaneMemory(**SIZES, children=1, queue=ROOM)
         for child in range(ROOM // 4):
             put(memory.table, 0, child, child if rising else -child)
             if child >= 10:

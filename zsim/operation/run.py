@@ -191,7 +191,7 @@ class Run:
         self.plane = cast("Plane", None)
         self.pool.release_plane()
         self.work.release()
-        self.scan, self.work = cast("Scan", None), cast("Work", None)
+        self.scan, self.work = cast("ScanStrategy", None), cast("OperationWork", None)
 
     def _steps(self) -> Steps[None]:
         """Run pass after pass, until no drive waits for one."""
