@@ -130,18 +130,35 @@ def test_further_copies_wait_for_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "share"),
-    # Repair writes that begin less than 64 KiB before the end of the last command: 40 and 10 were seen.
-    [("special0-special-s1", 40 / 724), ("rep-raidz2x6-a12-f50-aged-seed2", 10 / 3788)],
+    ("name", "most"),
+    # Repair writes that begin less than 64 KiB before the end of the last command: 40 and 10 were seen, and
+    # if each second write of a block went back they would be 120 and 65.
+    [("special0-special-s1", 60), ("rep-raidz2x6-a12-f50-aged-seed2", 40)],
 )
-def test_few_blocks_repaired_twice_cost_a_turn(name: str, share: float) -> None:
+def test_few_blocks_repaired_twice_cost_a_turn(name: str, most: int) -> None:
     result, new = run(f"zfs-more/{name}"), bench_of(f"zfs-more/{name}").new_leaves[0]
     commands = np.sort(result.records[result.records["leaf"] == new], order="started")
     back = commands["offset"][1:] - (commands["offset"] + commands["length"])[:-1]
     repairs = (commands["scan"] != 0) & (commands["write"] != 0)
     turns = ((back < 0) & (back >= -(64 << 10)) & repairs[1:]).sum()
-    assert share / 2 < turns / repairs.sum() < 2 * share
-    assert result.span == pytest.approx(seen(f"zfs-more/{name}"), rel=0.03)
+    assert 0 < turns < most
+    assert result.span == pytest.approx(seen(f"zfs-more/{name}"), rel=0.05)
+
+
+def test_a_scan_at_its_hard_limit_may_visit_again_each_time_the_mos_is_rewritten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a txg frees of the queues lets the next one visit a few blocks: seen were 38 to 41 such txgs."""
+    base = setup(f"{SORTED}/mirror2-aged-smallfiles")
+    tunables = {"zfs_scan_strict_mem_lim": 1, "zfs_scan_mem_lim_min": 700_000}
+    strict = replace(base, release=base.release.with_tunables(tunables), memory=1 << 20)
+
+    def phases() -> str:
+        return "".join(phase[0] for phase, _, _ in Run(strict).execute().phases)
+
+    assert "v" * 10 in phases()
+    monkeypatch.setattr("zsim.operation.sources.freed_by_txgs", lambda setup: [])
+    assert "vv" not in phases()
 
 
 def test_draid_takes_as_long_as_seen() -> None:

@@ -20,6 +20,7 @@ from zsim.scan.program import (
     is_traversed,
     metadata_tree,
     rewritten_by_start,
+    rewritten_in_turn,
     scan_items,
     traversal_program,
     wanted_above,
@@ -225,6 +226,21 @@ def test_the_start_of_a_scan_rewrites_part_of_the_mos(fields: dict[str, int], re
         *(np.concatenate((getattr(block, name), getattr(youngest, name))) for name in block.__slots__)
     )
     assert rewritten_by_start(both).tolist() == [rewritten, True]
+
+
+def test_each_txg_rewrites_the_space_map_that_waited_longest() -> None:
+    """Of a map and a log of each of three txgs, and of others, where two metaslabs are in use."""
+    ring = [{"objset": 0, "object": number, "birth": birth} for birth in (7, 8, 9) for number in (birth, 20)]
+    others = [{"objset": 0, "object": 3, "birth": 1}, {"objset": 0, "object": 30, "birth": 10}, {"birth": 8}]
+    rows = [row_of(**fields) for fields in [*ring, *others]]
+    blocks = BlockTable(
+        *(np.concatenate([getattr(row, name) for row in rows]) for name in rows[0].__slots__)
+    )
+    blocks.dva_offset[:, 0] = np.arange(len(blocks)) % 2 << 20
+    blocks.dva_vdev[:, 0], blocks.dva_vdev[:, 1:] = 0, -1
+    turns = rewritten_in_turn(blocks, [20])
+    assert [turn.tolist() for turn in turns] == [[2, 3], [4, 5]]
+    assert rewritten_in_turn(row_of(), [20]) == []
 
 
 def test_entries_begin_at_their_copy_and_follow_the_items_copies() -> None:

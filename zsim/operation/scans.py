@@ -53,6 +53,9 @@ class SortedSource(VisitSource, Queued, Protocol):
     def note_entries(self) -> None:
         """Take what was issued since it was loaded out of the queues."""
 
+    def note_txg(self) -> None:
+        """Take what the end of a txg frees out of the queues."""
+
 
 class LegacyScan:
     """Visits and issues in the order of the traversal (to 0.7, and zfs_scan_legacy).
@@ -124,6 +127,7 @@ class SortedScan:
                 return
             yield from self.visit() if mode == "visit" else self.issue()
             yield from pool.control.sync()
+            source.note_txg()
             if (source.visited_all and source.waiting == 0) or pool.starts_again():
                 return
 

@@ -16,12 +16,15 @@ from zsim.operation.cursors import vdev_asize
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
-from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start
+from zsim.pool.recipes.styles import version_of
+from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
 PlaneFactory = Callable[..., Plane]
+# Txgs between a list of blocks and the one in which a resilver first visits (seen in runs of 2.1 and 2.3.9).
+TXGS_OF_START = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +127,19 @@ class RunSetup:
         return self.metaslab_shift or metaslab_shift(vdev_asize(self.model, vdev), self.release)
 
 
+def freed_by_txgs(setup: RunSetup) -> list[NDArray[np.int64]]:
+    """Return the MOS blocks that the ends of the txgs from the list of blocks on free, txg by txg."""
+    if version_of(setup.release) < (2, 0):
+        return []
+    shifts = [setup.metaslab_shift_of(vdev) for vdev in setup.model.vdevs]
+    return rewritten_in_turn(setup.blocks, shifts)
+
+
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     """Tell which blocks the scan has to read."""
     stays = ~rewritten_by_start(setup.blocks)
+    for gone in freed_by_txgs(setup)[:TXGS_OF_START]:
+        stays[gone] = False
     if setup.operation == "scrub":
         return stays
     return stays & needs_io(setup.blocks, damaged_vdevs(setup.model), column_test=setup.release.column_test)

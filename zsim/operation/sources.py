@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.pool import SimulatedPool
+from zsim.operation.setup import TXGS_OF_START, freed_by_txgs
 from zsim.scan.program import Program
 from zsim.scan.sorted import extent_order, issue_program
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -74,6 +75,9 @@ class WholeVisits:
         self.pool.plane.load_streams([piece], [self.blocks.pool_window])
         return ()
 
+    def note_txg(self) -> None:
+        """Take what the end of a txg frees out of the queues: nothing is queued."""
+
     def note_visits(self) -> None:
         """Note how far the visits have come."""
         self.position = min(self.position + self.pool.plane.positions()[0], self._end)
@@ -92,6 +96,7 @@ class WholeQueues(WholeVisits):
         self._first_entry = np.full(len(blocks.setup.blocks), -1, np.int64)
         self._first_entry[blocks.rows[::-1]] = np.arange(len(self.queue))[::-1]
         self._orders: list[I64] = []
+        self._freed = iter(freed_by_txgs(pool.setup)[TXGS_OF_START:])
         super().__init__(pool, blocks)
         pool.on_tunables.append(self._follow)
 
@@ -104,6 +109,13 @@ class WholeQueues(WholeVisits):
         """Start over."""
         super().begin()
         self.pending.rows = np.zeros(0, np.int64)
+
+    def note_txg(self) -> None:
+        """Take what the end of a txg frees out of the queues (OpenZFS dsl_scan.c:dsl_scan_freed)."""
+        freed = next(self._freed, None)
+        if freed is not None:
+            rows = self.pending.rows
+            self.pending.rows = rows[~np.isin(self.blocks.rows[rows], freed)]
 
     @property
     def waiting(self) -> int:

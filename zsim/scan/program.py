@@ -6,6 +6,7 @@ issued after its subtree); `issue_orders` gives the orders of the sorted scan's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
@@ -478,6 +479,35 @@ def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:
     first_dnodes = (blocks.object == 0) & (blocks.level == 0) & (blocks.blkid == 0)
     result: NDArray[np.bool_] = mos & (youngest | (blocks.object == 1) | first_dnodes)
     return result
+
+
+def rewritten_in_turn(blocks: BlockTable, shifts: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Return the MOS blocks that the end of each txg from the list of blocks on frees, as long as they last.
+
+    With a log of space maps (2.0 and later) a txg writes out the space map that has waited longest, and drops
+    the logs that only it needed: the blocks of the oldest birth, of as many as metaslabs are in use (OpenZFS
+    spa_log_spacemap.c:spa_flush_metaslabs, spa_cleanup_old_sm_logs).
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    shifts : sequence of int
+        Size of the metaslabs of each top-level vdev [log2(bytes)].
+
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of the table, txg by txg.
+    """
+    written = (blocks.objset == 0) & (blocks.level == 0) & (blocks.object > 0) & ~rewritten_by_start(blocks)
+    if not written.any():
+        return []
+    used = sum(
+        len(np.unique(blocks.dva_offset[blocks.dva_vdev == number] >> shift))
+        for number, shift in enumerate(shifts)
+    )
+    turns = np.unique(blocks.birth[written])[-used:]
+    return [np.flatnonzero(written & (blocks.birth == turn)) for turn in turns]
 
 
 def traversal_program(
