@@ -14,6 +14,8 @@ import pytest
 import zsim
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.case.resolve import resolve
+from zsim.engine.compiled.plane import CompiledPlane
+from zsim.engine.model import ClientModel
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
@@ -173,6 +175,45 @@ def test_a_writer_may_come_and_go() -> None:
     # Two data columns and a parity of the 200 MB, or what of them came before the end.
     assert 20e6 < written < 1.6 * 20e6 * 10.0
     assert result.end > plain().end
+
+
+@cache
+def with_readers() -> RunSetup:
+    """A small pool with two kinds of clients, one that hardly ever pauses."""
+    setup = small(blocks=300)
+    readers = ClientModel(count=2, think_s=0.002, seed=3), ClientModel(count=3, think_s=0.1, seed=4)
+    return replace(setup, model=replace(setup.model, clients=readers))
+
+
+def come_and_go(pool: Pool) -> Steps:
+    pool.set_clients(0, on=False)
+    yield from pool.at(0.4)
+    pool.set_clients(0, on=True)
+    pool.set_clients(0, on=True)
+    yield from pool.at(0.7)
+    pool.set_clients(1, on=False)
+    yield from pool.at(0.7005)
+    pool.set_clients(1, on=True)
+    yield from pool.at(1.0)
+    pool.set_clients(0, on=False)
+
+
+def test_clients_come_and_go_in_both_engines_alike() -> None:
+    runs = []
+    for plane in (CompiledPlane, ReferencePlane):
+        run = Run(replace(with_readers(), plane=plane))
+        run.pool.happen(come_and_go(run.pool))
+        runs.append(run.finish())
+    assert same(*runs)
+    assert runs[0].clients == runs[1].clients
+    records = runs[0].records
+    reads = records["submitted"][(records["scan"] == 0) & (records["write"] == 0)]
+    always = Run(with_readers()).finish()
+    first, last = (sum(count for count, _ in run.clients[:2]) for run in (runs[0], always))
+    assert 0 < first < last
+    # While the first kind asks for nothing, there are the few reads of the second.
+    busy, quiet = ((reads > 0.4) & (reads < 0.7)).sum(), ((reads > 0.1) & (reads < 0.4)).sum()
+    assert busy > 2 * quiet
 
 
 def test_what_cannot_happen_is_refused() -> None:

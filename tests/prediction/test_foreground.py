@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
+from zsim.case.worlds import in_world
+from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.inputs.clients import at, client_groups, latencies, loads_at, next_change, spans, writer
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
@@ -15,6 +18,7 @@ from zsim.prediction.runs.member import run_member, setup_of
 from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
+WRITE_DEPTHS = ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active")
 
 
 def resolved(**fields: Any) -> Case:
@@ -109,3 +113,35 @@ def test_a_tunable_at_some_hours_is_simulated_as_set_then() -> None:
     assert scrub(tunables={name: weekend}, begins="mon 00:00") == never
     partly = scrub(tunables={name: weekend}, begins="fri 23:00")
     assert partly == pytest.approx(HOUR + (1.0 - HOUR / never) * always)
+
+
+def exact_s(**fields: Any) -> float:
+    stated = {"layout": "mirror2", "fill": 0.02, "begins": "fri 11:59", "exact": True, "write_cache": False}
+    return ExactRun(resolved(**stated, **fields), lambda share, text: None).execute().time_s
+
+
+def test_exact_runs_follow_loads_and_tunables_by_the_hour() -> None:
+    """A minute at the pace of a quiet pool, then that of a busy one, and the other way round."""
+    load = "random-read,threads=2,think=5ms"
+    quiet, busy = exact_s(), exact_s(load=[load])
+    assert 90.0 < quiet < 0.7 * busy
+    expected = {"12:00-24:00": 60.0 + (1.0 - 60.0 / quiet) * busy, "00:00-12:00": None, "13:00-14:00": quiet}
+    for hours, seconds in expected.items():
+        found = exact_s(load=[f"{load},hours={hours}"])
+        assert found == pytest.approx(seconds or 60.0 + (1.0 - 60.0 / busy) * quiet, rel=0.05)
+    held = exact_s(tunables=dict.fromkeys(WRITE_DEPTHS, 1))
+    timed = exact_s(tunables=dict.fromkeys(WRITE_DEPTHS, "1 12:00-24:00"))
+    assert min(quiet, held) < timed < max(quiet, held)
+
+
+def test_clients_and_writers_take_the_records_of_a_stated_use() -> None:
+    load = ["random-read,rate=50,size=64K", "async-write,rate=10", "ingest 50MB/s"]
+    of = {each: resolved(history=each, recordsize=None, load=load) for each in ("vm-host", "home-nas")}
+    assert [client_groups(each, 1)[0].blocks for each in of.values()] == [4, 1]
+    assert [writer(each).record_bytes for each in of.values()] == [16 << 10, 128 << 10]
+    assert [each.load[2].rate for each in of.values()] == pytest.approx([50e6 / 2**14, 50e6 / 2**17])
+    unknown = resolved(history=None, recordsize=None, load=load)
+    assert client_groups(unknown, 1)[0].blocks == 1
+    # In a possible world, the records are those of what that pool is used for.
+    drawn = in_world(unknown, replace(unknown.member, history="vm-host"))
+    assert client_groups(drawn, 1)[0].blocks == 4

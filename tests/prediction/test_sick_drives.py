@@ -139,3 +139,33 @@ def test_bad_sectors_come_in_clusters_of_two() -> None:
 def test_a_drive_of_another_vdev_is_not_read() -> None:
     case = case_of(Scenario.from_dict(POOL | {"layout": "2*raidz2x6", "bad_sectors": "8:1000"}))
     assert recovery(case, HOUR)[0].seconds == 0.0
+
+
+def test_drives_are_counted_in_the_order_of_the_layout_whichever_vdev_is_repaired() -> None:
+    stated = {"layout": "mirror2+raidz2x6", "replace_in": "1", "slow": "4:x3", "fill": 0.3}
+    found = answer(**stated).sick[0]
+    assert (found.drive, found.sets_pace) == (4, True)
+    assert found.offline_s is not None
+    # The mirror is not read, and no drive of it holds the resilver up or can be spared for it.
+    beside = answer(**(stated | {"slow": "1:x3"})).sick[0]
+    assert (beside.drive, beside.sets_pace, beside.offline_s) == (1, False, None)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_numbers_of_drives_go_to_the_leading_vdev_and_back(first: int) -> None:
+    stated = Scenario.from_dict({"layout": "mirror2+raidz2x6+mirror3", "replace_in": str(first)})
+    leaves = [stated.leaf_of(drive) for drive in range(15)]
+    assert [stated.drive_of(leaf) for leaf in leaves] == list(range(15))
+    own = {0: range(2), 1: range(2, 8), 2: range(8, 11)}[first]
+    assert [leaves[drive] for drive in own] == list(range(len(own)))
+    assert leaves[11:] == [11, 12, 13, 14]
+
+
+def test_what_would_change_the_answer_counts_the_bad_sectors_too() -> None:
+    """600 waits of 14 s on the last redundancy: no record size makes the answer shorter than these."""
+    stated = {"layout": "raidz1x4", "recordsize": None, "bad_sectors": "2:3000", "frag": None, "fill": 0.3}
+    found = answer(**stated)
+    rows = {each.field: each for each in found.uncertainty.drivers}
+    assert found.sick[0].lost_s > 2 * HOUR
+    assert rows["recordsize"].low_s > found.sick[0].lost_s
+    assert all(each.low_s > found.sick[0].lost_s for each in rows.values())

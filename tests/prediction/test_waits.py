@@ -78,3 +78,19 @@ def test_data_a_second_and_shares_become_requests() -> None:
     assert rates[2] == pytest.approx(2.0 * rates[1])
     # Six drives, four of them for each record, about 80 seeks a second each.
     assert 60 < rates[2] / 0.6 < 200
+
+
+def test_the_credit_of_the_throttle_counts_only_where_a_drive_may_have_several_reads_of_the_scan() -> None:
+    """zfs_vdev_scrub_min_active is 1: the drive goes on with a client's read, and that renews the credit."""
+    stated = POOL | {"history": "media-server", "load": "random-read,threads=8", "fill": 0.2}
+    found = {
+        (least, credit): predict(
+            Scenario.from_dict(
+                stated | {"tunables": {"zfs_vdev_scrub_min_active": least, "zfs_vdev_nia_credit": credit}}
+            )
+        ).resilver_s.p50
+        for least in (1, 2)
+        for credit in (1, 50)
+    }
+    assert found[1, 1] == found[1, 50]
+    assert found[2, 50] < 0.6 * found[2, 1]

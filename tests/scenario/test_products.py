@@ -104,7 +104,6 @@ def test_a_tunable_may_have_hours() -> None:
         ({"tunables": {ACTIVE: "8 22:00-26:00"}, "begins": "fri 17:30"}, "an hour beyond 24:00"),
         ({"tunables": {ACTIVE: "x 22:00-06:00"}, "begins": "fri 17:30"}, "it is a whole number"),
         ({"tunables": {"zfs_scan_legacy": "1 22:00-06:00"}, "begins": "fri 17:30"}, "keeps its order"),
-        ({"product": "truenas-25.10", "begins": "fri 17:30", "exact": True}, "exact runs have no hours"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_sentence(fields: dict[str, object], said: str) -> None:

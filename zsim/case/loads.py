@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zsim.case.case import Case
+from zsim.case.worlds import usual_record
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
 from zsim.scenario.layout import VdevSpec
@@ -18,14 +19,14 @@ def in_requests(case: Case) -> tuple[Load, ...]:
 
 
 def _in_requests(load: Load, case: Case) -> Load:
-    size = load.size or case.recordsize
+    size = load.size or usual_record(case)
     if load.bandwidth is not None:
         rate = load.bandwidth / size
     elif load.share is not None:
         rate = load.share * capability(load.kind, size, case)
     else:
         return load
-    return load.model_copy(update={"rate": rate, "bandwidth": None, "share": None})
+    return load.model_copy(update={"rate": rate, "size": size, "bandwidth": None, "share": None})
 
 
 def capability(kind: str, size: int, case: Case) -> float:

@@ -147,7 +147,8 @@ def resolve(scenario: Scenario) -> Case:
         candidates=candidates,
         timed=timed,
     )
-    return with_facts(replace(case, load=in_requests(case)))
+    known = with_facts(case)
+    return replace(known, load=in_requests(known))
 
 
 def _release(scenario: Scenario, notes: _Notes) -> tuple[ReleaseProfile, tuple[Timed, ...]]:
@@ -307,9 +308,16 @@ def is_sata_flash(model: DriveModel) -> bool:
     return model.kind == "flash" and model.parameters().interface_rate < FASTEST_SATA
 
 
+def _led(scenario: Scenario, drives: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the places of drives in the layout that the vdev under repair leads."""
+    return tuple(map(scenario.leaf_of, drives))
+
+
 def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[AttachedDrives, ...]:
     named = [
-        AttachedDrives(port.enclosure, load_enclosure(port.enclosure), port.leaves(leaves, count))
+        AttachedDrives(
+            port.enclosure, load_enclosure(port.enclosure), _led(scenario, port.leaves(leaves, count))
+        )
         for port in scenario.ports or ()
     ]
     if scenario.enclosure is not None:

@@ -225,6 +225,20 @@ def largest_record(case: Case) -> int:
     return LARGEST_OLD_RECORD if case.release.family in OLD_FAMILIES else 16 << 20
 
 
+def usual_record(case: Case) -> int:
+    """Return the size of a record of the case's pool [bytes]: as stated, else the mean of its use's.
+
+    A geometric mean over the data, as a power of two; the default of ZFS where nobody says what the pool is
+    used for, or a list of its blocks stands for that.
+    """
+    is_stated, mix = case.scenario.recordsize is not None, case.facts.records
+    is_used = case.scenario.history is not None or case.member.history is not None
+    if is_stated or case.facts.block_list is not None or not (is_used or mix):
+        return case.recordsize
+    history = case.history if mix is None else case.history.with_records(mix)
+    return min(largest_record(case), 1 << round(history.mean_record()))
+
+
 def in_world(case: Case, member: Member) -> Case:
     """Return the case as it is in one possible world: what was drawn for it in the place of what was assumed.
 

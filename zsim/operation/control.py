@@ -134,6 +134,10 @@ class Plane(Protocol):
         """Set the rules of leaf queues and scan from now on."""
         ...
 
+    def set_clients(self, group: int, *, on: bool) -> None:
+        """Let the clients of a kind ask, or ask for nothing, from now on."""
+        ...
+
     def set_window(self, number: int, window: Window) -> None:
         """Set the window of a loaded stream from now on."""
         ...

@@ -196,6 +196,10 @@ class SimulatedPool:
         """Let the foreground writer write so much from now on [bytes/s]."""
         self.control.writes.set_writer(rate, self.elapsed)
 
+    def set_clients(self, group: int, *, on: bool) -> None:
+        """Let the foreground clients of a kind ask, or ask for nothing, from now on."""
+        self.plane.set_clients(group, on=on)
+
     def _apply(self, before: ReleaseProfile) -> None:
         after, operation = self.release, self.operation
         queue = changed(self.model.queue, queue_rules(before), queue_rules(after))

@@ -25,7 +25,6 @@ from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host,
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
-    Baseline,
     advice,
     in_order,
     other_order,
@@ -133,7 +132,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)
     limit = limiting(result, without, middle)
     held_up = bottleneck(result, without, limit)
-    records = () if extent == "row" else _of_records(bench, middle)
+    records = () if extent == "row" else _of_records(work)
     found = Prediction(
         subject=subject(case),
         operation=case.operation,
@@ -202,15 +201,18 @@ def provenance_of(case: Case) -> dict[str, JsonValue]:
     return cast("dict[str, JsonValue]", found)  # all of it came from JSON or goes there
 
 
-def _of_records(bench: Baseline, middle_s: float) -> tuple[Driver, ...]:
+def _of_records(work: Work) -> tuple[Driver, ...]:
     """Return what records of another size than the stated use has would do; they are not sampled."""
-    others = other_records(bench, middle_s)
+    bench = work.bench
+    assert bench is not None
+    sound_s = work.sound_quantiles[1]
+    others = {size: work.with_errors(each) for size, each in other_records(bench, sound_s).items()}
     if not others:
         return ()
     told = ", ".join(f"{format_bytes(size)} {format_duration(time_s)}" for size, time_s in others.items())
     own = f"{record_span(bench.case, bench.case.history)} as {bench.case.history.name} has it"
     words = f"state it (--recordsize): {own}; {told}"
-    times = [middle_s, *others.values()]
+    times = [work.quantiles[1], *others.values()]
     return (Driver(field="recordsize", low_s=min(times), high_s=max(times), sampled=False, words=words),)
 
 

@@ -148,7 +148,8 @@ class Work:
         from zsim.prediction.statistics.sensitivity import drivers
 
         members = self.members[: len(self.times)]
-        return drivers(self.inputs, members, self.times_given, self._record_sizes(members))
+        times = [self.with_errors(each) for each in self.times_given]
+        return drivers(self.inputs, members, times, self._record_sizes(members))
 
     def _record_sizes(self, members: Sequence[Member]) -> list[float] | None:
         """Return the mean record size of each member's use; None where it is not drawn [log2(bytes)]."""
@@ -183,10 +184,10 @@ class Work:
     @property
     def quantiles(self) -> tuple[float, float, float]:
         """The 10th, 50th and 90th percentile of the duration [s]."""
-        low, middle, high = map(self._with_errors, self.sound_quantiles)
+        low, middle, high = map(self.with_errors, self.sound_quantiles)
         return low, middle, high
 
-    def _with_errors(self, sound_s: float) -> float:
+    def with_errors(self, sound_s: float) -> float:
         """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after [s].
 
         What is left when the last of them is faulted goes at the pace without those drives.
@@ -229,7 +230,7 @@ class Work:
         sitting = sits_out(self.case)
         if sitting:
             self.case = replace(self.case, sitting=sitting)
-            named = ", ".join(map(str, sorted(sitting)))
+            named = ", ".join(map(str, sorted(map(self.case.scenario.drive_of, sitting))))
             self.sitting_note = f"drive {named} sits out: autosit takes it out of the reads after some 20 s"
 
     def _run_exactly(self) -> None:

@@ -51,9 +51,6 @@ def check_scenario(scenario: Fields) -> None:
         )
         remedy = "write fri 13:41"
         raise InputError("begins", None, f"{whose}: the moment it begins is needed", remedy)
-    if scenario.exact and tunables.timed:
-        allowed = "exact runs have no hours"
-        raise InputError("exact", True, allowed, "leave exact out, or state the tunables without hours")
 
 
 def _check_sizes(scenario: Fields) -> None:

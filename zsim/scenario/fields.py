@@ -210,6 +210,27 @@ class Fields(BaseModel):
         """The layout with that vdev first."""
         return self.pool_layout.led_by(self.repaired_vdev)
 
+    def leaf_of(self, drive: int) -> int:
+        """Return the place in `led_layout` of a drive that is counted in the order of the layout."""
+        before, own = self._led
+        if drive >= before + own:
+            return drive
+        return drive - before if drive >= before else drive + own
+
+    def drive_of(self, leaf: int) -> int:
+        """Return the number, in the order of the layout, of a drive of `led_layout`; see `leaf_of`."""
+        before, own = self._led
+        if leaf >= before + own:
+            return leaf
+        return leaf + before if leaf < own else leaf - own
+
+    @property
+    def _led(self) -> tuple[int, int]:
+        """Drives before the vdev that leads `led_layout`, and drives of it."""
+        sizes = [vdev.children for vdev in self.pool_layout.vdevs]
+        first = self.repaired_vdev
+        return sum(sizes[:first]), sum(sizes[first : first + 1])
+
     @property
     def led_fills(self) -> tuple[float, ...]:
         """`vdev_fills` in the order of `led_layout`."""

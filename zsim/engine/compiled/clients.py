@@ -28,6 +28,8 @@ def client_reads(table: Table, client_number: int) -> None:
     """Let a foreground client read random blocks or the next ones, or write the next blocks of the log."""
     general, client = general_of(table)[0], clients_of(table)[client_number]
     event_times_of(table)[client_slot(table, client_number)] = FOREVER
+    if client.off != 0:
+        return
     if client.mode == RANDOM_READ:
         pick = int(mixed(client.seed, 2 * client.count) * client.items)
     else:

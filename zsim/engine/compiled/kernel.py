@@ -34,6 +34,8 @@ from zsim.engine.compiled.memory import (
     N_RECORDS,
     N_STREAMS,
     OWNER_GROUP,
+    client_slot,
+    clients_of,
     device_slots,
     event_times_of,
     general_of,
@@ -176,3 +178,16 @@ def start_clients(state: Table) -> None:
     table = bare(state)
     for number in range(word_of(table, N_CLIENTS)):
         client_thinks(table, number)
+
+
+@njit
+def set_clients(state: Table, group: int, off: int) -> None:
+    """Let the clients of a kind ask for nothing from now on, or go on; those that stood still think first."""
+    table = bare(state)
+    for number in range(word_of(table, N_CLIENTS)):
+        client = clients_of(table)[number]
+        if client.group == group:
+            client.off = off
+            stands = client.left == 0 and event_times_of(table)[client_slot(table, number)] == FOREVER
+            if off == 0 and stands:
+                client_thinks(table, number)

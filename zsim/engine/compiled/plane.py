@@ -325,6 +325,10 @@ class CompiledPlane:
         """Start the foreground clients."""
         kernel.start_clients(self.memory.table)
 
+    def set_clients(self, group: int, *, on: bool) -> None:
+        """Let the clients of a kind ask, or ask for nothing, from now on."""
+        kernel.set_clients(self.memory.table, group, int(not on))
+
     def advance(self, until: float, budget: int = BUDGET) -> int:
         """Advance to `until` or the next decision; return the reason, an EXIT code."""
         return int(kernel.advance(self.memory.table, until, budget))

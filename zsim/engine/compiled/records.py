@@ -240,8 +240,9 @@ class ClientRecord:
     items: Int64
     place: Int64
     answered: Int64
-    # Of which kind of clients it is one.
+    # Of which kind of clients it is one, and whether these ask for nothing now.
     group: Int64
+    off: Int64
 
 
 CLIENT_DTYPE = dtype_of(ClientRecord)

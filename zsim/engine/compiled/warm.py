@@ -28,6 +28,7 @@ def compile_kernels() -> None:
     compile_for(kernel.submit_group, table, np.zeros((1, 1), np.int64))
     compile_for(kernel.flush_caches, table)
     compile_for(kernel.start_clients, table)
+    compile_for(kernel.set_clients, table, 0, 0)
 
 
 def begin_compiling() -> None:

@@ -53,6 +53,7 @@ class Client:
         self.answered, self.latency = 0, 0.0
         self.count = 0
         self.left = 0
+        self.off = False
         self.slot = slot
         self.begun, self.answer = Signal(shared.clock), Signal(shared.clock)
         shared.clock.process(self.session())
@@ -62,6 +63,9 @@ class Client:
         yield self.begun.wait()
         while True:
             yield self.shared.clock.at(self.shared.now + self._think_s(), self.slot)
+            if self.off:
+                yield self.begun.wait()
+                continue
             started = self.shared.now
             self._ask()
             yield self.answer.wait()

@@ -349,6 +349,15 @@ class ReferencePlane:
             client.begun.give()
         self.clock.settle()
 
+    def set_clients(self, group: int, *, on: bool) -> None:
+        """Let the clients of a kind ask, or ask for nothing, from now on."""
+        first = sum(each.count for each in self.model.clients[:group])
+        for client in self.clients[first : first + self.model.clients[group].count]:
+            client.off = not on
+            if on:
+                client.begun.give()
+        self.clock.settle()
+
     # Time.
 
     def advance(self, until: float, budget: int = BUDGET) -> int:

@@ -13,9 +13,11 @@ from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.operation.result import seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.prediction.exact.hours import by_the_hour
 from zsim.prediction.exact.legacy import LegacyTiles
 from zsim.prediction.exact.sorted import SortedTiles
 from zsim.prediction.exact.tiles import Tiling
+from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS
 from zsim.prediction.runs.member import MemberResult, second_of, whole_setup
@@ -59,6 +61,12 @@ class ExactRun:
         self._known = 0.0, 0.0
 
     def _run(self) -> Run:
+        run = self._run_of_work()
+        if has_hours(self.resolved):
+            run.pool.happen(by_the_hour(run.pool, self.resolved))
+        return run
+
+    def _run_of_work(self) -> Run:
         resolved = self.resolved
         if self.tiling.single:
             return Run(self.setup, self._report)

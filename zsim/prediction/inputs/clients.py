@@ -13,11 +13,12 @@ from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.case.case import Case
+from zsim.case.worlds import usual_record
 from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
-from zsim.scenario.releases.profile import COPIES
+from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
 CLIENT_READ_S = constant("clients.read_s")
 CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
@@ -35,7 +36,7 @@ WRITES = ("sync-write", "async-write")
 
 def request_bytes(load: Load, case: Case) -> int:
     """Return the size of a request [bytes]: a record where it is not stated."""
-    return load.size or case.recordsize
+    return load.size or usual_record(case)
 
 
 def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
@@ -46,7 +47,7 @@ def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     groups = []
     for number, load in enumerate(load for load in case.load if load.kind != "async-write"):
         size = request_bytes(load, case)
-        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.recordsize
+        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else usual_record(case)
         if load.threads is not None:
             count, think = load.threads, float(load.think or 0.0)
         else:
@@ -77,7 +78,7 @@ def writer(case: Case) -> WriterModel:
     for load in case.load:
         if load.kind in WRITES:
             total += _rate(load) * request_bytes(load, case)
-    return WriterModel(rate=total, record_bytes=case.recordsize)
+    return WriterModel(rate=total, record_bytes=usual_record(case))
 
 
 def _rate(load: Load) -> float:
@@ -218,6 +219,12 @@ def at(case: Case, moment: float) -> Now:
     week_s = case.begins + moment
     values = {key: value for each in case.timed if each.hours.contains(week_s) for key, value in each.values}
     return Now(loads_at(case, moment), tuple(sorted(values.items())))
+
+
+def set_by(release: ReleaseProfile, now: Now) -> ReleaseProfile:
+    """Return a release with the tunables of the hour, as far as it has them."""
+    held = {name: value for name, value in now.tunables if name in release.tunables}
+    return release.with_tunables(held) if held else release
 
 
 def next_change(case: Case, moment: float) -> float:

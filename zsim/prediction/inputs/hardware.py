@@ -11,6 +11,7 @@ from zsim.base.units import format_bytes
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
+from zsim.case.worlds import usual_record
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import (
@@ -204,10 +205,11 @@ def _refuse_what_no_drive_serves(case: Case) -> None:
     for load in case.load:
         if load.rate is None:
             continue
-        size = max(request_bytes(load, case), case.recordsize if load.kind == "random-read" else 0)
+        record = usual_record(case)
+        size = max(request_bytes(load, case), record if load.kind == "random-read" else 0)
         most = most_bytes / size
         if load.kind == "random-read":
-            most = min(most, most_reads / math.ceil(size / case.recordsize))
+            most = min(most, most_reads / math.ceil(size / record))
         if load.rate > most:
             allowed = (
                 f"requests of {format_bytes(size)} at this rate are more than {HOPELESS:g} times what "

@@ -29,12 +29,14 @@ def _number(file: str, name: str) -> float:
 
 def slow_drive(case: Case, leaf: int) -> SlowDrive | None:
     """Return what is said of a drive that is slow, None where nothing is."""
-    return next((each for each in case.scenario.slow or () if each.drive == leaf), None)
+    drive = case.scenario.drive_of(leaf)
+    return next((each for each in case.scenario.slow or () if each.drive == drive), None)
 
 
 def attachment(case: Case, leaf: int) -> str | None:
     """Return how a drive is attached otherwise than its model, None where nobody says so."""
-    return next((each.how for each in case.scenario.attached or () if each.drive == leaf), None)
+    drive = case.scenario.drive_of(leaf)
+    return next((each.how for each in case.scenario.attached or () if each.drive == drive), None)
 
 
 def numbers_of(case: Case, leaf: int, sound: DriveParameters) -> DriveParameters:
@@ -105,7 +107,7 @@ def sick_leaves(case: Case) -> tuple[int, ...]:
     named = {each.drive for each in stated.slow or ()}
     named |= {each.drive for each in stated.attached or ()}
     named |= {each.drive for each in stated.bad_sectors or ()}
-    return tuple(sorted(drive for drive in named if drive < case.leaves))
+    return tuple(sorted(stated.leaf_of(drive) for drive in named if drive < case.leaves))
 
 
 def spare_children(case: Case) -> int:
@@ -124,6 +126,7 @@ class LostTime(NamedTuple):
     Attributes
     ----------
     drive : int
+        Its leaf.
     seconds : float
         Time that the scan waits for it [s].
     errors : int
@@ -179,13 +182,14 @@ def recovery(case: Case, sound_s: float) -> tuple[LostTime, ...]:
     left, found = spare_children(case), []
     sick = [each for each in case.scenario.bad_sectors if each.drive < case.leaves]
     for each in sorted(sick, key=lambda sick: -sick.count):
-        if each.drive not in damaged and case.operation != "scrub":
-            found.append(LostTime(each.drive, 0.0, 0, 0.0, None))
+        leaf = case.scenario.leaf_of(each.drive)
+        if leaf not in damaged and case.operation != "scrub":
+            found.append(LostTime(leaf, 0.0, 0, 0.0, None))
             continue
         spare = left > 0
         cost = error_seconds(case, redundant=spare)
-        moments = failing_reads(case, each.drive, each.count) * sound_s
-        lost = _waited(each.drive, moments, cost, spare)
+        moments = failing_reads(case, leaf, each.count) * sound_s
+        lost = _waited(leaf, moments, cost, spare)
         left -= lost.faulted_s is not None
         found.append(lost)
     return tuple(found)

@@ -12,7 +12,7 @@ from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.groups import degraded_bytes, degraded_share
-from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, spans, writer
+from zsim.prediction.inputs.clients import Now, client_groups, has_hours, log_bytes, set_by, spans, writer
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.inputs.shingled import in_miniature
@@ -188,8 +188,8 @@ def _by_hours(
 
     def result_of(now: Now) -> MemberResult:
         if now not in known:
-            here = replace(case, load=now.loads, timed=(), release=_set(case.release, now))
-            other = None if release is None else _set(release, now)
+            here = replace(case, load=now.loads, timed=(), release=set_by(case.release, now))
+            other = None if release is None else set_by(release, now)
             busy = replace(model, clients=client_groups(here, here.seed), writer=writer(here))
             if now.tunables:
                 ruled = under(busy, here if other is None else replace(here, release=other))
@@ -208,12 +208,6 @@ def _by_hours(
         issue_s=sum(result.issue_s * share for result, share in results),
         sync_s=sum(result.sync_s * share for result, share in results),
     )
-
-
-def _set(release: ReleaseProfile, now: Now) -> ReleaseProfile:
-    """Return a release with the tunables of the hour, as far as it has them."""
-    held = {name: value for name, value in now.tunables if name in release.tunables}
-    return release.with_tunables(held) if held else release
 
 
 def _rebuild_member(

@@ -56,7 +56,7 @@ def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict
     if _may_go(case, leaf):
         offline = sound_s * bench.time(model=_without(bench.result.model, leaf)) + others
     return SickDrive(
-        drive=leaf,
+        drive=case.scenario.drive_of(leaf),
         name=bench.result.model.leaves[leaf].name,
         utilisation=min(1.0, float(run.leaves["busy"][leaf]) / max(run.end, 1e-9)),
         sets_pace=sound < (1.0 - WORTH_NAMING) * answer_s,
@@ -73,15 +73,17 @@ def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict
 
 def _slow(case: Case) -> set[int]:
     stated = case.scenario
-    return {each.drive for each in (stated.slow or ())} | {each.drive for each in (stated.attached or ())}
+    named = {each.drive for each in stated.slow or ()} | {each.drive for each in stated.attached or ()}
+    return set(map(stated.leaf_of, named))
 
 
 def _as_sound(bench: Baseline, leaf: int) -> PlaneModel:
     """Return the plane with one drive as good as its peers."""
     case, model = bench.case, bench.result.model
+    drive = case.scenario.drive_of(leaf)
     stated = case.scenario.model_copy(
         update={
-            name: tuple(each for each in getattr(case.scenario, name) or () if each.drive != leaf)
+            name: tuple(each for each in getattr(case.scenario, name) or () if each.drive != drive)
             for name in ("slow", "attached")
         }
     )
