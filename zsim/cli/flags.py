@@ -119,7 +119,12 @@ REPEATED = (
         "DRIVE:HOW",
         "A drive attached worse than it could be: 3:sata-1.5g, 3:no-ncq, 3:usb2. May be repeated.",
     ),
-    Flag("load", "LOAD", "Foreground load: random-read,rate=50,size=64K. May be repeated."),
+    Flag(
+        "load",
+        "LOAD",
+        "Foreground load: random-read,rate=50,size=64K, 'backup 100MB/s 22:00-06:00', or a file: jobs of "
+        "fio, output of zpool iostat. May be repeated.",
+    ),
 )
 SWITCHES = (
     ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),

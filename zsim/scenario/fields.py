@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.layout import Layout
+from zsim.scenario.loads.named import with_loads_of_files
 from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.releases.products import base_release, settings
 from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
@@ -164,6 +165,11 @@ class Fields(BaseModel):
         None, gt=0, lt=1, description="half-width of the sampling interval to reach, relative: 1%"
     )
     seed: int | None = Field(None, ge=0, lt=2**63, description="seed of everything random")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_loads(cls, data: object) -> object:
+        return with_loads_of_files(data)
 
     @field_validator("vdev_fills", mode="before")
     @classmethod

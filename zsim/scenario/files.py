@@ -12,6 +12,7 @@ from zsim.base.files import replace_file
 from zsim.base.model_data import FILE_ENDINGS, load_toml
 from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
+from zsim.scenario.loads.named import found_beside
 
 _WRITTEN: dict[str, Callable[[int], str]] = {
     "alloc": format_bytes_exactly,
@@ -44,7 +45,8 @@ def read_scenario(path: Path) -> dict[str, object]:
     """
     data = _standard_input() if str(path) == "-" else load_toml(path, "scenario")
     named = {name: str(data[name]) for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
-    return data | {name: str(path.parent / value) for name, value in named.items()}
+    here = path.parent
+    return data | {name: str(here / value) for name, value in named.items()} | found_beside(data, here)
 
 
 def files_named(stated: Mapping[str, object]) -> dict[str, str]:
