@@ -185,7 +185,7 @@ def with_readers() -> RunSetup:
     return replace(setup, model=replace(setup.model, clients=readers))
 
 
-def come_and_go(pool: Pool) -> Steps:
+def come_and_go(pool: SimulatedPool) -> Steps:
     pool.set_clients(0, on=False)
     yield from pool.at(0.4)
     pool.set_clients(0, on=True)

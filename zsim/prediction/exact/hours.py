@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from zsim.case.case import Case
 from zsim.operation.control import Steps
-from zsim.operation.pool import Pool
+from zsim.operation.pool import SimulatedPool
 from zsim.prediction.inputs.clients import Now, at, next_change, set_by, writer
 
 
-def by_the_hour(pool: Pool, case: Case) -> Steps[None]:
+def by_the_hour(pool: SimulatedPool, case: Case) -> Steps[None]:
     """Process: let clients, writer and tunables follow the clock, from the start of the operation on.
 
     Parameters
     ----------
-    pool : Pool
+    pool : SimulatedPool
         Its model has the clients of all loads, whatever their hours.
     case : Case
     """
@@ -34,7 +34,7 @@ def by_the_hour(pool: Pool, case: Case) -> Steps[None]:
         yield from pool.at(moment)
 
 
-def _set_tunables(pool: Pool, case: Case, now: Now) -> None:
+def _set_tunables(pool: SimulatedPool, case: Case, now: Now) -> None:
     """Set every tunable that has hours to what it is now."""
     release = set_by(case.release, now)
     for name in sorted({name for each in case.timed for name, _ in each.values}):
