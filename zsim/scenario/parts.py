@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from zsim.base.errors import InputError
-from zsim.scenario.loads.said import read_said
+from zsim.scenario.said import read_said
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -230,7 +230,7 @@ class Load(BaseModel):
     """Foreground load on the pool while it resilvers: open (a rate) or closed (threads that think).
 
     Text form: ``random-read,rate=50,size=64K,hours=mon-fri 08:00-18:00``, or as people say it, ``backup
-    100MB/s 22:00-06:00`` (`zsim.scenario.loads.said`).
+    100MB/s 22:00-06:00`` (`zsim.scenario.said`).
 
     Attributes
     ----------

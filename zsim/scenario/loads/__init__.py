@@ -1,1 +1,1 @@
-"""Loads as they come: in words, as a job file of fio, as zpool iostat shows them."""
+"""Loads that files name: job files of fio, and what zpool iostat shows."""
