@@ -71,6 +71,27 @@ def test_toml_that_python_cannot_hold_is_refused(text: str, tmp_path: Path) -> N
         read_json(tmp_path / "deep.json")
 
 
+@pytest.mark.parametrize("digits", [20, 400])
+def test_integers_that_no_float_holds_are_refused(digits: int, tmp_path: Path) -> None:
+    number = "9" * digits
+    (tmp_path / "f.toml").write_text(
+        f'[[pool]]\nname = "a"\ncount = 2\nlayout = "raidz2x6"\nafr = {number}\n'
+    )
+    (tmp_path / "f.json").write_text(f'{{"afr": [1, {number}]}}')
+    for read, name in ((read_toml, "f.toml"), (read_json, "f.json")):
+        with pytest.raises(InputError, match="a number in it is too long"):
+            read(tmp_path / name)
+    assert main(["fleet", str(tmp_path / "f.toml")]) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a directory that takes no files, even from root")
+def test_nothing_is_written_where_one_of_several_outputs_cannot_be(tmp_path: Path) -> None:
+    status = Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt"
+    log = tmp_path / "log.jsonl"
+    assert main(["eta", str(status), "--log", str(log), "--prometheus", "/proc/x.prom"]) == 2
+    assert not log.exists()
+
+
 def test_toml_is_parsed_once_and_changes_to_what_was_read_are_not_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

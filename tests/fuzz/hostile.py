@@ -13,6 +13,7 @@ import re
 import sys
 import time
 
+from tests.fuzz import running
 from tests.fuzz.running import Outcome, complaints, run, warm
 from tests.fuzz.surfaces import Trial, trial
 
@@ -41,7 +42,9 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--show", type=int)
+    parser.add_argument("--patience", type=float, default=1.0, help="a hang is so many times as long")
     given = parser.parse_args()
+    running.MOST_WALL_S *= given.patience
     warm()
     if given.show is not None:
         one = trial(given.seed, given.show)

@@ -80,8 +80,13 @@ def check_writable(path: str | Path) -> None:
     _refuse_what_is_no_file(target)
     if not is_directory(facts_of(target.parent, FIELD, ANOTHER)):
         raise InputError(FIELD, str(path), "its directory does not exist", "make the directory first")
-    if not os.access(target.parent, os.W_OK):
-        raise InputError(FIELD, str(path), "its directory cannot be written to", "name another one")
+    try:
+        # Rights do not tell it: /proc and a file system without room for names refuse even root.
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise InputError(
+            FIELD, str(path), "its directory cannot be written to", "name another one"
+        ) from error
 
 
 def append_line(path: str | Path, line: str, field: str = FIELD) -> None:

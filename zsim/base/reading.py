@@ -41,6 +41,7 @@ MAX_RATIO, SURELY_FINE = 1000, 64 << 20
 LONGEST_LINE = 1 << 20
 MAX_DEPTH = 32
 """Tables in tables, lists in lists."""
+MOST_INTEGER, NUMBER_TOO_LONG = (1 << 64) - 1, "a number in it is too long"
 PIECE = 1 << 20
 PACKED_PIECE = 1 << 10
 """Bytes unpacked at once: of zeros, they come to 32 MiB."""
@@ -375,6 +376,8 @@ def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
     except (RecursionError, ValueError) as error:
         raise InputError(field, str(path), _unusable(error), remedy) from error
     _check_depth(data, path, field, remedy)
+    if any(isinstance(each, int) and abs(each) > MOST_INTEGER for each in _values(data)):
+        raise InputError(field, str(path), NUMBER_TOO_LONG, remedy)
     return data
 
 
@@ -386,7 +389,7 @@ def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> ob
 def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:
     """Return the value of JSON text that was read from `path`; see `read_toml` for the errors."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_int=_integer)
     except json.JSONDecodeError as error:
         reason = f"it is not JSON: {error.msg} in line {error.lineno}"
         raise InputError(field, str(path), reason, remedy) from error
@@ -396,8 +399,25 @@ def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
     return data
 
 
+def _integer(text: str) -> int:
+    """Return an integer of JSON; ValueError if it is none of 64 bits, as those of TOML are."""
+    value = int(text)
+    if abs(value) > MOST_INTEGER:
+        raise ValueError(NUMBER_TOO_LONG)
+    return value
+
+
 def _unusable(error: Exception) -> str:
-    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else NUMBER_TOO_LONG
+
+
+def _values(data: object) -> Iterator[object]:
+    """Yield all values that are no tables and no lists."""
+    if isinstance(data, Mapping | list):
+        for each in data.values() if isinstance(data, Mapping) else data:
+            yield from _values(each)
+    else:
+        yield data
 
 
 def is_deep(data: object, most: int = MAX_DEPTH) -> bool:

@@ -449,16 +449,16 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory) -> BlockTable:
 
 def _rows(memory: HistoryMemory, datasets: int) -> tuple[Rows, I64]:
     """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
+    # Most slots of a small population are never used: what is not touched takes no memory.
     names = np.zeros(len(memory.slots), dtype=rows.NAME)
-    names["order"] = -1
     written = np.arange(int(memory.now[0]["next_file"]), dtype=np.int64)
     dataset = memory.files["dataset"][written]
     order = np.argsort(dataset, kind="stable")
     bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
     named = rows.name_all(memory.table, checked(names, rows.NameRecord), written[order], bounds)
     by_order = np.empty(named, dtype=np.int64)
-    reached = np.flatnonzero(names["order"] >= 0)
-    by_order[names["order"][reached]] = reached
+    reached = np.flatnonzero(names["order"])
+    by_order[names["order"][reached] - 1] = reached
     live = by_order[memory.slots["copies"][by_order] > 0]
     if memory.now[0]["snapshots"] == 0:
         return names, live

@@ -22,7 +22,7 @@ ROOT_LEVEL = -1
 
 
 class NameRecord:
-    """What a slot is called in a block table, and when the traversal visits it."""
+    """What a slot is called in a block table, and when the traversal visits it: 1 first, 0 never."""
 
     order: Int64
     dataset: Int64
@@ -48,7 +48,7 @@ def name_slot(
     lsize: int,
 ) -> int:
     """Enter a slot as number `at` of the traversal into its NAME; return the next number."""
-    names[slot].order = at
+    names[slot].order = at + 1
     names[slot].dataset = dataset
     names[slot].item = item
     names[slot].level = level
