@@ -12,6 +12,7 @@ import ast
 import copy
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,8 @@ OPERATORS = {
 }  # fmt: skip
 PLAIN = frozenset({"vdevs", "scan"})
 """Their tests run with kernels as plain Python: a mutation of one costs no compilation."""
-TIMEOUT_S = 900.0
+TIMEOUT_S, SPARE_CPU_S, TIMES = 900.0, 20.0, 4.0
+"""A run ends after so long [s], or after so many times the CPU time of the plain one and more: a loop without end."""
 
 
 class Mutation(NamedTuple):
@@ -128,11 +130,27 @@ def sources(part: str) -> list[Path]:
     return [path for path in found if path.name != "__init__.py"]
 
 
-def is_noticed(mutation: Mutation, part: str, home: Path) -> bool:
+def is_noticed(mutation: Mutation, part: str, home: Path, most_cpu_s: float) -> bool:
     """Run the part's tests on a copy of the tree with a mutation, and tell whether one fails."""
     target = home / mutation.path.relative_to(ROOT)
     plain = target.read_text()
     target.write_text(mutated(mutation))
+    try:
+        return run_tests(part, home, most_cpu_s) != 0
+    finally:
+        target.write_text(plain)
+
+
+def plain_cpu_s(part: str, home: Path) -> float:
+    """Run the part's tests on the plain tree; return the CPU time they take [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    if run_tests(part, home, TIMEOUT_S) != 0:
+        raise SystemExit(f"{part}: its tests fail without any mutation")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def run_tests(part: str, home: Path, most_cpu_s: float) -> int:
+    """Run the part's tests on a copy of the tree; return the exit code of pytest, 1 if they do not end."""
     command = [
         sys.executable,
         "-m",
@@ -150,16 +168,14 @@ def is_noticed(mutation: Mutation, part: str, home: Path) -> bool:
         "ZSIM_CACHE_DIR": str(home / "cache"),
     }
     environment |= {"NUMBA_DISABLE_JIT": "1"} if part in PLAIN else {}
+    limit = int(most_cpu_s) + 1
     try:
-        done = subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False
-        )
-        code = done.returncode
+        return subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
+        ).returncode  # fmt: skip
     except subprocess.TimeoutExpired:
-        code = 1
-    finally:
-        target.write_text(plain)
-    return code != 0
+        return 1
 
 
 def main() -> int:
@@ -190,10 +206,11 @@ def main() -> int:
         for part in parts:
             every = [each for path in sources(part) for each in mutations(path)]
             chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
+            most_cpu_s = SPARE_CPU_S + TIMES * plain_cpu_s(part, home)
             noticed = 0
             for each in chosen:
                 began = time.perf_counter()
-                found = is_noticed(each, part, home)
+                found = is_noticed(each, part, home, most_cpu_s)
                 noticed += found
                 place = f"{each.path.relative_to(ROOT)}:{each.line}"
                 words = "noticed" if found else "SURVIVES"
