@@ -258,7 +258,7 @@ def _repair(
         count, old, new = 1, "online", scenario.new_drive or usual
         if scenario.new_drive is None:
             notes.take("new_drive", None, new, new, "the same model as the others")
-    elif operation != "scrub":
+    elif operation not in ("scrub", "remove"):
         count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
         old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
         new = scenario.new_drive or usual

@@ -11,6 +11,7 @@ import simpy
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.expansion import ExpansionWork, expansion_work
 from zsim.operation.background.rebuild import RebuildScan
+from zsim.operation.background.removal import RemovalWork
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, ScanControl, Steps, T
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
@@ -118,7 +119,7 @@ class Run:
         refuse_missing(setup)
         self.work: OperationWork = _work(setup) if work is None else work
         cursors = _cursors(setup)
-        if isinstance(self.work, ExpansionWork):
+        if isinstance(self.work, ExpansionWork | RemovalWork):
             setup = self.work.setup
         self.setup = setup
         self.plane = self.work.plane
@@ -254,6 +255,8 @@ class Run:
 
 
 def _work(setup: RunSetup) -> OperationWork:
+    if setup.operation == "remove":
+        return RemovalWork(setup)
     return expansion_work(setup) if setup.operation == "expand" else WholeWork(setup)
 
 

@@ -158,7 +158,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=()
-        if extent != "all" or case.operation in ("scrub", "expand")
+        if extent != "all" or case.operation in ("scrub", "expand", "remove")
         else in_order(*advice(bench, middle, others, without), *sick_advice(sick, middle)),
         warnings=(
             *warnings(case),
@@ -265,6 +265,8 @@ def subject(case: Case) -> str:
         how = "onto a replacement drive"
     elif case.operation == "expand":
         how = "one drive added"
+    elif case.operation == "remove":
+        how = f"{case.layout.vdevs[0]} removed"
     count = f"{case.replace} drives at once in " if case.replace > 1 else ""
     if case.second_at is not None:
         how += f", another drive replaced at {case.second_at:.0%}"

@@ -40,6 +40,8 @@ NAMES = {
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
+STAYING = "the drives of the vdevs that stay"
+"""Where what a removed vdev holds is written."""
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
 """A resource without which less than this share of the time is saved holds nothing up; savings that lie
 closer together are the same."""
@@ -204,8 +206,9 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
     several = len(members) > 1
     if kind.endswith("target"):
         used = {leaf for vdev in model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf)}
+        stays = not in_place and any(leaf in vdev.read_leaf for vdev in model.vdevs for leaf in members)
         what = "overwritten" if in_place else "added" if used.isdisjoint(members) else "replacement"
-        name = f"the {what} drive{'s' if several else ''}"
+        name = f"the {what} drive{'s' if several else ''}" if not stays else STAYING
     elif not several and kind.endswith(SOURCE):
         name = "the source drive"
     return (name.replace("the ", "the slow ", 1) if kind.startswith("slow ") else name) + behind + link
@@ -254,7 +257,7 @@ def _target(model: PlaneModel) -> int:
     return next((number for number, leaf in enumerate(model.leaves) if leaf.role == "target"), 0)
 
 
-REPAIRS = {"rebuild": "sequential rebuild", "expand": "copying"}
+REPAIRS = {"rebuild": "sequential rebuild", "expand": "copying", "remove": "copying"}
 """Of operations that copy by address: what their one phase is called."""
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from zsim.base.errors import InputError, is_unsafe
+from zsim.base.errors import InputError, NotSimulatedYet, is_unsafe
 from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
 from zsim.scenario.releases.products import base_release, settings
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, SPECIAL, kind_of, kinds
+from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
 
 MIN_RECORD = 512
 OLD_MAX_RECORD = 128 << 10
@@ -157,6 +157,8 @@ def _check_operation(scenario: Fields, layout: Layout, release: ReleaseProfile) 
                 raise InputError("layout", str(layout), allowed, "take openzfs-0.8 or later")
     if scenario.operation == "expand":
         _check_expansion(layout, release)
+    if scenario.operation == "remove":
+        _check_removal(scenario, layout, release)
     if scenario.operation != "rebuild":
         return
     # Of the vdev under repair alone: a special mirror beside a RAID-Z can be rebuilt.
@@ -188,12 +190,34 @@ def _check_expansion(layout: Layout, release: ReleaseProfile) -> None:
         raise InputError("operation", "expand", allowed, "take openzfs-2.3 or later")
 
 
+def _check_removal(scenario: Fields, layout: Layout, release: ReleaseProfile) -> None:
+    """Refuse what ``zpool remove`` refuses of any pool (vdev_removal.c:spa_vdev_remove_top_check)."""
+    if not release.device_removal:
+        allowed = f"{release.name} cannot remove a top-level vdev"
+        raise InputError("operation", "remove", allowed, "take openzfs-0.8 or later, or zfs send")
+    if not all(kind_of(vdev.kind).is_replicated for vdev in layout.vdevs):
+        allowed = "a vdev is removed only from a pool whose vdevs are all mirrors or single drives"
+        raise InputError("layout", str(layout), allowed, "move the data with zfs send")
+    if len(layout.data) < 2:
+        allowed = "what the removed vdev holds has to go to another one"
+        raise InputError("layout", str(layout), allowed, "write a pool of several vdevs, such as 3*mirror2")
+    if layout.vdevs[0].alloc_class != NORMAL:
+        raise NotSimulatedYet("replace_in", str(layout.vdevs[0]), "only data vdevs are removed here", "")
+    for name in ("block_list", "metaslabs"):
+        if getattr(scenario, name) is not None:
+            allowed = "a removal goes to space whose free segments are simulated with the pool"
+            raise NotSimulatedYet(name, getattr(scenario, name), allowed, "leave it out")
+
+
 def _check_replacement(scenario: Fields, layout: Layout) -> None:
     if scenario.operation == "scrub":
         _check_scrub(scenario, layout)
         return
     if scenario.operation == "expand":
         _check_replaces_nothing(scenario, "an expansion adds one drive and replaces none")
+        return
+    if scenario.operation == "remove":
+        _check_replaces_nothing(scenario, "a removal replaces no drive")
         return
     vdev = layout.vdevs[0]
     if vdev.is_disk:
@@ -270,7 +294,7 @@ def _check_sick(scenario: Fields, layout: Layout) -> None:
 
 
 def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:
-    replaced = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
+    replaced = 0 if scenario.operation in ("scrub", "remove") else (scenario.replace or 1)
     gone = range(0 if scenario.old_drive == "online" or scenario.operation == "expand" else replaced)
     seen: set[int] = set()
     for each in getattr(scenario, name) or ():
@@ -287,7 +311,7 @@ def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:
 
 def _check_ports(scenario: Fields, layout: Layout) -> None:
     seen: dict[int, str] = {}
-    new = 0 if scenario.operation == "scrub" else (scenario.replace or 1)
+    new = 0 if scenario.operation in ("scrub", "remove") else (scenario.replace or 1)
     for port in scenario.ports or ():
         for leaf in port.leaves(layout.leaves, new):
             if leaf in seen:

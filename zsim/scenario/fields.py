@@ -94,8 +94,9 @@ class Fields(BaseModel):
     order: Literal["auto", "legacy", "sorted"] | None = Field(
         None, description="order of the scan; auto: as the release does it"
     )
-    operation: Literal["resilver", "scrub", "rebuild", "expand"] | None = Field(
-        None, description="what runs; expand: a RAID-Z gets one drive more (layout: as it is before)"
+    operation: Literal["resilver", "scrub", "rebuild", "expand", "remove"] | None = Field(
+        None,
+        description="what runs; expand: a RAID-Z gets a drive, remove: a vdev leaves (layout: as before)",
     )
     replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
     old_drive: Literal["missing", "online", "overwritten"] | None = Field(

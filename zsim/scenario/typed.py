@@ -53,7 +53,7 @@ class OtherFields(TypedDict, total=False):
     hz: int | None
     tunables: Mapping[str, int | float | str] | None
     order: Literal["auto", "legacy", "sorted"] | None
-    operation: Literal["resilver", "scrub", "rebuild", "expand"] | None
+    operation: Literal["resilver", "scrub", "rebuild", "expand", "remove"] | None
     replace: int | None
     old_drive: Literal["missing", "online", "overwritten"] | None
     second_at: Share | None

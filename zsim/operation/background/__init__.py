@@ -1,1 +1,1 @@
-"""Operations that copy while txgs end beside them: sequential rebuilds and RAID-Z expansions."""
+"""Operations that copy while txgs end beside them: sequential rebuilds, RAID-Z expansions, removals."""

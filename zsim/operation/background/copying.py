@@ -1,15 +1,22 @@
-"""What copies while txgs end beside it: the txgs, and what both kinds of it share."""
+"""What copies while txgs end beside it: the txgs, and what all kinds of it share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.codes import ASYNC_WRITE, EXIT_EPOCH, EXIT_GROUP, EXIT_HORIZON, EXIT_STALLED, FOREVER
+from zsim.engine.model import VdevModel
 from zsim.operation.control import ScanControl, Steps
+from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
+from zsim.operation.setup import RunSetup, damaged_vdevs
+from zsim.scan.program import NO_ITEM, ScanItems, scan_items
+
+Integers = NDArray[np.int64]
 
 # How often the progress is noted: at least [s], and as a share of the time so far.  The time axis may be
 # sliced in any way.
@@ -159,3 +166,74 @@ class BackgroundScan:
                 raise RuntimeError("the data plane has nothing left to do but the copying waits")
             if done(reason):
                 return
+
+
+def copied(
+    read_by: Integers, offset: Integers, size: Integers, written_by: Integers, to: Integers
+) -> ScanItems:
+    """Return copies as items: what is read by one map is written by another.
+
+    Parameters
+    ----------
+    read_by, written_by : ndarray of int64, shape (copies,)
+        Numbers of the maps.
+    offset, size, to : ndarray of int64, shape (copies,)
+        Where each is read, how much, and where it is written [bytes].
+    """
+    count = len(offset)
+    zero, none = np.zeros(count, np.int64), np.full(count, NO_ITEM, np.int64)
+    return ScanItems(
+        vdev=read_by,
+        offset=offset,
+        psize=size,
+        level0=np.ones(count, bool),
+        copies=np.arange(count, dtype=np.int64),
+        copy_count=zero + 1,
+        copy_vdev=written_by,
+        copy_offset=to,
+        prefetch_first=none,
+        prefetch_next=none,
+        in_memory=np.zeros(count, bool),
+    )
+
+
+def with_clients(
+    copies: ScanItems, setup: RunSetup, vdevs: tuple[VdevModel, ...]
+) -> tuple[ScanItems, Integers, Integers]:
+    """Return copies and behind them the pool's blocks; which of these clients read, and which they write.
+
+    Clients read every block where it was before anything was copied.
+
+    Parameters
+    ----------
+    copies : ScanItems
+    setup : RunSetup
+        With maps behind the pool's vdevs.
+    vdevs : tuple of VdevModel
+        These, without the maps.
+    """
+    blocks, none = setup.blocks, np.zeros(0, np.int64)
+    if setup.model.client_count == 0:
+        return copies, none, none
+    model = replace(setup.model, vdevs=vdevs)
+    readable = np.flatnonzero(~blocks.is_metadata).astype(np.int64)
+    every = np.ones(len(blocks.psize), bool)
+    more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
+    zero, bare = np.zeros(len(more), np.int64), np.full(len(more), NO_ITEM, np.int64)
+    items = ScanItems(
+        vdev=np.concatenate((copies.vdev, more.vdev)),
+        offset=np.concatenate((copies.offset, more.offset)),
+        psize=np.concatenate((copies.psize, more.psize)),
+        level0=np.concatenate((copies.level0, more.level0)),
+        copies=np.concatenate((copies.copies, zero)),
+        copy_count=np.concatenate((copies.copy_count, zero)),
+        copy_vdev=copies.copy_vdev,
+        copy_offset=copies.copy_offset,
+        prefetch_first=np.concatenate((copies.prefetch_first, bare)),
+        prefetch_next=np.concatenate((copies.prefetch_next, bare)),
+        in_memory=np.concatenate((copies.in_memory, np.zeros(len(more), bool))),
+        columns=np.concatenate((copies.columns, more.columns)),
+        copy_columns=copies.copy_columns,
+    )
+    items, log = with_log(model, setup.log_bytes, items)
+    return items, readable + len(copies), log

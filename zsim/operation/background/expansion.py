@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from zsim.engine.codes import EXIT_DRAINED, FOREVER, REBUILD
 from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
-from zsim.operation.background.copying import BackgroundScan
+from zsim.operation.background.copying import BackgroundScan, copied, with_clients
 from zsim.operation.control import Plane, Steps
-from zsim.operation.cursors import vdev_asize, with_log
+from zsim.operation.cursors import vdev_asize
 from zsim.operation.pool import SimulatedPool
-from zsim.operation.setup import RunSetup, damaged_vdevs
-from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, scan_items
+from zsim.operation.setup import RunSetup
+from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
@@ -271,52 +271,8 @@ class ReflowScan(BackgroundScan):
 def _moves(moves: Integers, moved: int) -> ScanItems:
     """Return moves, given as begin and end, as items: what is read by one map is written by another."""
     count = len(moves)
-    zero, none = np.zeros(count, np.int64), np.full(count, NO_ITEM, np.int64)
-    return ScanItems(
-        vdev=zero + moved + 1,
-        offset=moves[:, 0],
-        psize=moves[:, 1] - moves[:, 0],
-        level0=np.ones(count, bool),
-        copies=np.arange(count, dtype=np.int64),
-        copy_count=zero + 1,
-        copy_vdev=zero + moved + 2,
-        copy_offset=moves[:, 0],
-        prefetch_first=none,
-        prefetch_next=none,
-        in_memory=np.zeros(count, bool),
-    )
-
-
-def _with_clients(moves: ScanItems, setup: RunSetup) -> tuple[ScanItems, Integers, Integers]:
-    """Return the moves and behind them the pool's blocks; which of these clients read, and which they write.
-
-    Clients read every block where it was before the expansion.
-    """
-    blocks, none = setup.blocks, np.zeros(0, np.int64)
-    if setup.model.client_count == 0:
-        return moves, none, none
-    model = replace(setup.model, vdevs=setup.model.vdevs[:-3])
-    readable = np.flatnonzero(~blocks.is_metadata).astype(np.int64)
-    every = np.ones(len(blocks.psize), bool)
-    more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
-    zero, bare = np.zeros(len(more), np.int64), np.full(len(more), NO_ITEM, np.int64)
-    items = ScanItems(
-        vdev=np.concatenate((moves.vdev, more.vdev)),
-        offset=np.concatenate((moves.offset, more.offset)),
-        psize=np.concatenate((moves.psize, more.psize)),
-        level0=np.concatenate((moves.level0, more.level0)),
-        copies=np.concatenate((moves.copies, zero)),
-        copy_count=np.concatenate((moves.copy_count, zero)),
-        copy_vdev=moves.copy_vdev,
-        copy_offset=moves.copy_offset,
-        prefetch_first=np.concatenate((moves.prefetch_first, bare)),
-        prefetch_next=np.concatenate((moves.prefetch_next, bare)),
-        in_memory=np.concatenate((moves.in_memory, np.zeros(len(more), bool))),
-        columns=np.concatenate((moves.columns, more.columns)),
-        copy_columns=moves.copy_columns,
-    )
-    items, log = with_log(model, setup.log_bytes, items)
-    return items, readable + len(moves), log
+    read, written = (np.full(count, moved + number, np.int64) for number in (1, 2))
+    return copied(read, moves[:, 0], moves[:, 1] - moves[:, 0], written, moves[:, 0])
 
 
 class ExpansionWork:
@@ -336,7 +292,7 @@ class ExpansionWork:
         window = Window(setup.release.tunables["raidz_expand_max_copy_bytes"], False)
         slots = int(np.clip(window.most_blocks(reflow.end - reflow.begin), MIN_SLOTS, MAX_SLOTS))
         moves = _moves(np.zeros((AT_ONCE, 2), np.int64), len(setup.model.vdevs) - 3)
-        items, readable, log = _with_clients(moves, setup)
+        items, readable, log = with_clients(moves, setup, setup.model.vdevs[:-3])
         self.plane: Plane = setup.plane(
             setup.model,
             items,

@@ -162,7 +162,7 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
 def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     """Return a new pool, with nothing on it but the metadata every pool has."""
     memory = HistoryMemory()
-    _lay_out_space(memory, recipe, len(files), int(files.records.sum()))
+    lay_out_space(memory, recipe, len(files), int(files.records.sum()))
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
     metaslabs.weigh_all(memory.table)
@@ -170,7 +170,8 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     return memory
 
 
-def _lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records: int) -> None:
+def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records: int) -> None:
+    """Give a history its vdevs, metaslabs and allocators, all empty."""
     memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
     slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]

@@ -242,7 +242,7 @@ class Answer(AnswerPart):
 
     schema_version: Literal[1] = 1
     subject: str = Field(default="", description="what was asked, in one line")
-    operation: Literal["resilver", "scrub", "rebuild", "expand"] = "resilver"
+    operation: Literal["resilver", "scrub", "rebuild", "expand", "remove"] = "resilver"
     order: str = Field(default="", description="scan order simulated: legacy, sorted, ...")
     resilver_s: Quantiles = Field(description="the answer [s]")
     uncertainty: Uncertainty | None = None

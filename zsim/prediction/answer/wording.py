@@ -53,7 +53,7 @@ class Section(NamedTuple):
     grid: Grid | None = None
 
 
-NAMES = {"expand": "expansion"}
+NAMES = {"expand": "expansion", "remove": "removal"}
 """Of operations that are called otherwise than what one asks for."""
 
 
@@ -124,7 +124,7 @@ def volume(prediction: Answer) -> str:
     p = prediction
     seconds = p.resilver_s.p50 or 1.0
     read, written = format_bytes(p.read_bytes), format_bytes(p.written_bytes)
-    if p.operation == "expand":
+    if p.operation in ("expand", "remove"):
         pace = format_rate(p.read_bytes / seconds)
         return f"{read} of allocated space copied at {pace} on average in {p.io_count:,} I/Os."
     if p.operation == "scrub":

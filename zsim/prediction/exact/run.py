@@ -21,6 +21,7 @@ from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import POPULATIONS, TILE_BLOCKS
 from zsim.prediction.runs.member import MemberResult, second_of, whole_setup
+from zsim.scenario.releases.profile import COPIES
 
 Progress = Callable[[float, str], None]
 
@@ -74,9 +75,9 @@ class ExactRun:
             raise NotSimulatedYet(
                 "engine", "reference", "exact runs of pools this large", "use the compiled engine"
             )
-        if resolved.operation == "rebuild":
+        if resolved.operation in COPIES:
             raise NotSimulatedYet(
-                "operation", "rebuild", "exact runs of pools this large", "leave --exact out"
+                "operation", resolved.operation, "exact runs of pools this large", "leave --exact out"
             )
         kind = LegacyTiles if resolved.release.order == "legacy" else SortedTiles
         return Run(self.setup, self._report, work=kind(self.tiling, self.setup))

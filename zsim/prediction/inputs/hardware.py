@@ -91,7 +91,7 @@ def plane_model(case: Case) -> PlaneModel:
         LeafModel(
             drive=numbers_of(case, leaf, in_phase(made[source.name], leaf)),
             link=link_of.get(leaf, -1),
-            role="target" if leaf in overwritten(case) else "source",
+            role="target" if leaf in written_in_place(case) else "source",
             name=name_of(case, leaf, source),
             health=health_of(case, leaf),
         )
@@ -135,6 +135,13 @@ def under(model: PlaneModel, case: Case) -> PlaneModel:
         clients=client_groups(case, case.seed),
         writer=writer(case),
     )
+
+
+def written_in_place(case: Case) -> frozenset[int]:
+    """Return the leaves of the layout that are written: overwritten ones, or what a removal copies to."""
+    if case.operation == "remove":
+        return frozenset(range(case.layout.vdevs[0].children, case.leaves))
+    return frozenset(overwritten(case))
 
 
 def overwritten(case: Case) -> tuple[int, ...]:

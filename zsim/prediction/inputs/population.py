@@ -164,7 +164,7 @@ def _spread(case: Case, pool: PoolMiniature, table: BlockTable) -> BlockTable:
 
 def _heaps(case: Case) -> int:
     """Return how many heaps the metaslabs stand in at least; 0: one by one, where each has its real place."""
-    if case.facts.free_space is not None or case.operation in COPIES:
+    if case.facts.free_space is not None or case.operation in ("rebuild", "expand"):
         return 0
     return SORTED_HEAPS if case.release.order == "sorted" else LEGACY_HEAPS
 

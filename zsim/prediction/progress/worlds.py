@@ -17,6 +17,7 @@ from zsim.case.worlds import in_world
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.engine.model import PlaneModel, VdevModel
+from zsim.operation.background.removal import OUTSTANDING
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.rules import rebuild_window, vdev_window
 from zsim.operation.run import Run
@@ -274,7 +275,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
-    if case.operation in ("scrub", "expand"):
+    if case.operation in ("scrub", "expand", "remove"):
         return 1.0
     setup = whole_setup(case, pool.table, model)
     table, wanted = pool.table, wanted_blocks(setup)
@@ -301,6 +302,8 @@ def window_share(case: Case, model: PlaneModel) -> float:
     """Return what may be issued and under way, as a share of what is to be issued."""
     if case.operation == "expand":
         return min(0.25, case.release.tunables["raidz_expand_max_copy_bytes"] / max(case.alloc, 1.0))
+    if case.operation == "remove":
+        return min(0.25, OUTSTANDING / max(case.alloc / len(case.layout.data), 1.0))
     if case.operation == "rebuild":
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, case.release, case.memory)

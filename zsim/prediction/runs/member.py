@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel
+from zsim.operation.background.removal import RemovalWork
 from zsim.operation.result import followed, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement, slice_of
 from zsim.pool.blocks import BlockTable
@@ -84,6 +85,8 @@ def run_member(
         return _rebuild_member(case, pool, model, progress)
     if case.operation == "expand":
         return _expansion_member(case, pool, model, progress)
+    if case.operation == "remove":
+        return _removal_member(case, pool, model, progress)
     small = in_miniature(
         model,
         pool.scale,
@@ -253,6 +256,23 @@ def _expansion_member(
     found = expansion_of(case, setup, pool.scale, progress)
     whole = found.copying_s + found.waiting_s
     return MemberResult(whole, 0.0, found.copying_s, found.waiting_s, pool.scale, found.run, model)
+
+
+def _removal_member(
+    case: Case,
+    pool: WorldPopulation,
+    model: PlaneModel,
+    progress: Callable[[float, float], None] | None,
+) -> MemberResult:
+    """Simulate the removal of a vdev on a miniature: copying grows with the bytes, the last txgs do not."""
+    small = in_miniature(model, pool.scale, case.member.shingling, slab_bytes(case, pool), in_order=True)
+    setup = replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+    work = RemovalWork(setup, pool.levels or None, case.allocator)
+    run = Run(setup, progress, work=work).finish()
+    copying = sum(end - begin for _, begin, end in run.phases)
+    ending = max(0.0, run.end - copying)
+    whole = copying * pool.scale + ending
+    return MemberResult(whole, 0.0, copying * pool.scale, ending, pool.scale, run, model)
 
 
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:

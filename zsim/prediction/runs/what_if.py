@@ -90,7 +90,7 @@ def bench_of(middle: MiddleWorld) -> Baseline:
 def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
     release = bench.case.release
-    if bench.case.operation == "expand":
+    if bench.case.operation in ("expand", "remove"):
         return ()
     if bench.case.operation == "rebuild":
         return healing(bench, middle_s)

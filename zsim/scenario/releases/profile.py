@@ -28,8 +28,8 @@ from zsim.scenario.releases.renamed import what_replaced
 DEFAULT_RELEASE = "openzfs-2.3"
 """The release assumed when none is named."""
 
-Operation = Literal["resilver", "scrub", "rebuild", "expand"]
-COPIES: tuple[Operation, ...] = ("rebuild", "expand")
+Operation = Literal["resilver", "scrub", "rebuild", "expand", "remove"]
+COPIES: tuple[Operation, ...] = ("rebuild", "expand", "remove")
 """What copies by address, without looking at block pointers."""
 
 GIB = 1 << 30
@@ -216,6 +216,11 @@ class ReleaseProfile:
         return "raidz_expand_max_copy_bytes" in self.tunables
 
     @property
+    def device_removal(self) -> bool:
+        """Whether a top-level vdev can be removed (0.8.0 vdev_removal.c:spa_vdev_remove_thread)."""
+        return "zfs_remove_max_segment" in self.tunables
+
+    @property
     def order(self) -> Literal["legacy", "sorted"]:
         """Order of the scan as it is set up: legacy also with ``zfs_scan_legacy=1``."""
         return "legacy" if self.scan == "legacy" or self.tunables.get("zfs_scan_legacy", 0) else "sorted"
@@ -268,7 +273,7 @@ class ReleaseProfile:
 
         Parameters
         ----------
-        operation : {"resilver", "scrub", "rebuild", "expand"}
+        operation : {"resilver", "scrub", "rebuild", "expand", "remove"}
         busy : bool
             Whether the pool has enough dirty data, or someone waits for the txg.
 
