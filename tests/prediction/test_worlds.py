@@ -186,7 +186,9 @@ def test_narrow_writes_may_cost_a_shingled_drive_more() -> None:
     assert worlds.shinglings(case(layout="raidz2x6"), "Seagate") == wide
 
 
-@pytest.mark.parametrize("choices", [worlds.loads(), worlds.fills(), worlds.uses()])
+@pytest.mark.parametrize(
+    "choices", [worlds.loads(), worlds.fills(resolve(Scenario(layout="raidz2x6"))), worlds.uses()]
+)
 def test_choices_go_from_quick_to_slow_and_have_shares(choices: tuple[Choice, ...]) -> None:
     assert all(each.share > 0.0 for each in choices)
     values = [each.value for each in choices]

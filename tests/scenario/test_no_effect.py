@@ -35,7 +35,7 @@ from zsim.scenario.releases.profile import (
 )
 
 PACKAGE = Path(zsim.__file__).parent
-OPERATIONS: tuple[Operation, ...] = ("resilver", "scrub", "rebuild", "expand")
+OPERATIONS: tuple[Operation, ...] = ("resilver", "scrub", "rebuild", "expand", "remove")
 VDEV = VdevModel(
     kind="raidz",
     parity=2,
@@ -47,9 +47,12 @@ VDEV = VdevModel(
 # Read while a run goes on, and from no rule before it.
 READ_IN_RUNS = {
     "raidz_expand_max_copy_bytes": "operation/background/expansion.py",
+    "vdev_removal_max_span": "operation/background/removal.py",
     "zfs_rebuild_max_segment": "operation/background/rebuild.py",
     "zfs_rebuild_scrub_enabled": "prediction/runs/what_if.py",
+    "zfs_remove_max_segment": "operation/background/removal.py",
     "zfs_resilver_defer_percent": "operation/pool.py",
+    "zfs_scrub_after_expand": "prediction/runs/what_if.py",
     "zfs_vdev_async_write_max_active": "operation/background/copying.py",
     "zfs_vdev_removal_max_active": "operation/background/expansion.py",
     "zfs_vdev_removal_min_active": "operation/background/expansion.py",

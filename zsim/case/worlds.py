@@ -19,7 +19,7 @@ from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.models.generations import first_year
 from zsim.scenario.parts import Load
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, free_to_remove, pool_size
 from zsim.vdevs.kind import kind_of
 
 USES = (
@@ -174,7 +174,8 @@ def drive_sizes(case: Case) -> tuple[Choice, ...]:
     for size in sold or [case.drive_size]:
         share = math.exp(-0.5 * (math.log(size / usual) / spread) ** 2) * _gap(size)
         if case.scenario.alloc is not None:
-            share *= _usual_fill(case.alloc / pool_size(case.layout, size, case.release))
+            fill = case.alloc / pool_size(case.layout, size, case.release)
+            share *= _usual_fill(fill) if fill <= _most_fill(case, size) else 0.0
         choices.append(Choice(size, share))
     most_likely = max((choice.share for choice in choices), default=0.0)
     found = tuple(choice for choice in choices if choice.share > LEAST_SHARE * most_likely)
@@ -199,9 +200,19 @@ def _usual_fill(fill: float) -> float:
     return 1.0 if low <= fill <= high else fill / low if fill < low else (FULLEST - fill) / (FULLEST - high)
 
 
-def fills() -> tuple[Choice, ...]:
-    """Return how full a pool may be."""
-    return tuple(Choice(fill, share) for fill, share in FILLS)
+def fills(case: Case) -> tuple[Choice, ...]:
+    """Return how full a pool may be; one of which a vdev is removed has room for it."""
+    most = _most_fill(case, case.drive_size)
+    found = tuple(Choice(fill, share) for fill, share in FILLS if fill <= most)
+    return found or (Choice(case.fill, 1.0),)
+
+
+def _most_fill(case: Case, size: int) -> float:
+    """Return how full a pool of drives of a capacity is at most, by what is asked of it."""
+    if case.operation != "remove":
+        return math.inf
+    total = pool_size(case.layout, size, case.release)
+    return 1.0 - free_to_remove(case.layout, size, case.release) / total
 
 
 def pick(choices: tuple[Choice, ...], place: float) -> Value:

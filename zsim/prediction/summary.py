@@ -40,6 +40,8 @@ NAMES = {
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
+MAPPING_ENTRY = 24
+"""Bytes of an entry of the mapping of a removed vdev (vdev_indirect_mapping.h: source and destination)."""
 STAYING = "the drives of the vdevs that stay"
 """Where what a removed vdev holds is written."""
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")
@@ -312,6 +314,17 @@ def phases(
     if scrub_share is not None:
         found.append(Phase(name=VERIFYING_SCRUB, start_s=start, duration_s=start * scrub_share))
     return tuple(found)
+
+
+def mapping_bytes(result: MemberResult) -> int | None:
+    """Return the memory that the mapping of a removed vdev takes; None of another operation [bytes].
+
+    Each piece is an entry; it is copied once for each side of the vdev it goes to.
+    """
+    if not any(name == "remove" for name, _, _ in result.run.phases):
+        return None
+    others = [vdev.children for vdev in result.model.vdevs[1:]]
+    return round(MAPPING_ENTRY * result.run.issued_blocks * len(others) / sum(others) * result.scale)
 
 
 class _Shares(NamedTuple):

@@ -337,6 +337,34 @@ def test_a_removal_and_an_expansion_go_on_after_a_reboot() -> None:
     assert hours(tell([{"do": "expand"}, reboot], "openzfs-2.3"), "expansion") == [(0, 21)]
 
 
+def test_a_removal_waits_for_repair_and_repair_for_a_removal() -> None:
+    """While a drive is replaced no vdev is removed (issue 16897), and while one is, no drive is replaced."""
+    remove = {"do": "remove", "vdev": 1}
+    pool = tell([REPLACE, {**remove, "after": "1h"}], layout="3*mirror2")
+    assert hours(pool, "removal") == [(10, 30)]
+    pool = tell([remove, {**FAIL, "after": "1h"}, {**REPLACE, "after": "1h"}], layout="3*mirror2", spares=1)
+    assert told(pool, "no spare for drive 0 of mirror-0: refused while a vdev is removed")
+    assert hours(pool, "removal") == [(0, 20)]
+    assert hours(pool) == [(20, 30)]
+    assert left(pool, "mirror-0") == [(0, 1), (1, 0), (30, 1)]
+    events = [{"do": "checkpoint"}, remove, {"do": "discard-checkpoint", "at": "3h"}]
+    assert hours(tell(events, layout="3*mirror2"), "removal") == [(3, 23)]
+    with pytest.raises(InputError, match="cannot remove a top-level vdev"):
+        tell([remove], "zol-0.7", layout="3*mirror2")
+
+
+def test_what_a_removed_vdev_held_is_on_the_others() -> None:
+    """The pass after it is over two mirrors that hold what three did; vdevs keep their numbers."""
+    passes = KnownPasses()
+    events = [{"do": "remove", "vdev": 0}, {"do": "replace", "vdev": 2, "drive": 0, "when": "removal ends"}]
+    pool = tell(events, layout="3*mirror2", passes=passes)
+    assert [(each["layout"], each["vdev"]) for each in passes.asked] == [("2*mirror2", 1)]
+    assert facts(pool.scenario_now()).fill == pytest.approx(0.75, rel=0.01)
+    attached = [{"do": "remove", "vdev": 0}, {"do": "attach", "vdev": 2, "when": "removal ends"}]
+    tell(attached, layout="3*mirror2", passes=passes)
+    assert passes.asked[-1]["layout"] == "mirror2+mirror3"
+
+
 def test_passes_of_a_vdev_that_grows() -> None:
     """Twelve drives, five at once: three passes, none redundant beyond what the old drives give."""
     passes = KnownPasses()

@@ -11,7 +11,7 @@ from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
 from zsim.planning.timeline.plan import Event, Plan
 from zsim.planning.timeline.procedures import procedure
 from zsim.planning.timeline.result import Timeline, timeline_of
-from zsim.planning.timeline.rules import rate_sources, rules_hash, rules_of
+from zsim.planning.timeline.rules import rules_hash, rules_of
 from zsim.planning.timeline.story import Story
 from zsim.prediction.api import files_used, models_used
 
@@ -111,12 +111,6 @@ def _lacking(event: Event, new: Mapping[str, object]) -> dict[str, object]:
 def _notes(plan: Plan, story: Story) -> tuple[str, ...]:
     """Return what is not simulated, and what never happens."""
     notes = []
-    actions = {event.do for event in plan.events}
-    if "remove" in actions:
-        notes.append(
-            "how long the copy of a removal takes is not simulated: the bytes allocated in the vdev over a "
-            f"published rate ({rate_sources('removal_rate')})"
-        )
     missed = len(plan.expanded) - story.happened
     if missed:
         notes.append(f"{missed} of {len(plan.expanded)} events never happen: what they wait for does not")

@@ -12,7 +12,13 @@ from zsim.prediction.answer.drawing import CAUSES, INK, Picture, time_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = {"resilver": CAUSES[0], "rebuild": CAUSES[2], "scrub": CAUSES[4], "expansion": CAUSES[1]}
+COLOURS = {
+    "resilver": CAUSES[0],
+    "rebuild": CAUSES[2],
+    "scrub": CAUSES[4],
+    "expansion": CAUSES[1],
+    "removal": CAUSES[3],
+}
 DANGER = CAUSES[5]
 
 

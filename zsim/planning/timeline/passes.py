@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from zsim.case.case import Case
-from zsim.planning.timeline.rules import rates
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Quantiles
 from zsim.prediction.api import case_of, predict
@@ -213,17 +212,8 @@ class Passes:
         return times_of(self._predicted(scenario, {"operation": "expand", **_in_vdev(scenario, vdev)}))
 
     def removal(self, scenario: Scenario, vdev: int) -> PassTimes:
-        """Return the times of a removal: allocated bytes over a published rate.
-
-        It is not simulated; a pool that is slow to resilver is taken as slow to copy.
-        """
-        resolved = facts(scenario)
-        vdevs = resolved.layout.vdevs
-        part = vdevs[vdev].children / sum(each.children for each in vdevs)
-        alloc = resolved.alloc * part
-        slow, middle, fast = rates("removal_rate")
-        seconds = in_worlds(Quantiles(p10=alloc / fast, p50=alloc / middle, p90=alloc / slow))
-        return PassTimes(seconds, read_bytes=int(alloc), written_bytes=int(alloc))
+        """Return the times of the removal of a top-level vdev."""
+        return times_of(self._predicted(scenario, {"operation": "remove", **_in_vdev(scenario, vdev)}))
 
     def _predicted(self, scenario: Scenario, changes: Mapping[str, object]) -> Prediction:
         stated = scenario.changed(dict.fromkeys(FOR_REPLACEMENT) | dict(changes))

@@ -48,7 +48,14 @@ Action = Literal[
     "split",
 ]
 Condition = Literal[
-    "quiet", "whole", "pass ends", "resilver ends", "rebuild ends", "scrub ends", "expansion ends"
+    "quiet",
+    "whole",
+    "pass ends",
+    "resilver ends",
+    "rebuild ends",
+    "scrub ends",
+    "expansion ends",
+    "removal ends",
 ]
 NEEDS_DRIVE = frozenset({"fail", "replace", "offline", "online"})
 

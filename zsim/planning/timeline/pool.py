@@ -95,6 +95,20 @@ class Pool:
         return next(iter((*self.rebuilds.values(), *self.copies.values())), None)
 
     @property
+    def removing(self) -> bool:
+        """Whether a top-level vdev is being removed: no drive is attached or replaced meanwhile."""
+        return any(each.kind == "removal" for each in self.copies.values())
+
+    def may_remove(self, vdev: Vdev) -> bool:
+        """Tell whether ZFS begins to remove a vdev (vdev_removal.c:spa_vdev_remove_top_check)."""
+        others = (
+            self.removing
+            or self.pool_checkpoint
+            or any(slot.spare is not None for each in self.vdevs for slot in each.slots)
+        )
+        return vdev.is_whole and not (others or any(map(self.is_target, range(len(self.vdevs)))))
+
+    @property
     def quiet(self) -> bool:
         """Whether no pass runs or waits."""
         return self.repairing is None and not (self.waiting or self.after_rebuild or self.pending)
@@ -134,8 +148,13 @@ class Pool:
         """Return the layout now, perhaps with drives more in one mirror."""
         specs = [each.spec for each in self.vdevs if not each.removed]
         if vdev is not None and extra:
-            specs[vdev] = type(specs[vdev]).mirror(specs[vdev].children + extra)
+            place = self.place_of(vdev)
+            specs[place] = type(specs[place]).mirror(specs[place].children + extra)
         return str(Layout(tuple(specs)))
+
+    def place_of(self, vdev: int) -> int:
+        """Return which of the vdevs that are still there has this number."""
+        return sum(not each.removed for each in self.vdevs[:vdev])
 
     def scenario_now(self, **changes: object) -> Scenario:
         """Return the scenario with the layout as it is now, and where something of it has hours, the hour."""
@@ -222,7 +241,8 @@ class Pool:
             new["away"] = away
         scenario = self.scenario_now(layout=self.layout(vdev.number, attached))
         wanted = "rebuild" if kind == "rebuild" else "resilver"
-        found = self.passes.resilver(scenario, vdev.number, count, old, wanted, **new)  # type: ignore[arg-type]
+        place = self.place_of(vdev.number)
+        found = self.passes.resilver(scenario, place, count, old, wanted, **new)  # type: ignore[arg-type]
         share = max(each.share for each in targets)
         return found if share >= 1.0 else found.stretched(share, self.rules.txg_s)
 
@@ -378,7 +398,7 @@ class Pool:
         yield self.environment.timeout(0)
         held = False
         while found.ends == math.inf:
-            must = not vdev.is_whole or self._is_target(vdev.number)
+            must = not vdev.is_whole or self.is_target(vdev.number)
             if must != held:
                 held = must
                 self.tell(
@@ -390,7 +410,8 @@ class Pool:
                     found.resume()
             yield self.changed
 
-    def _is_target(self, vdev: int) -> bool:
+    def is_target(self, vdev: int) -> bool:
+        """Tell whether a drive of a vdev is, or is to be, written by a pass."""
         running = [each for found in self._running() for each in found.targets]
         return any(each.vdev == vdev for each in (*running, *self.waiting, *self.after_rebuild))
 
@@ -401,14 +422,15 @@ class Pool:
             return
         vdev = self.vdevs[number]
         self.tell(f"the {found.kind} of {found.vdev} ends")
+        name, stated = vdev.name, self.scenario_now()
+        if stated.block_list is None:
+            # The pool is larger or smaller now, and holds what it held.
+            alloc = facts(stated).alloc
+            self.scenario = self.scenario.replaced_by(fill=None, vdev_fills=None, alloc=alloc)
         if found.kind == "removal":
             vdev.removed = True
         else:
-            name, stated = vdev.name, self.scenario_now()
             vdev.expanded()
-            if stated.block_list is None:
-                # The pool is larger now, and holds what it held.
-                self.scenario = self.scenario.replaced_by(fill=None, alloc=facts(stated).alloc)
             if self.rules.scrub_after_expansion and self.scan is None:
                 self.scrub(f"the scrub after the expansion of {name}")
 

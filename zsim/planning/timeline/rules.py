@@ -125,24 +125,6 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
     )
 
 
-def rates(name: Literal["removal_rate"]) -> tuple[float, float, float]:
-    """Return the 10th, 50th and 90th percentile of a published rate of copying [B/s]."""
-    data, path = _data(), model_data.models_directory() / "timeline" / FILE
-    low, middle, high = (
-        model_data.quantity_of(data, f"{name}.{part}", path, "MB/s").value * 1e6
-        for part in ("p10", "p50", "p90")
-    )
-    return low, middle, high
-
-
-def rate_sources(name: Literal["removal_rate"]) -> str:
-    """Return where the rates were published, in one line."""
-    entries = [table(table(_data(), name), part) for part in table(_data(), name)]
-    return "; ".join(
-        f"{entry['value']} {entry['unit']}: {entry['source']} ({entry['kind']})" for entry in entries
-    )
-
-
 def all_rules() -> tuple[tuple[str, Rule], ...]:
     """Return every rule of the table with the first release of which it holds, for documents."""
     eras = ((name, era) for name, found in _data().items() if isinstance(found, list) for era in found)

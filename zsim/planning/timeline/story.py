@@ -20,6 +20,7 @@ ENDS = {
     "rebuild ends": "rebuild",
     "scrub ends": "scrub",
     "expansion ends": "expansion",
+    "removal ends": "removal",
 }
 
 
@@ -154,6 +155,10 @@ class Story:
         if aside and pool.rules.choice("spare_for_special") == "refused":
             pool.tell(f"{vdev.name} is special or dedup: {pool.rules.text('spare_for_special')}")
             return
+        if pool.removing:
+            if vdev.spares or pool.spares:
+                pool.tell(f"no spare for drive {place} of {vdev.name}: refused while a vdev is removed")
+            return
         if vdev.spares:
             vdev.spares -= 1
             target = Target(number, place, "distributed-spare")
@@ -176,7 +181,7 @@ class Story:
 
     def _replace(self, event: Event) -> Steps:
         pool = self.pool
-        yield from self._without_checkpoint()
+        yield from self._may_attach()
         vdev = pool.vdevs[event.vdev]
         new = {n: getattr(event, n) for n in ("new_drive", "new_drive_size") if getattr(event, n) is not None}
         targets = [Target(event.vdev, number, event.to, 1.0, dict(new)) for number in event.numbers]
@@ -198,15 +203,21 @@ class Story:
             raise InputError(
                 "attach", vdev.name, "drives are attached to mirrors and single drives", "use expand"
             )
-        yield from self._without_checkpoint()
+        yield from self._may_attach()
         self._check_sequential(event)
         self._repair([Target(event.vdev, None)], event.sequential, f"a drive is attached to {vdev.name}")
 
-    def _without_checkpoint(self) -> Steps:
-        """Wait until there is no pool checkpoint, which forbids attaching."""
+    def _may_attach(self) -> Steps:
+        """Wait until there is neither a pool checkpoint nor a removal, which forbid attaching."""
         if self.pool.pool_checkpoint:
             self.pool.tell("refused while the pool has a checkpoint; done once that is discarded")
         while self.pool.pool_checkpoint:
+            yield self.pool.changed
+        if self.pool.removing:
+            self.pool.tell(
+                "no drive is replaced or attached while a vdev is removed; done when that has ended"
+            )
+        while self.pool.removing:
             yield self.pool.changed
 
     def _detach(self, event: Event) -> None:
@@ -337,17 +348,28 @@ class Story:
             raise InputError(
                 "expand", vdev.name, f"{pool.rules.release} has no expansion", "take openzfs-2.3"
             )
-        yield from self._without_checkpoint()
-        times = pool.passes.expansion(pool.scenario_now(), event.vdev)
+        yield from self._may_attach()
+        times = pool.passes.expansion(pool.scenario_now(), pool.place_of(event.vdev))
         pool.copy(event.vdev, "expansion", times, f"the expansion of {vdev.name} by a drive begins")
 
-    def _remove(self, event: Event) -> None:
+    def _remove(self, event: Event) -> Steps:
         pool = self.pool
         vdev = pool.vdevs[event.vdev]
-        if len(pool.vdevs) < 2 or not all(kind_of(each.spec.kind).is_replicated for each in pool.vdevs):
+        if not pool.rules.choice("removal"):
+            allowed = f"{pool.rules.release} cannot remove a top-level vdev"
+            raise InputError("remove", vdev.name, allowed, "take openzfs-0.8 or later, or zfs send")
+        there = [each for each in pool.vdevs if not each.removed]
+        if len(there) < 2 or not all(kind_of(each.spec.kind).is_replicated for each in there):
             allowed = "a vdev is removed only from a pool of two and more mirrors or single drives"
             raise InputError("remove", vdev.name, allowed, "move the data with zfs send")
-        times = pool.passes.removal(pool.scenario_now(), event.vdev)
+        if not pool.may_remove(vdev):
+            pool.tell(
+                f"the removal of {vdev.name} is refused: a drive is missing or being replaced, or there is a "
+                "checkpoint, or another removal; begun when that is over"
+            )
+        while not pool.may_remove(vdev):
+            yield pool.changed
+        times = pool.passes.removal(pool.scenario_now(), pool.place_of(event.vdev))
         pool.copy(event.vdev, "removal", times, f"the removal of {vdev.name} begins")
 
     def _split(self, event: Event) -> Steps:

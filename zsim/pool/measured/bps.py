@@ -37,9 +37,8 @@ from zsim.pool.recipes.recipe import (
     pool_of,
     small_blocks,
 )
-from zsim.pool.recipes.styles import version_of
 from zsim.scenario.layout import Layout
-from zsim.scenario.releases.profile import ReleaseProfile, load_release
+from zsim.scenario.releases.profile import ReleaseProfile, load_release, version_of
 from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
 
 SECTOR = 512

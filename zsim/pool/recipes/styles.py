@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.profile import ReleaseProfile, version_of
 
 KIB, MIB = 1 << 10, 1 << 20
 STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED = 0, 1, 2
@@ -86,13 +86,6 @@ class AllocatorStyle:
     most_depth: int = 100
     biased: bool = True
     allocator_each_third: bool = False
-
-
-def version_of(release: ReleaseProfile) -> tuple[int, ...]:
-    """Return the OpenZFS version behind a release; 0.6.1 stands for everything older (v28)."""
-    if release.family not in ("openzfs", "zol"):
-        return (0, 6, 1)
-    return tuple(int(part) for part in release.version.split("."))
 
 
 def allocator_style(

@@ -258,6 +258,9 @@ class Answer(AnswerPart):
     resilvered_bytes: int = Field(ge=0)
     read_bytes: int = Field(ge=0)
     written_bytes: int = Field(default=0, ge=0)
+    mapping_bytes: int | None = Field(
+        default=None, ge=0, description="of a removal: memory that the mapping of what has moved takes"
+    )
     io_count: int = Field(ge=0, description="child I/Os entering the leaf queues, before aggregation")
     bottleneck: Bottleneck
     leaves: tuple[Leaf, ...] = ()

@@ -124,7 +124,13 @@ def volume(prediction: Answer) -> str:
     p = prediction
     seconds = p.resilver_s.p50 or 1.0
     read, written = format_bytes(p.read_bytes), format_bytes(p.written_bytes)
-    if p.operation in ("expand", "remove"):
+    if p.operation == "remove":
+        memory = format_bytes(p.mapping_bytes or 0)
+        return (
+            f"{read} read and {written} written at {format_rate(p.written_bytes / seconds)} on average in "
+            f"{p.io_count:,} I/Os; the mapping of what has moved takes {memory} of memory from then on."
+        )
+    if p.operation == "expand":
         pace = format_rate(p.read_bytes / seconds)
         return f"{read} of allocated space copied at {pace} on average in {p.io_count:,} I/Os."
     if p.operation == "scrub":

@@ -111,7 +111,7 @@ def _of_the_pool(case: Case) -> list[Unknown]:
         sizes = drive_sizes(case)
         found.append(Unknown("drive_size", "drive_size", words, choices=sizes, proportional=grows))
     if case.assumed("fill"):
-        found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills()))
+        found.append(Unknown("fill", "fill", "state how full the pool is (zpool list)", choices=fills(case)))
     if case.assumed("history"):
         stored = 0.0 if case.assumed("fill") else data_bytes(case)
         found.append(Unknown("history", "history", "say what it stores (--history)", choices=uses(stored)))

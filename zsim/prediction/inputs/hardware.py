@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError, NotSimulatedYet
-from zsim.base.units import format_bytes
+from zsim.base.units import format_bytes, format_fraction
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
@@ -27,6 +27,7 @@ from zsim.operation.rules import queue_rules, scan_rules
 from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
 from zsim.prediction.inputs.sick import health_of, name_of, numbers_of
 from zsim.scenario.layout import VdevSpec
+from zsim.scenario.releases.capacity import free_to_remove
 from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
@@ -195,8 +196,24 @@ def refuse_what_is_missing(case: Case) -> None:
     replicated = kind_of(case.layout.vdevs[0].kind).is_replicated
     if case.operation == "rebuild" and case.replace > 1 and replicated:
         raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")
+    if case.operation == "remove":
+        _refuse_removal(case)
     writer(case)
     _refuse_what_no_drive_serves(case)
+
+
+def _refuse_removal(case: Case) -> None:
+    """Refuse to remove a vdev that has more space than is free."""
+    needed = free_to_remove(case.layout, case.drive_size, case.release)
+    free = case.pool_size - case.alloc
+    if free < needed:
+        allowed = (
+            f"zpool remove wants as much space free as {case.layout.vdevs[0]} has in all, whatever is on it: "
+            f"{format_bytes(needed)} with what ZFS keeps, {format_bytes(free)} are"
+        )
+        raise InputError(
+            "fill", format_fraction(case.fill), allowed, "state how full it is, or add a vdev first"
+        )
 
 
 def _refuse_what_no_drive_serves(case: Case) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.scenario.releases.profile import ReleaseProfile, version_of
 from zsim.vdevs.kind import kind_of
 
 LABEL_BYTES = 256 << 10
@@ -80,6 +80,31 @@ def vdev_asize(vdev: VdevSpec, drive_bytes: int) -> int:
 def metaslab_space(vdev: VdevSpec, drive_bytes: int) -> int:
     """Return the address space by which the size of a vdev's metaslabs was chosen [bytes]."""
     return kind_of(vdev.kind).metaslab_space(vdev, leaf_asize(drive_bytes))
+
+
+def slop_space(pool_bytes: int, release: ReleaseProfile) -> int:
+    """Return what ZFS keeps free of a pool [bytes].
+
+    Notes
+    -----
+    OpenZFS spa_misc.c spa_get_slop_space: a part by spa_slop_shift, at least 128 MiB, from 2.0 on at most
+    128 GiB.
+    """
+    slop = max(128 << 20, pool_bytes >> 5)
+    return min(slop, 128 << 30) if version_of(release) >= (2, 0) else slop
+
+
+def free_to_remove(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
+    """Return how much has to be free before ZFS removes the first vdev of a pool [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev_removal.c spa_vdev_remove_top_check: all the space of the vdev, whatever is on it, beside
+    what ZFS keeps free; to 2.1 that counts twice.
+    """
+    slop = slop_space(pool_size(layout, drive_bytes, release), release)
+    space = vdev_capacity(layout.vdevs[0], drive_bytes, release).size
+    return space + (slop if version_of(release) >= (2, 2) else 2 * slop)
 
 
 def metaslab_shift(asize: int, release: ReleaseProfile) -> int:

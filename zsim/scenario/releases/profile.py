@@ -326,6 +326,13 @@ class ReleaseProfile:
         return values["zfs_dirty_data_max"] or min(cap, memory * values["zfs_dirty_data_max_percent"] // 100)
 
 
+def version_of(release: ReleaseProfile) -> tuple[int, ...]:
+    """Return the OpenZFS version behind a release; 0.6.1 stands for everything older (v28)."""
+    if release.family not in ("openzfs", "zol"):
+        return (0, 6, 1)
+    return tuple(int(part) for part in release.version.split("."))
+
+
 _BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "details", "details_of_hz", "year")
 BEHAVIOURS = tuple(each.name for each in fields(ReleaseProfile) if each.name not in _BOOKKEEPING)
 
