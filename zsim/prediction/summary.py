@@ -11,6 +11,7 @@ from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
+from zsim.operation.background.removal import MAPPING_ENTRY
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
 from zsim.prediction.runs.member import MemberResult
@@ -40,8 +41,6 @@ NAMES = {
     OTHER_VDEVS: "the drives of the other vdevs",
     SPECIAL_VDEVS: "the drives of the special vdevs",
 }
-MAPPING_ENTRY = 24
-"""Bytes of an entry of the mapping of a removed vdev (vdev_indirect_mapping.h: source and destination)."""
 STAYING = "the drives of the vdevs that stay"
 """Where what a removed vdev holds is written."""
 WORTH_NAMING, SAME = constant("answer.worth_naming"), constant("answer.same_saving")

@@ -35,6 +35,8 @@ Integers = NDArray[np.int64]
 
 # zfs_remove_max_copy_bytes: a constant, no tunable.
 OUTSTANDING = 64 << 20
+# Bytes of an entry of the mapping of a removed vdev (vdev_indirect_mapping.h: source, destination).
+MAPPING_ENTRY = 24
 # The thread waits for a txg when all is copied, and vdev_remove_complete for three: frees, the configuration
 # with the indirect vdev, and the labels of what has left.
 LAST_TXGS = 4
