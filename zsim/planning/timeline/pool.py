@@ -99,7 +99,7 @@ class Pool:
         """Whether a top-level vdev is being removed: no drive is attached or replaced meanwhile."""
         return any(each.kind == "removal" for each in self.copies.values())
 
-    def may_remove(self, vdev: Vdev) -> bool:
+    def may_remove(self, vdev: TimelineVdev) -> bool:
         """Tell whether ZFS begins to remove a vdev (vdev_removal.c:spa_vdev_remove_top_check)."""
         others = (
             self.removing
