@@ -16,10 +16,9 @@ from zsim.operation.cursors import vdev_asize
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
-from zsim.pool.recipes.styles import version_of
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift
-from zsim.scenario.releases.profile import Operation, ReleaseProfile
+from zsim.scenario.releases.profile import Operation, ReleaseProfile, version_of
 from zsim.vdevs.kind import kind_of
 
 PlaneFactory = Callable[..., Plane]
