@@ -41,6 +41,7 @@ def prediction(seconds: float) -> dict[str, Any]:
             {"time_s": 7200.0, "scanned_bytes": 100},
             {"time_s": 9000.0, "scanned_bytes": None},
         ],
+        "clients": [{"kind": "random-read", "rate": 40.0, "during": {"p99": 0.3}}],
     }
 
 
@@ -116,6 +117,7 @@ def test_rates_as_zpool_prints_them_and_tolerances_in_percent(tmp_path: Path) ->
     [
         ("leaves[taget].iops", "its drives are source, target"),
         ("phases[visit].duration_s", "its phases are repair"),
+        ("clients[backup].rate", "its clients are random-read"),
         ("progress@3h.scanned_bytes", "it ends after 2 h 30 min"),
     ],
 )
@@ -223,6 +225,9 @@ def test_mistakes_are_named(tmp_path: Path, text: str, match: str) -> None:
         ("phases[repair].duration_s", 51.0),
         ("phases[metadata scan].duration_s", None),
         ("bottleneck.utilisation", None),
+        ("clients[random-read].during.p99", 0.3),
+        ("clients[random-read].rate", 40.0),
+        ("clients[sync-write].rate", None),
         ("resilver_s", None),
     ],
 )

@@ -5,6 +5,7 @@
     expression = path [ " / " path ]
     path       = key { "." key }            resilver_s.p50, bottleneck.utilisation, written_bytes
                | "leaves[" role "]." key    leaves[target].iops: the mean of the drives of that role
+               | "clients[" kind "]." path  clients[random-read].during.p99: of the first clients of that kind
                | "phases[" name "]." key    phases[metadata scan].duration_s: the sum over phases of that name
                | "progress@" time "." key   progress@1h15m.scanned_bytes: between the points of the progress
 """
@@ -22,6 +23,7 @@ from zsim.base.errors import InputError
 from zsim.base.units import format_duration, parse_duration
 
 _LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
+_CLIENTS = re.compile(r"clients\[([^\]]+)\]\.(\w+(?:\.\w+)*)")
 _PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
 _PROGRESS = re.compile(r"progress@([^.]+)\.(\w+)")
 
@@ -68,6 +70,8 @@ def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -
         return words
     if _LEAVES.search(expression):
         return f"{words}; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
+    if _CLIENTS.search(expression):
+        return f"{words}; its clients are {', '.join(c['kind'] for c in prediction['clients']) or 'none'}"
     if _PHASES.search(expression):
         return f"{words}; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
     if _PROGRESS.search(expression) and prediction.get("progress"):
@@ -78,9 +82,12 @@ def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -
 def _number(prediction: Mapping[str, Any], path: str) -> float | None:
     if match := _LEAVES.fullmatch(path):
         return _leaf_mean(prediction.get("leaves", ()), match[1], match[2])
+    if match := _CLIENTS.fullmatch(path):
+        found = (each for each in prediction.get("clients", ()) if each["kind"] == match[1])
+        return _number(next(found, {}), match[2])
     if match := _PHASES.fullmatch(path):
-        found = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
-        return math.fsum(found) if found else None
+        phases = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
+        return math.fsum(phases) if phases else None
     if match := _PROGRESS.fullmatch(path):
         return _interpolated(prediction.get("progress", ()), parse_duration(match[1]), match[2])
     if not re.fullmatch(r"\w+(\.\w+)*", path):
