@@ -19,9 +19,11 @@ import pytest
 from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
 from zsim.planning.table import Table
+from zsim.planning.tune.records import Tuning
+from zsim.planning.tune.settings import Setting
 from zsim.prediction.answer.panels import panels, quantile
 from zsim.prediction.answer.prediction import Prediction
-from zsim.prediction.answer.records import Quantiles, Stated
+from zsim.prediction.answer.records import Clients, Quantiles, Stated, Waits
 from zsim.report.page import prediction_page
 
 HERE = Path(__file__).parent
@@ -53,6 +55,27 @@ LINES = table(fill=[0.2, 0.4, 0.6, 0.8], history=["home-nas", "vm-host"])
 MAP = table(width=[4, 6, 8, 10], fill=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
 MULTIPLES = table(width=[4, 6, 8], fill=[0.2, 0.5, 0.8], parity=[1, 2, 3], history=["home-nas", "vm-host"])
 
+
+def setting(name: str, value: int, ratio: float, p99_ratio: float | None, *, on_front: bool) -> Setting:
+    wait_s = None if p99_ratio is None else 0.1 * p99_ratio
+    return Setting(name, value, 1, ratio, 0.04, p99_ratio, wait_s, "modelled", "", "", on_front)
+
+
+def tuned(*, clients: bool) -> Tuning:
+    given = (
+        ("zfs_vdev_scrub_min_active", 3, 0.36, 2.1, True), ("zfs_vdev_scrub_min_active", 2, 0.4, 1.9, True),
+        ("zfs_vdev_scrub_max_active", 16, 0.82, 1.05, True), ("zfs_vdev_nia_delay", 2, 0.97, 0.98, True),
+        ("zfs_resilver_min_time_ms", 9000, 0.98, 0.99, False),
+        ("zfs_scan_vdev_limit", 1048576, 1.5, 0.94, True),
+    )  # fmt: skip
+    settings = tuple(
+        setting(name, value, ratio, p99 if clients else None, on_front=front)
+        for name, value, ratio, p99, front in given
+    )
+    waits = 0.1 if clients else None
+    return Tuning("The resilver of raidz2x6, 50% full", 1e5, waits, "linux", settings, (), 4)
+
+
 TABLES = {"intervals": INTERVALS, "lines": LINES, "map": MAP, "multiples": MULTIPLES}
 
 
@@ -76,6 +99,16 @@ def whole(prediction: Prediction) -> Prediction:
     return prediction.model_copy(
         update={"phases": phases, "progress": points, "stated": told, "breakdown_of": "the replacement drive"}
     )
+
+
+@pytest.fixture
+def with_clients(whole: Prediction) -> Prediction:
+    """Return a prediction that tells what two kinds of clients wait."""
+    quiet, busy = Waits(p50=0.01, p90=0.016, p99=0.03, max=0.05), Waits(p50=0.03, p90=0.2, p99=0.9, max=2.1)
+    means = {"before_s": 0.011, "during_s": 0.1, "after_s": 0.01}
+    reads = Clients(kind="random-read", rate=40, **means, before=quiet, during=busy, after=quiet)
+    writes = Clients(kind="sync-write", rate=20, **means, before=quiet, during=busy)
+    return whole.model_copy(update={"clients": (reads, writes)})
 
 
 def chromium() -> ModuleType:
@@ -156,14 +189,17 @@ def pixels(drawn: Any) -> Any:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["prediction", *TABLES])
-def test_pictures_look_as_they_were_looked_at(name: str, dark: bool, whole: Prediction) -> None:
+@pytest.mark.parametrize("name", ["prediction", "clients", "tune", "tune-alone", *TABLES])
+def test_pictures_look_as_they_were_looked_at(
+    name: str, dark: bool, whole: Prediction, with_clients: Prediction
+) -> None:
     """After a change that is meant, run with ZSIM_NEW_PICTURES=1, and look at each that has changed."""
     from matplotlib import image
 
-    shown = {"prediction": whole, "intervals": INTERVALS, "lines": LINES, "map": MAP, "multiples": MULTIPLES}[
-        name
-    ]
+    shown = {
+        "prediction": whole, "clients": with_clients, "tune": tuned(clients=True),
+        "tune-alone": tuned(clients=False), **TABLES,
+    }[name]  # fmt: skip
     found = pixels(shown.plot(dark=dark))
     path = PICTURES / f"{name}{'-dark' if dark else ''}.png"
     if os.environ.get("ZSIM_NEW_PICTURES"):
@@ -204,6 +240,24 @@ def test_panels_scale_to_a_narrow_page(whole: Prediction) -> None:
     for drawn in panels(whole).values():
         width = drawn.get_figwidth() * 72
         assert 8 * 388 / width * 96 / 72 > 7.0
+
+
+def test_what_clients_wait_is_a_panel_where_there_are_clients(
+    whole: Prediction, with_clients: Prediction
+) -> None:
+    assert set(panels(with_clients)) == {*panels(whole), "clients"}
+    axes = panels(with_clients)["clients"].axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "sync-write, while it runs"
+    assert any("p99 900 ms, longest 2.1 s" in text.get_text() for text in axes.texts)
+    assert prediction_page(with_clients).count("<svg") == len(panels(whole)) + 1
+
+
+def test_the_picture_of_knobs_names_the_front() -> None:
+    names = [text.get_text() for text in tuned(clients=True).plot().axes[0].texts]
+    assert "vdev_scrub_min_active=3" in names
+    assert "resilver_min_time_ms=9000" not in names
+    alone = tuned(clients=False).plot().axes[0].get_legend()
+    assert [text.get_text() for text in alone.texts] == ["the defaults"]
 
 
 def test_the_text_of_a_picture_is_text(whole: Prediction, tmp_path: Path) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from zsim.cli.common import print_json, progress
-from zsim.cli.computing import announced_compilation
+from zsim.cli.computing import announced_compilation, check_outputs
 from zsim.cli.flags import scenario_from, scenario_options
 
 
 @click.command("tune")
 @click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, not module parameters.")
 @scenario_options
+@click.option("--plot", metavar="FILE", help="Draw time against waits: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-def command(freebsd: bool, as_json: bool, **given: object) -> None:
+def command(freebsd: bool, plot: str | None, as_json: bool, **given: object) -> None:
     """Try the knobs of ZFS that the release has, one at a time, on common simulated worlds.
 
     The first line says what helps most and what it costs; then come the settings whose effect is larger than
@@ -22,9 +23,12 @@ def command(freebsd: bool, as_json: bool, **given: object) -> None:
     """
     from zsim.planning.tune.api import tune
 
+    check_outputs(None, plot, None)
     scenario = scenario_from(given)
     with announced_compilation(), progress("trying") as on_progress:
         found = tune(scenario, on_progress, system="freebsd" if freebsd else "linux")
+    if plot is not None:
+        found.save_plot(plot)
     if as_json:
         print_json(found.to_dict())
     else:

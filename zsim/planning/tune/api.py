@@ -13,7 +13,8 @@ from zsim.base.parsed import rows, tables
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run
-from zsim.planning.tune.records import MEASURED, MODELLED, Setting, Tuning
+from zsim.planning.tune.records import Tuning
+from zsim.planning.tune.settings import MEASURED, MODELLED, Setting
 from zsim.prediction.api import case_of, subject
 from zsim.prediction.inputs.clients import percentiles
 from zsim.prediction.inputs.hardware import plane_model, under

@@ -1,60 +1,16 @@
-"""What `zsim tune` answers with: settings, what each does, and how to set and reset it."""
+"""What `zsim tune` answers with: what helps most, everything tried, and a picture of both."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration
-from zsim.scenario.releases.renamed import sysctl_name
+from zsim.planning.tune.settings import Setting
 
-MEASURED, MODELLED, NO_EFFECT = "measured", "modelled", "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One knob at another value, against the defaults on the same worlds.
-
-    Attributes
-    ----------
-    name : str
-    value, default : int
-    ratio, error : float
-        Duration over that with the default, and half of its 95 % interval.
-    p99_ratio : float or None
-        The same of the longest of a hundred waits of clients; None without clients.
-    p99_s : float or None
-        [s]
-    label : {"measured", "modelled", "none"}
-    source : str
-        Of what was measured.
-    memory : str
-        What it costs in memory; empty: nothing.
-    on_front : bool
-        Whether nothing else tried is both quicker and easier on clients.
-    """
-
-    name: str
-    value: int
-    default: int
-    ratio: float
-    error: float
-    p99_ratio: float | None
-    p99_s: float | None
-    label: str
-    source: str
-    memory: str
-    on_front: bool = False
-
-    @property
-    def matters(self) -> bool:
-        """Whether its effect is larger than the error of it."""
-        return abs(self.ratio - 1.0) > self.error
-
-    def line(self, system: str, value: int) -> str:
-        """Return the line that sets the knob on an operating system, linux or freebsd."""
-        if system == "freebsd":
-            return f"sysctl {sysctl_name(self.name)}={value}"
-        return f"echo {value} > /sys/module/zfs/parameters/{self.name}"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +47,30 @@ class Tuning:
             for each in self.settings
         ]
         return asdict(self) | {"settings": rows}
+
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: time against what clients wait; without clients, time by setting.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
+        from zsim.planning.tune.drawing import figure
+
+        return figure(self.subject, self.default_s, self.default_p99_s, self.settings, dark=dark)
+
+    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
+        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format.
+
+        Raises
+        ------
+        InputError
+            If the ending is none of these, or the directory does not exist.
+        """
+        from zsim.prediction.answer.drawing import save
+
+        save(self.plot(dark=dark), path)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, themed, time_unit
-from zsim.prediction.answer.records import Answer, Quantiles, share_of_total
+from zsim.prediction.answer.records import Answer, Quantiles, Waits, share_of_total
 from zsim.prediction.answer.wording import headline, interval
 
 if TYPE_CHECKING:
@@ -46,12 +46,15 @@ def figure(prediction: Answer, *, dark: bool = False) -> Picture:
     Picture
         A matplotlib figure.
     """
-    drawn = Picture(figsize=(9.0, 8.2), layout="constrained")
-    grid = drawn.add_gridspec(3, 2, height_ratios=(3.2, 1.6, 2.4))
+    waits = _clients_height(prediction)
+    drawn = Picture(figsize=(9.0, 8.2 + waits), layout="constrained")
+    grid = drawn.add_gridspec(4 if waits else 3, 2, height_ratios=(3.2, 1.6, 2.4, waits)[: 4 if waits else 3])
     draw_progress(drawn.add_subplot(grid[0, :]), prediction)
     draw_finish(drawn.add_subplot(grid[1, :]), prediction)
     draw_causes(drawn.add_subplot(grid[2, 0]), prediction)
     draw_drives(drawn.add_subplot(grid[2, 1]), prediction)
+    if waits:
+        draw_clients(drawn.add_subplot(grid[3, :]), prediction)
     drawn.suptitle(title_of(prediction), fontsize=12, color=INK, x=0.01, ha="left")
     return themed(drawn, dark)
 
@@ -64,7 +67,10 @@ def title_of(prediction: Answer) -> str:
 def panels(prediction: Answer) -> dict[str, Picture]:
     """Return each panel as a picture of its own, for a page that sets them beside or below each other."""
     found = {}
-    for name, (draw, height) in PANELS.items():
+    for name, (draw, usual) in PANELS.items():
+        height = _clients_height(prediction) if name == "clients" else usual
+        if not height:
+            continue
         drawn = Picture(figsize=(5.6, height), layout="constrained")
         drawn.patch.set_alpha(0.0)
         axes = drawn.add_subplot()
@@ -180,10 +186,60 @@ def draw_drives(axes: Axes, prediction: Answer) -> None:
     plain(axes, f"Share busy: {', then '.join(phase.name for phase in phases)}", 9.0)
 
 
+def draw_clients(axes: Axes, prediction: Answer) -> None:
+    """Draw what clients wait before, while and after: median to p99 a bar, p90 on it, the longest a dot."""
+    rows = _waits_of(prediction)
+    several = len({name for name, _, _ in rows}) > 1
+    for place, (_, when, each) in enumerate(rows):
+        busy = when == "while it runs"
+        shade = 0.75 if busy else 0.3
+        low, middle, high, longest = (1e3 * value for value in (each.p50, each.p90, each.p99, each.max))
+        axes.barh(place, high - low, left=low, height=0.5, color=ACCENT, alpha=shade, lw=0)
+        axes.plot([low, low], [place - 0.34, place + 0.34], color=ACCENT, lw=2)
+        axes.plot([middle, middle], [place - 0.25, place + 0.25], color=INK, lw=1)
+        axes.plot(longest, place, "o", color=CAUSES[5], ms=4)
+        told = f"median {_milliseconds(low)}, p99 {_milliseconds(high)}, longest {_milliseconds(longest)}"
+        axes.annotate(
+            told, (longest, place), (8, 0), textcoords="offset points", va="center", fontsize=8, color=INK
+        )
+    axes.set_yticks(range(len(rows)), [f"{name}, {when}" if several else when for name, when, _ in rows])
+    axes.invert_yaxis()
+    waits = [value for _, _, each in rows for value in (each.p50, each.max)]
+    axes.set_xscale("log")
+    axes.set_xlim(0.7e3 * min(waits), 1e3 * max(waits) * (max(waits) / min(waits)) ** 0.55)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.grid(axis="x", lw=0.4, alpha=0.5)
+    axes.set(xlabel="clients wait [ms]: median to p99, line at p90, dot at the longest")
+    plain(axes, "What clients wait" if several else f"What clients wait: {rows[0][0]}", 9.0)
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.3g} ms"
+
+
+def _waits_of(prediction: Answer) -> list[tuple[str, str, Waits]]:
+    """Return kind of clients, when, and percentiles, as far as there are any."""
+    return [
+        (clients.kind, when, each)
+        for clients in prediction.clients
+        for when, each in (
+            ("before", clients.before), ("while it runs", clients.during), ("once it is done", clients.after)
+        )
+        if each is not None
+    ]  # fmt: skip
+
+
+def _clients_height(prediction: Answer) -> float:
+    """Return the height of that panel [inches]; 0 without clients."""
+    rows = len(_waits_of(prediction))
+    return 0.7 + 0.34 * rows if rows else 0.0
+
+
 PANELS: Mapping[str, tuple[Callable[[Axes, Answer], None], float]] = {
     "progress": (draw_progress, 3.4),
     "finish": (draw_finish, 2.0),
     "causes": (draw_causes, 2.6),
     "drives": (draw_drives, 2.6),
+    "clients": (draw_clients, 0.0),
 }
-"""Each panel: what draws it, and its height [inches]."""
+"""Each panel: what draws it, and its height [inches]; that of the clients grows with their kinds."""
