@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, themed, time_unit
 from zsim.prediction.answer.records import Answer, Quantiles, Waits, share_of_total
@@ -29,6 +30,8 @@ FARTHEST = 2.2
 SMOOTH = np.hanning(19) / np.hanning(19).sum()
 ZPOOL = CAUSES[5]
 LONGEST_TITLE = 92
+FEW_STEPS = 60.0
+"""A scale of waits that spans less has more numbers than the powers of ten."""
 
 
 def figure(prediction: Answer, *, dark: bool = False) -> Picture:
@@ -190,7 +193,8 @@ def draw_clients(axes: Axes, prediction: Answer) -> None:
     """Draw what clients wait before, while and after: median to p99 a bar, p90 on it, the longest a dot."""
     rows = _waits_of(prediction)
     several = len({name for name, _, _ in rows}) > 1
-    for place, (_, when, each) in enumerate(rows):
+    labels = []
+    for place, (name, when, each) in enumerate(rows):
         busy = when == "while it runs"
         shade = 0.75 if busy else 0.3
         low, middle, high, longest = (1e3 * value for value in (each.p50, each.p90, each.p99, each.max))
@@ -198,18 +202,19 @@ def draw_clients(axes: Axes, prediction: Answer) -> None:
         axes.plot([low, low], [place - 0.34, place + 0.34], color=ACCENT, lw=2)
         axes.plot([middle, middle], [place - 0.25, place + 0.25], color=INK, lw=1)
         axes.plot(longest, place, "o", color=CAUSES[5], ms=4)
-        told = f"median {_milliseconds(low)}, p99 {_milliseconds(high)}, longest {_milliseconds(longest)}"
-        axes.annotate(
-            told, (longest, place), (8, 0), textcoords="offset points", va="center", fontsize=8, color=INK
-        )
-    axes.set_yticks(range(len(rows)), [f"{name}, {when}" if several else when for name, when, _ in rows])
+        told = f"{_milliseconds(low)}, p99 {_milliseconds(high)}, longest {_milliseconds(longest)}"
+        labels.append(f"{name}, {when}\n{told}" if several else f"{when}\n{told}")
+    axes.set_yticks(range(len(rows)), labels)
     axes.invert_yaxis()
     waits = [value for _, _, each in rows for value in (each.p50, each.max)]
     axes.set_xscale("log")
-    axes.set_xlim(0.7e3 * min(waits), 1e3 * max(waits) * (max(waits) / min(waits)) ** 0.55)
+    axes.set_xlim(0.7e3 * min(waits), 1.4e3 * max(waits))
+    steps = (1.0, 2.0, 5.0) if max(waits) < FEW_STEPS * min(waits) else (1.0,)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", lw=0.4, alpha=0.5)
-    axes.set(xlabel="clients wait [ms]: median to p99, line at p90, dot at the longest")
+    axes.set(xlabel="median to p99 [ms], line at p90, dot the longest")
     plain(axes, "What clients wait" if several else f"What clients wait: {rows[0][0]}", 9.0)
 
 
@@ -232,7 +237,7 @@ def _waits_of(prediction: Answer) -> list[tuple[str, str, Waits]]:
 def _clients_height(prediction: Answer) -> float:
     """Return the height of that panel [inches]; 0 without clients."""
     rows = len(_waits_of(prediction))
-    return 0.7 + 0.34 * rows if rows else 0.0
+    return 0.7 + 0.42 * rows if rows else 0.0
 
 
 PANELS: Mapping[str, tuple[Callable[[Axes, Answer], None], float]] = {
