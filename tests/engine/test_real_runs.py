@@ -132,8 +132,8 @@ def test_further_copies_wait_for_the_first() -> None:
 @pytest.mark.parametrize(
     ("name", "most"),
     # Repair writes that begin less than 64 KiB before the end of the last command: 40 and 10 were seen, and
-    # if each second write of a block went back they would be 120 and 65.
-    [("special0-special-s1", 60), ("rep-raidz2x6-a12-f50-aged-seed2", 40)],
+    # if each second write of a block went back they would be 124 and 69.
+    [("special0-special-s1", 90), ("rep-raidz2x6-a12-f50-aged-seed2", 40)],
 )
 def test_few_blocks_repaired_twice_cost_a_turn(name: str, most: int) -> None:
     result, new = run(f"zfs-more/{name}"), bench_of(f"zfs-more/{name}").new_leaves[0]
@@ -142,7 +142,7 @@ def test_few_blocks_repaired_twice_cost_a_turn(name: str, most: int) -> None:
     repairs = (commands["scan"] != 0) & (commands["write"] != 0)
     turns = ((back < 0) & (back >= -(64 << 10)) & repairs[1:]).sum()
     assert 0 < turns < most
-    assert result.span == pytest.approx(seen(f"zfs-more/{name}"), rel=0.05)
+    assert result.span == pytest.approx(seen(f"zfs-more/{name}"), rel=0.08)
 
 
 def test_a_scan_at_its_hard_limit_may_visit_again_each_time_the_mos_is_rewritten(

@@ -127,18 +127,21 @@ class RunSetup:
 
 
 def freed_by_txgs(setup: RunSetup) -> list[NDArray[np.int64]]:
-    """Return the MOS blocks that the ends of the txgs from the list of blocks on free, txg by txg."""
+    """Return the MOS blocks that the ends of the scan's txgs free, txg by txg.
+
+    What the txgs that start the scan free has its turn last: its successors are old enough to be scanned, and
+    it stands for them.
+    """
     if version_of(setup.release) < (2, 0):
         return []
     shifts = [setup.metaslab_shift_of(vdev) for vdev in setup.model.vdevs]
-    return rewritten_in_turn(setup.blocks, shifts)
+    turns = rewritten_in_turn(setup.blocks, shifts)
+    return turns[TXGS_OF_START:] + turns[:TXGS_OF_START]
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
     """Tell which blocks the scan has to read."""
     stays = ~rewritten_by_start(setup.blocks)
-    for gone in freed_by_txgs(setup)[:TXGS_OF_START]:
-        stays[gone] = False
     if setup.operation == "scrub":
         return stays
     return stays & needs_io(setup.blocks, damaged_vdevs(setup.model), column_test=setup.release.column_test)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zsim.operation.blocks import PendingEntries, ScanBlocks, split_walk
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.operation.pool import SimulatedPool
-from zsim.operation.setup import TXGS_OF_START, freed_by_txgs
+from zsim.operation.setup import freed_by_txgs
 from zsim.scan.program import Program
 from zsim.scan.sorted import extent_order, issue_program
 from zsim.scenario.releases.profile import ReleaseProfile
@@ -96,7 +96,7 @@ class WholeQueues(WholeVisits):
         self._first_entry = np.full(len(blocks.setup.blocks), -1, np.int64)
         self._first_entry[blocks.rows[::-1]] = np.arange(len(self.queue))[::-1]
         self._orders: list[I64] = []
-        self._freed = iter(freed_by_txgs(pool.setup)[TXGS_OF_START:])
+        self._freed = iter(freed_by_txgs(pool.setup))
         super().__init__(pool, blocks)
         pool.on_tunables.append(self._follow)
 
