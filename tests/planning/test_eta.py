@@ -11,7 +11,10 @@ import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.eta.reading import in_order, read_paste
+from zsim.planning.eta.reasons import METASLABS, OTHER_GROUPS, zpool_remaining, zpool_why
+from zsim.planning.eta.records import Span
 from zsim.planning.eta.watching import log_line, prometheus_text, status_of, watched
+from zsim.prediction.api import case_of
 
 EXAMPLE = (Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt").read_text()
 NOW = datetime(2026, 11, 22, 11, 52, 40)
@@ -91,6 +94,33 @@ def test_scan_lines_alone_get_an_answer():
     assert str(paste.scenario.layout) == "raidz2x6"
     assert paste.scans[-1].issued == pytest.approx(9.84 * 2**40, rel=1e-3)
     assert "is assumed" in paste.notes[0]
+
+
+REBUILD = """\
+  scan: resilver ({}-0) in progress since Sun Nov 15 10:00:00 2026
+\t1.10T scanned at 1.52G/s, 410G issued 566M/s, 6.42T total
+\t102G resilvered, 6.38% done, 03:05:43 to go
+"""
+
+
+@pytest.mark.parametrize(
+    ("vdev", "layout"),
+    [("draid1:4d:11c:1s", "draid1:4d:11c:1s"), ("mirror", "mirror2"), ("draid1:4d", "mirror2")],
+)
+def test_a_rebuild_names_its_draid_and_is_never_of_raidz(vdev, layout):
+    paste = read_paste(REBUILD.format(vdev))
+    assert (str(paste.scenario.layout), paste.scenario.operation) == (layout, "rebuild")
+    assert paste.notes[0].startswith("NOT KNOWN: the layout")
+    assert f"{layout} is assumed" in paste.notes[0]
+
+
+def test_groups_that_lost_no_drive_make_the_estimate_of_a_rebuild_too_long():
+    paste = read_paste(REBUILD.format("draid1:4d:11c:1s"))
+    case, scan = case_of(paste.scenario), paste.scans[-1]
+    said = zpool_remaining(scan)
+    assert said is not None
+    for left, words in (((1.0, 2.0, 3.0), OTHER_GROUPS), ((1e6, 2e6, 3e6), METASLABS)):
+        assert zpool_why(scan, said, Span(*left), 0.17, case, "repair") == words
 
 
 def test_statuses_are_put_in_order_whatever_order_they_come_in():

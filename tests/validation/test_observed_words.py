@@ -361,6 +361,16 @@ def test_every_kind_of_rebuild(kind: str) -> None:
     Scenario.from_dict(reading.fields)
 
 
+def test_rebuilds_without_a_layout_and_of_what_is_not_rebuilt_sequentially() -> None:
+    readings = rules.readings_of(UNSTATED | {"kind": "sequential_rebuild", "vdev": None})
+    assert [each.fields["layout"] for each in readings] == ["mirror2", "draid2:8d:24c:2s"]
+    assert {each.fields["operation"] for each in readings} == {"rebuild"}
+    (raidz,) = rules.readings_of(UNSTATED | {"kind": "sequential_rebuild", "vdev": "raidz2x7"})
+    assert raidz.fields["operation"] == "resilver"
+    for each in (*readings, raidz):
+        Scenario.from_dict(each.fields)
+
+
 def test_several_layouts_give_one_wide_answer() -> None:
     answers = [{"resilver_s": {"p10": a, "p50": b, "p90": c}, "n": n} for n, (a, b, c) in enumerate(
         [(1.0, 2.0, 4.0), (30.0, 40.0, 90.0), (5.0, 6.0, 7.0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ from zsim.prediction.progress.moments import clock_of
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides
 from zsim.scenario.model import Scenario
+from zsim.scenario.releases.profile import COPIES
 
-ASSUMED_LAYOUT = "raidz2x6"
+ASSUMED_LAYOUT, ASSUMED_REBUILT = "raidz2x6", "mirror2"
+"""Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
+_REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
 OLDEST_LIVE = timedelta(days=90)
 BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
@@ -85,14 +89,16 @@ def read_paste(
     InputError
         When no scan runs, or nothing can be read.
     """
-    statuses = _statuses(text, names, pool)
+    texts = _texts(text, names)
+    statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
-    imported, notes = _imported(text, names, pool or chosen.name or None)
     scan = found[-1][1]
-    scenario = _scenario(imported, scan, overrides, stated or {})
+    assumed = _assumed(texts, scan)
+    imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
+    scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
     same = [(status, each) for status, each in found if _is_same(each, scan)]
     scans = []
@@ -107,12 +113,25 @@ def read_paste(
     return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
 
 
-def _statuses(text: str | None, names: Sequence[str | Path], pool: str | None) -> list[PoolStatus]:
+def _assumed(texts: Sequence[str], scan: Scan) -> str:
+    """Return the layout of a pool of which only the scan is shown: that of a rebuild names its dRAID."""
+    if scan.function not in COPIES:
+        return ASSUMED_LAYOUT
+    named = [match[1] for each in texts if (match := _REBUILT.search(each))]
+    return named[-1] if named else ASSUMED_REBUILT
+
+
+def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
+    """Return all that is given to be read."""
     texts = [text] if text else []
     for name in names:
         path = Path(name)
         files = files_in(path, "**/*") if is_directory(facts_of(path, "file", REMEDY)) else [path]
         texts += [_text(each) for each in files]
+    return texts
+
+
+def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     found: list[PoolStatus] = []
     for each in texts:
         if recognises(each):
@@ -194,7 +213,7 @@ def _moment(scan: RunningScan, now: datetime | None) -> datetime | None:
 
 
 def _imported(
-    text: str | None, names: Sequence[str | Path], pool: str | None
+    text: str | None, names: Sequence[str | Path], pool: str | None, assumed: str
 ) -> tuple[ImportedPool | None, list[str]]:
     """Return what an import makes of it, or nothing and why."""
     known = None if pool == "unknown" else pool
@@ -208,17 +227,22 @@ def _imported(
             found = import_pool(every, pool=known)
         except InputError as error:
             return None, [
-                f"of the pool nothing but its scan could be read ({error}): {ASSUMED_LAYOUT} is assumed"
+                "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"
+                f" could be read ({error}): {assumed} is assumed"
             ]
     return found, list(found.notes)
 
 
 def _scenario(
-    imported: ImportedPool | None, scan: Scan, overrides: Sequence[str], stated: dict[str, object]
+    imported: ImportedPool | None,
+    scan: Scan,
+    overrides: Sequence[str],
+    stated: dict[str, object],
+    assumed: str,
 ) -> Scenario:
     """Return the scenario of the scan that runs: what was found, then what is known better."""
     fields: dict[str, object] = dict(imported.scenario.stated()) if imported is not None else {}
-    fields.setdefault("layout", ASSUMED_LAYOUT)
+    fields.setdefault("layout", assumed)
     fields["operation"] = scan.function
     if scan.function == "scrub":
         for name in ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target"):

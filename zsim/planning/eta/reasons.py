@@ -29,6 +29,10 @@ OTHER_VDEVS = (
 FIRST_MINUTES = "its rate is that of the first minutes, which says little about the rest"
 METADATA = "while metadata is scanned little is issued, so the mean rate of the pass says little"
 METASLABS = "a rebuild waits for a txg sync after each metaslab, and the inner tracks are slower"
+OTHER_GROUPS = (
+    "it waits for all that is allocated to be issued, and groups that have lost no drive are passed over: "
+    "the share scanned is the share done"
+)
 OUTER_TRACKS = (
     "its rate counts from the end of the metadata phase, on the outer, faster tracks, and includes I/O that"
     " is still in flight"
@@ -70,11 +74,13 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         return ""
     short = said < left.p10
     several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
+    rebuild = scan.format == "rebuild" and scan.kind != "expand"
     rules = (
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
         (phase == "metadata scan", METADATA),
-        (scan.format == "rebuild" and scan.kind != "expand", METASLABS),
+        (rebuild and short, METASLABS),
+        (rebuild and (scan.scanned or 0) > (scan.issued or 0), OTHER_GROUPS),
         (scan.format == "2.2+" and short, OUTER_TRACKS),
         (scan.format == "legacy", SEEKS),
         (short, SLOWER_LEFT),

@@ -15,6 +15,8 @@ WIDTHS = {1: (3, 4, 5), 2: (5, 6, 8), 3: (8, 10, 11)}
 raidz3 is always 10."""
 UNKNOWN = ("mirror2", "raidz1x4", "raidz2x6")
 """Where not even the kind is told: the commonest of each kind."""
+REBUILT = ("mirror2", "draid2:8d:24c:2s")
+"""The same where it is rebuilt sequentially, which RAID-Z is not."""
 _KIND = re.compile(r"\braid-?z-?([123])?\b(?![^+]*\d)|\bz([123])\b(?![^+]*\d)")
 _SINGLE = re.compile(r"\b(?:single|stripe[ds]?|raid-?0|jbod|no redundancy)\b")
 _DRIVES = re.compile(
@@ -27,7 +29,8 @@ def layouts_of(row: Row) -> tuple[str, ...]:
     """Return the layouts to be simulated for a row that states none or no width; nothing where it does."""
     stated = str(row.get("vdev") or "").lower().strip()
     if not stated:
-        return UNKNOWN
+        rebuilt = row.get("scan_algorithm") == "sequential" or str(row.get("kind")).endswith("rebuild")
+        return REBUILT if rebuilt else UNKNOWN
     kind = _KIND.search(stated)
     if kind is None:
         return ()

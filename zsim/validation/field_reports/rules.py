@@ -172,6 +172,9 @@ def reading_of(row: Row) -> Reading:
         layout = Layout((VdevSpec.mirror(2), *layout.vdevs[1:]))
     release = release_of(row)
     kind = kind_of(layout.vdevs[0].kind)
+    if operation == "rebuild" and not kind.is_rebuildable:
+        # People call any resilver a rebuild.
+        operation = "resilver"
     if not kind.is_known_to(load_release(release)):
         release = kind.since
     data = space_of(row, layout, operation)

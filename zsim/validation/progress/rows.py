@@ -4,8 +4,8 @@ The scenario is that of `zsim.validation.field_reports.rules`, which no duration
 row says less than these need:
 
 layout
-    None: raidz2 of six; raidz without a width: six wide; a mirror without one: two sides; a single drive is
-    scrubbed as a mirror is, both sides of which read alike.
+    None: raidz2 of six, of a sequential rebuild a mirror; raidz without a width: six wide; a mirror without
+    one: two sides; a single drive is scrubbed as a mirror is, both sides of which read alike.
 order
     Legacy where the status is of that format.
 """
@@ -23,7 +23,7 @@ from zsim.scenario.evidence import RunningScan, ScanKind, StatusFormat
 from zsim.validation.field_reports.rules import reading_of
 
 Row = Mapping[str, Any]
-ASSUMED_LAYOUT = "raidz2x6"
+ASSUMED_LAYOUT, ASSUMED_REBUILT = "raidz2x6", "mirror2"
 LEGACY = "legacy"
 KEPT = (
     "drive_model", "drive_bytes", "drive_type", "alloc_bytes", "pool_size_bytes", "fill_fraction",
@@ -53,7 +53,7 @@ def fields_of(row: Row, kind: str | None = None) -> dict[str, Any]:
         "kind": "scrub" if kind == "scrub" else "resilver",
         "scan_algorithm": "sequential" if kind == "rebuild" else order_of(row),
         "concurrent_load": row.get("load"),
-        "vdev": layout_of(row.get("layout")),
+        "vdev": layout_of(row.get("layout") or (ASSUMED_REBUILT if kind == "rebuild" else None)),
         "date": date_of(row),
     }
     try:
