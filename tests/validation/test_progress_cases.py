@@ -2,13 +2,24 @@
 
 import json
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from zsim.base.errors import InputError
 from zsim.validation.api import validate
 from zsim.validation.progress.rows import fields_of, layout_of, scans_of
-from zsim.validation.progress.runs import load, progress_file, read_progress, statuses, zpool_total
+from zsim.validation.progress.runs import (
+    attach_s,
+    courses_with_scrub,
+    load,
+    printed_s,
+    progress_file,
+    read_progress,
+    scrub_of,
+    statuses,
+    zpool_total,
+)
 from zsim.validation.progress.score import ScoredAnswer, band, scores
 
 HERE = Path(__file__).parents[2] / "validation"
@@ -51,6 +62,24 @@ def test_a_real_run_is_asked_for_its_end_at_five_moments():
     assert names == [f"eta@{share}" for share in (0.1, 0.2, 0.35, 0.5, 0.7)]
     late = outcome.claims[4]
     assert abs(late.error) < 0.1
+
+
+def test_a_finished_scrub_lasts_from_its_begin_as_zpool_prints_it():
+    path = HERE / "zfs-sorted" / "mirror2-scrub-aged"
+    assert scrub_of(RUN, load(RUN)) == path
+    bench = load(path)
+    # 14.22 s from the command, of which 1.58 s until the first block is visited.
+    whole, first = bench.result["model_s"], bench.result["first_visit_s"]
+    assert printed_s(path, bench) == pytest.approx(whole - first, abs=0.15)
+    assert whole - printed_s(path, bench) > 1.4 * attach_s(bench)
+
+
+def test_a_scrub_counts_in_its_own_order():
+    legacy = RUN.with_name("mirror2-a12-f50-aged-legacy")
+    pairs = courses_with_scrub(load(legacy), load(RUN.with_name("mirror2-scrub-aged")))
+    assert [run.name for run, _ in pairs] == [scrub.name for _, scrub in pairs]
+    # 1.01 times as long as a scrub in the order of the files, 1.3 times as long as a sorted one.
+    assert median(run.total_s / scrub.total_s for run, scrub in pairs) > 1.2
 
 
 def test_only_what_was_there_by_then_is_seen():

@@ -108,15 +108,17 @@ def courses_of_run(bench: EmulatedRun) -> tuple[Course, ...]:
     return whole_courses(resolved, lambda leaf: drive_of(bench, leaf))
 
 
-def courses_with_scrub(bench: EmulatedRun) -> list[tuple[Course, Course]]:
-    """Return the courses of a run, each with that of a scrub in the same world."""
+def courses_with_scrub(bench: EmulatedRun, other: EmulatedRun) -> list[tuple[Course, Course]]:
+    """Return the courses of a run, each with that of a scrub in the same world, in the scrub's own order."""
     from zsim.prediction.api import case_of
     from zsim.prediction.progress.worlds import whole_courses
     from zsim.scenario.model import Scenario
 
     fields = fields_of(bench)
-    dropped = ("operation", "target", "old_drive")
+    dropped = ("operation", "target", "old_drive", "order")
     scrub = {key: value for key, value in fields.items() if key not in dropped} | {"operation": "scrub"}
+    if other.mode == "legacy":
+        scrub["order"] = "legacy"
     found = [
         whole_courses(case_of(Scenario.from_dict(each)), lambda leaf: drive_of(bench, leaf))
         for each in (fields | {"write_cache": True}, scrub)
@@ -219,7 +221,7 @@ def run(case: ValidationCase, options: Options) -> list[Claim]:
     return [*claims, *next_claims(case, bench)]
 
 
-def scrub_of(folder: Path, bench: EmulatedRun) -> EmulatedRun | None:
+def scrub_of(folder: Path, bench: EmulatedRun) -> Path | None:
     """Return a finished scrub of the pool of a run beside it: all that says how the pool is, is equal."""
     if bench.scrub:
         return None
@@ -228,19 +230,20 @@ def scrub_of(folder: Path, bench: EmulatedRun) -> EmulatedRun | None:
             other = load(path)
             alike = all(other.config.get(key) == bench.config.get(key) for key in ("zfs", "pool", "disk"))
             if other.scrub and alike and other.section("foreground") == bench.section("foreground"):
-                return other
+                return path
     return None
 
 
 def next_claims(case: ValidationCase, bench: EmulatedRun) -> list[Claim]:
     """Return the claim ``next``: a resilver from a finished scrub of the same pool, where there is one."""
-    scrub = scrub_of(case.path, bench)
-    if scrub is None:
+    path = scrub_of(case.path, bench)
+    if path is None:
         return []
-    seen = float(scrub.result["model_s"]) - attach_s(scrub)
+    scrub = load(path)
+    seen = printed_s(path, scrub)
     courses = [
         replace(course, told=((math.log(seen / before.total_s), OTHER_SCAN),))
-        for course, before in courses_with_scrub(bench)
+        for course, before in courses_with_scrub(bench, scrub)
     ]
     begin = attach_s(bench)
     low, middle, high = (begin + each for each in remaining(courses, (), facts_of(bench)).total())
@@ -248,9 +251,16 @@ def next_claims(case: ValidationCase, bench: EmulatedRun) -> list[Claim]:
     return [
         judge(
             case, "next", truth, middle, p10=low, p90=high, unit="s",
-            details={LAST_BY_ALLOC: float(scrub.result["model_s"])},
+            details={LAST_BY_ALLOC: begin + seen},
         )
     ]  # fmt: skip
+
+
+def printed_s(path: Path, bench: EmulatedRun) -> float:
+    """Return the duration of a finished scan as zpool prints it [s]: from its begin, not from the command."""
+    whole, progress = float(bench.result["model_s"]), progress_file(path)
+    begin = attach_s(bench) if progress is None else statuses(bench, read_progress(progress), whole)[0]
+    return whole - begin
 
 
 def attach_s(bench: EmulatedRun) -> float:
