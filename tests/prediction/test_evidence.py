@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from zsim.prediction.api import case_of, predict
 from zsim.prediction.evidence.comparable import comparable, slow_drives
 from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
+from zsim.prediction.evidence.slower import slower_than_model
+from zsim.prediction.evidence.told import notes
 from zsim.scenario.evidence import DriveActivity
 from zsim.scenario.evidence_text import read_evidence
 from zsim.scenario.model import Scenario
@@ -247,3 +250,45 @@ def test_record_sizes_are_told_as_simulated(plain: Prediction) -> None:
     media = predict(Scenario.from_dict({**BASE, "history": "media-server"}))
     (record,) = (each for each in media.assumptions if each.field == "recordsize")
     assert "media-server" in record.why
+
+
+def activity(drive: str, leaf: int, **seen: float) -> DriveActivity:
+    return DriveActivity(drive=drive, leaf=leaf, role="source", **seen)
+
+
+@pytest.mark.parametrize(
+    ("seen", "factor"),
+    [
+        # 16 K at random: a disk of 7200 rpm needs 13 ms at most; %util tells what it spends, not the queue.
+        ({"reads": 70.0, "busy": 0.95, "service": 0.4, "read_rate": 70 * 16384.0}, None),
+        ({"reads": 10.0, "busy": 1.0, "read_rate": 10 * 16384.0}, 0.1 / 0.013),
+        # Without %util: what is under way, here more than one all the time, or 0.4 of the time.
+        ({"reads": 20.0, "service": 0.3, "read_rate": 20 * 16384.0}, 0.05 / 0.013),
+        ({"reads": 2.0, "service": 0.2, "read_rate": 2 * 16384.0}, 0.2 / 0.013),
+        ({"reads": 120.0, "service": 0.02, "read_rate": 120 * 1048576.0}, None),
+        # Hardly anything to do, or writes: nothing is said.
+        ({"reads": 0.2, "busy": 1.0}, None),
+        ({"reads": 5.0, "writes": 5.0, "busy": 1.0}, None),
+    ],
+)
+def test_a_drive_is_slower_than_its_model_allows(seen: dict[str, float], factor: float | None) -> None:
+    case = case_of(Scenario.from_dict({**BASE, "drive": "generic-7200rpm-cmr"}))
+    found = slower_than_model(case, [activity("sdc", 2, **seen)])
+    assert [each.factor for each in found] == ([] if factor is None else [pytest.approx(factor, rel=0.15)])
+
+
+def test_the_answer_names_the_drive_and_the_link_that_the_slow_ones_share() -> None:
+    data = {**BASE, "drive": "generic-7200rpm-cmr", "ports": ["port-multiplier-cbs:2,3"]}
+    case = case_of(Scenario.from_dict(data))
+    slow = {"reads": 20.0, "busy": 1.0, "read_rate": 20 * 131072.0}
+    sound = activity("sde", 4, reads=90.0, busy=1.0)
+    seen = [activity("sdc", 2, **slow), activity("sdd", 3, **slow), sound]
+    stated = case.scenario.model_copy(update={"evidence": tuple(seen)})
+    link, first, *_ = notes(replace(case, scenario=stated))
+    assert link.startswith("sdc, sdd are slower")
+    assert "port-multiplier-cbs" in link
+    assert first.startswith("sdc spends 50 ms on a request of 128K, 3.")
+    assert "--slow 2:x3." in first
+    alone = case.scenario.model_copy(update={"evidence": (seen[0], seen[2])})
+    (only,) = notes(replace(case, scenario=alone))
+    assert only.startswith("sdc spends")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
 from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.answer.wording import shown
 from zsim.prediction.evidence.comparable import Comparison, slow_drives
 from zsim.prediction.evidence.posterior import WeighedEvidence
 from zsim.prediction.evidence.probes import ScanProbe
+from zsim.prediction.evidence.slower import SlowerThanModel, shared_by, slower_than_model
 from zsim.prediction.evidence.weighing import Weighing
 from zsim.scenario.evidence import DriveActivity, RunningScan
 from zsim.scenario.model import Scenario
@@ -73,8 +76,10 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
 def notes(case: Case) -> tuple[str, ...]:
     """Return what else to say of the evidence."""
     evidence = case.scenario.evidence or ()
-    found = []
-    slow = slow_drives(case, [each for each in evidence if isinstance(each, DriveActivity)])
+    found: list[str] = []
+    seen = [each for each in evidence if isinstance(each, DriveActivity)]
+    found += _slower_than_model(case, seen)
+    slow = slow_drives(case, seen)
     if slow:
         found.append(
             "; ".join(
@@ -86,6 +91,27 @@ def notes(case: Case) -> tuple[str, ...]:
     if evidence and case.exact:
         found.append("--exact simulates one world to the end: the evidence is not weighed")
     return tuple(found)
+
+
+def _slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> list[str]:
+    """Say which drives are slower than their model allows, by how much, and what that may be."""
+    slow = slower_than_model(case, seen)
+    told = [
+        f"{each.drive} spends {format_duration(each.seen_s)} on a request of "
+        f"{format_bytes(round(each.size))}, {each.factor:.2g} times the most that {each.model} needs "
+        f"({format_duration(each.most_s)}): "
+        f"the drive, its cable or its port is sick{_remedy(each)}"
+        for each in slow
+    ]
+    link = shared_by(case, slow)
+    if link is None:
+        return told
+    names = ", ".join(each.drive for each in slow)
+    return [f"{names} are slower than their model allows, and all are behind {link}: look there first", *told]
+
+
+def _remedy(each: SlowerThanModel) -> str:
+    return "" if each.leaf is None else f" (--slow {each.leaf}:x{each.factor:.2g} says what it costs)"
 
 
 def running(scenario: Scenario) -> bool:
