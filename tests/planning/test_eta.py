@@ -182,3 +182,23 @@ def test_json_is_all_that_is_on_stdout_and_files_are_written(tmp_path, capsys, m
 def test_watching_needs_a_pool(capsys):
     assert main(["eta", "--watch", "5"]) == 2
     assert "it needs a pool to ask" in capsys.readouterr().err
+
+
+DRIVES = """
+Device            r/s     rkB/s  r_await rareq-sz     w/s     wkB/s  w_await wareq-sz  aqu-sz  %util
+sda             10.00   1000.00    10.00   100.00    0.00      0.00     0.00     0.00    0.10  10.00
+sdc              0.00      0.00     0.00     0.00   50.00   1000.00     1.00    20.00    0.10  10.00
+
+Device            r/s     rkB/s  r_await rareq-sz     w/s     wkB/s  w_await wareq-sz  aqu-sz  %util
+sda             20.00   2560.00   {wait}   128.00    0.00      0.00     0.00     0.00    2.80  {busy}
+sdc              0.00      0.00     0.00     0.00   50.00   6400.00     2.00   128.00    0.10  20.00
+"""
+
+
+@pytest.mark.parametrize(("wait", "busy", "is_slow"), [("140.00", "99.00", True), ("9.00", "18.00", False)])
+def test_a_drive_slower_than_its_model_allows_is_a_reason(wait, busy, is_slow):
+    """A mirror has no peers to compare: 20 reads a second keep the one source busy."""
+    found = zsim.eta(small() + DRIVES.format(wait=wait, busy=busy), overrides=FAST, now=NOW)
+    told = [each for each in found.reasons if each.startswith("sda spends 49.5 ms on a request of")]
+    assert bool(told) == is_slow
+    assert all("--slow 0:x3." in each for each in told)

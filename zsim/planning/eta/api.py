@@ -13,6 +13,7 @@ from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
+    UNEXPLAINED,
     consequences,
     expected_pace,
     slow_reasons,
@@ -22,6 +23,7 @@ from zsim.planning.eta.reasons import (
 )
 from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, files_used, models_used, subject
+from zsim.prediction.evidence.told import sick_looking
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
@@ -108,7 +110,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
         pace=pace,
-        reasons=slow_reasons(courses, found, case, pace, _collected(last)),
+        reasons=_reasons(case, slow_reasons(courses, found, case, pace, _collected(last))),
         worry=worries(found, phase, left, paste.at),
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
@@ -116,6 +118,12 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         notes=paste.notes,
         provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
     )
+
+
+def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
+    """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
+    sick = sick_looking(case)
+    return (*sick, *(each for each in found if not sick or each != UNEXPLAINED))
 
 
 def _collected(scan: RunningScan) -> float:

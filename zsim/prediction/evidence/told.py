@@ -75,10 +75,14 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
 
 def notes(case: Case) -> tuple[str, ...]:
     """Return what else to say of the evidence."""
-    evidence = case.scenario.evidence or ()
-    found: list[str] = []
-    seen = [each for each in evidence if isinstance(each, DriveActivity)]
-    found += _slower_than_model(case, seen)
+    alone = ("--exact simulates one world to the end: the evidence is not weighed",)
+    return (*sick_looking(case), *(alone if case.scenario.evidence and case.exact else ()))
+
+
+def sick_looking(case: Case) -> tuple[str, ...]:
+    """Say which drives are slower than their models allow or than their peers, from what they did."""
+    seen = [each for each in case.scenario.evidence or () if isinstance(each, DriveActivity)]
+    found = _slower_than_model(case, seen)
     slow = slow_drives(case, seen)
     if slow:
         found.append(
@@ -88,8 +92,6 @@ def notes(case: Case) -> tuple[str, ...]:
             )
             + ": a sick drive holds up the whole scan (--slow 3:x2.5 says what it costs)"
         )
-    if evidence and case.exact:
-        found.append("--exact simulates one world to the end: the evidence is not weighed")
     return tuple(found)
 
 
