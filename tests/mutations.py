@@ -121,24 +121,23 @@ def mutated(mutation: Mutation) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def sources(part: str) -> list[Path]:
-    """Return the files of a part."""
+def sources(part: str, root: Path = ROOT) -> list[Path]:
+    """Return the files of a part in a tree."""
     found: list[Path] = []
     for name in PARTS[part][0]:
-        path = ROOT / "zsim" / name
+        path = root / "zsim" / name
         found += sorted(path.rglob("*.py")) if path.is_dir() else [path]
     return [path for path in found if path.name != "__init__.py"]
 
 
 def is_noticed(mutation: Mutation, part: str, home: Path, most_cpu_s: float) -> bool:
     """Run the part's tests on a copy of the tree with a mutation, and tell whether one fails."""
-    target = home / mutation.path.relative_to(ROOT)
-    plain = target.read_text()
-    target.write_text(mutated(mutation))
+    plain = mutation.path.read_text()
+    mutation.path.write_text(mutated(mutation))
     try:
         return run_tests(part, home, most_cpu_s) != 0
     finally:
-        target.write_text(plain)
+        mutation.path.write_text(plain)
 
 
 def plain_cpu_s(part: str, home: Path) -> float:
@@ -204,7 +203,8 @@ def main() -> int:
             copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copied(ROOT / name, home / name)
         for part in parts:
-            every = [each for path in sources(part) for each in mutations(path)]
+            # Of the copy: the tree may change meanwhile.
+            every = [each for path in sources(part, home) for each in mutations(path)]
             chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
             most_cpu_s = SPARE_CPU_S + TIMES * plain_cpu_s(part, home)
             noticed = 0
@@ -212,7 +212,7 @@ def main() -> int:
                 began = time.perf_counter()
                 found = is_noticed(each, part, home, most_cpu_s)
                 noticed += found
-                place = f"{each.path.relative_to(ROOT)}:{each.line}"
+                place = f"{each.path.relative_to(home)}:{each.line}"
                 words = "noticed" if found else "SURVIVES"
                 sys.stdout.write(
                     f"{part}: {words} {place} {each.words} ({time.perf_counter() - began:.0f} s)\n"

@@ -16,6 +16,8 @@ from zsim.scan.program import (
     OP_ISSUE,
     OP_PREFETCH,
     OP_VISIT,
+    DamagedVdev,
+    columns_of,
     held_in_memory,
     is_traversed,
     metadata_tree,
@@ -26,6 +28,7 @@ from zsim.scan.program import (
     wanted_above,
     with_entries,
 )
+from zsim.scan.rebuild import Chunks, with_chunks
 from zsim.scan.sorted import ExtentRules, scored_extents
 from zsim.scenario.releases.profile import load_release
 
@@ -233,9 +236,7 @@ def test_each_txg_rewrites_the_space_map_that_waited_longest() -> None:
     ring = [{"objset": 0, "object": number, "birth": birth} for birth in (7, 8, 9) for number in (birth, 20)]
     others = [{"objset": 0, "object": 3, "birth": 1}, {"objset": 0, "object": 30, "birth": 10}, {"birth": 8}]
     rows = [row_of(**fields) for fields in [*ring, *others]]
-    blocks = BlockTable(
-        *(np.concatenate([getattr(row, name) for row in rows]) for name in rows[0].__slots__)
-    )
+    blocks = BlockTable(*(np.concatenate([getattr(row, name) for row in rows]) for name in rows[0].__slots__))
     blocks.dva_offset[:, 0] = np.arange(len(blocks)) % 2 << 20
     blocks.dva_vdev[:, 0], blocks.dva_vdev[:, 1:] = 0, -1
     turns = rewritten_in_turn(blocks, [20])
@@ -274,3 +275,65 @@ def test_an_extent_scores_its_fill_and_three_times_its_density() -> None:
     assert coarse.tolist() == [1 << (score.bit_length() - 1)]  # 2.x sorts by the power of two
     fine = ExtentRules(max_gap=rules.max_gap, fill_weight=rules.fill_weight, coarse=False)
     assert scored_extents(entries, np.arange(2), fine)[1].tolist() == [score]
+
+
+def test_without_tunables_the_limits_are_those_of_openzfs() -> None:
+    """The values of a module that nobody has tuned: OpenZFS dsl_scan.c, zfs_scan_*."""
+    release = load_release("openzfs-2.3")
+    bare = replace(release, tunables=type(release.tunables)({}))
+    for rules in (extent_rules(bare), extent_rules(release)):
+        assert (rules.max_gap, rules.fill_weight) == (2 * MIB, 3)
+    for memory in (64 * MIB, 16 * GIB, 4096 * GIB):
+        one, stated = MemoryLimit(bare, memory, 1 << 50), MemoryLimit(release, memory, 1 << 50)
+        assert (one.hard, one.soft, one.interval) == (stated.hard, stated.soft, stated.interval)
+        assert (one.strict, one.strategy) == (False, 0)
+    assert MemoryLimit(bare, GIB, 1 << 50).interval == 7200.0
+
+
+def test_what_follows_new_tunables_goes_on_with_what_is_going_on() -> None:
+    one = limit()
+    assert one.mode(1.0, Held(one.hard), visited_all=False) == "issue"
+    release = load_release("openzfs-2.3")
+    one.follow(release.with_tunables({"zfs_scan_mem_lim_fact": 2}))
+    assert one.hard == 16 * GIB // 2
+    assert one.clearing
+
+
+def test_a_block_is_read_as_wide_as_it_was_written() -> None:
+    """Eight sectors with parity take twelve on four drives, ten on the five they became (0: as new ones)."""
+    blocks = table([(0, 8 * SECTOR), (16 * SECTOR, 8 * SECTOR)])
+    blocks.dva_asize[:, 0] = [2 * SECTOR, 2 * SECTOR, 12 * SECTOR, 10 * SECTOR]
+    expanded = DamagedVdev("expanded-raidz", 5, 1, 12, damaged=(0,), data=4, grown=1)
+    assert columns_of(blocks, (expanded,))[2:].tolist() == [[3, 0, 0], [0, 0, 0]]
+    assert scan_items(blocks, seed=1).columns.tolist() == [0, 0, 0, 0]
+    items = scan_items(blocks, seed=1, vdevs=(expanded,))
+    assert items.columns[2:].tolist() == [3, 0]
+    rows, copy = np.array([3, 2]), np.array([0, 0])
+    entries = with_entries(items, blocks, rows, copy, seed=1, scrub=True, vdevs=(expanded,))
+    assert entries.columns[-2:].tolist() == [0, 3]
+    # On the second of two vdevs, as the second of two copies.
+    twice = replace(blocks, dva_count=np.full(len(blocks), 2, np.int16))
+    for name in ("dva_vdev", "dva_offset", "dva_asize"):
+        getattr(twice, name)[:, 1] = getattr(blocks, name)[:, 0]
+    twice.dva_vdev[:, 0], twice.dva_vdev[:, 1] = 0, 1
+    vdevs = (DamagedVdev("mirror", 2, 0, 12), expanded)
+    assert columns_of(twice, vdevs)[2:].tolist() == [[0, 3, 0], [0, 0, 0]]
+    second = with_entries(items, twice, rows, copy + 1, seed=1, scrub=True, vdevs=vdevs)
+    assert second.columns[-2:].tolist() == [0, 3]
+
+
+def test_chunks_of_a_rebuild_stand_behind_the_blocks() -> None:
+    blocks = table([(0, SECTOR), (SECTOR, SECTOR)])
+    items = scan_items(blocks, seed=1)
+    chunks = Chunks(np.array([0, 8 * SECTOR]), np.array([2 * SECTOR, SECTOR]), np.array([0, 0]))
+    both = with_chunks(items, chunks, 3)
+    assert len(both) == len(items) + 2
+    assert both.vdev.tolist() == [*items.vdev.tolist(), 3, 3]
+    assert both.offset[-2:].tolist() == [0, 8 * SECTOR]
+    assert both.psize[-2:].tolist() == [2 * SECTOR, SECTOR]
+    assert both.copy_count[-2:].tolist() == [0, 0]
+    assert both.level0[-2:].all()
+    assert not both.in_memory[-2:].any()
+    for name in ("prefetch_first", "prefetch_next", "unwind"):
+        assert getattr(both, name)[-2:].tolist() == [-1, -1]
+    assert both.prefetch_first[:2].tolist() == items.prefetch_first[:2].tolist()
