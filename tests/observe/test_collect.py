@@ -75,7 +75,7 @@ def host(tmp_path, monkeypatch):
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setattr(commands, "LONG_S", 0.5)
     short = tuple(
-        commands.Command(
+        commands.CollectedCommand(
             each.file, each.ways, 0.5 if each.file == "config.txt" else 10.0, each.needed, each.while_scanning
         )
         for each in commands.COMMANDS

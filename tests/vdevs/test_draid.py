@@ -141,3 +141,10 @@ def test_array_asizes(sectors: list[int], configuration: tuple[int, int, int, in
     psize = np.array(sectors) * 512
     expected = [draid.draid_asize(int(size), ASHIFT, data, parity) for size in psize]
     assert arrays.draid_asizes(psize, ASHIFT, data, parity).tolist() == expected
+
+
+def test_the_hash_of_a_number_is_splitmix64() -> None:
+    """The first numbers that the published generator (Steele, Lea, Flood) gives from state 0."""
+    assert [permutations.splitmix64(number) for number in (1, 2, 3)] == [
+        0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F,
+    ]  # fmt: skip

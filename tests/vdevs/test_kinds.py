@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zsim.base.errors import InputError
 from zsim.scenario.layout import FORMS, Layout
-from zsim.vdevs.dispatch import touched_blocks
+from zsim.vdevs.dispatch import pieces_of_blocks, touched_blocks
 from zsim.vdevs.kind import (
     Printed,
     VdevKind,
@@ -205,3 +205,40 @@ def test_numbers_of_nine_digits_are_read_and_longer_ones_refused() -> None:
     assert number_in("999999999", "x") == 999_999_999
     with pytest.raises(InputError, match="too large"):
         number_in("1234567890", "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("mirror-0", (0, 0, 0, 0)),
+        ("raidz-1", (1, 0, 0, 0)),
+        ("raidz3-0", (3, 0, 0, 0)),
+        ("draid2:4d:11c:1s-0", (2, 4, 1, 0)),
+    ],
+)
+def test_the_name_of_a_vdev_tells_its_numbers(name: str, printed: tuple[int, ...]) -> None:
+    """As zpool-status(8) prints it: what it does not tell is 0."""
+    found = [each for each in (kind.printed(name) for kind in kinds().values()) if each]
+    assert found == [Printed(*printed)]
+
+
+@pytest.mark.parametrize(
+    ("layout", "children"),
+    [("raidz2x8", 6), ("raidz1x3", 2), ("draid2:4d:24c:3s", 19), ("draid1:2d:3c:0s", 2)],
+)
+def test_a_window_counts_the_drives_that_hold_data(layout: str, children: int) -> None:
+    """OpenZFS vdev.c:vdev_get_ndisks less vdev_get_nparity: of a dRAID without its spares."""
+    (vdev,) = Layout.parse(layout).vdevs
+    assert kind_of(vdev.kind).window_children(vdev) == children
+
+
+@given(blocks(), st.integers(1, 5))
+def test_pieces_of_several_blocks_are_those_of_each(block: Block, count: int) -> None:
+    vdev, ashift, offset, psize = block
+    offsets = np.full(count, offset)
+    found = pieces_of_blocks(vdev, ashift, offsets, psize)
+    first = found[found[:, 0] == 0]
+    assert len(found) == count * len(first)
+    assert first[:, 1:].tolist() == [list(each) for each in pieces_of(vdev, offset, psize, ashift)]
+    for number in range(count):
+        assert (found[found[:, 0] == number, 1:] == first[:, 1:]).all()

@@ -36,8 +36,8 @@ def by_load(at: int, loads: list[int], standing: list[int]) -> int:
 
 
 def test_a_child_holds_what_can_be_read_and_a_new_disk_lacks_it() -> None:
-    standing = [mirror.mirror_standing(*side) for side in ((0, -1), (0, 1), (-1, 1), (-1, -1))]
-    assert standing == [HOLDS, HOLDS, READABLE, DEAD]
+    standing = [mirror.mirror_standing(*side) for side in ((0, -1), (0, 1), (-1, 1), (-1, 0), (-1, -1))]
+    assert standing == [HOLDS, HOLDS, READABLE, READABLE, DEAD]
 
 
 def test_v28_takes_turns_of_two_mebibytes() -> None:
