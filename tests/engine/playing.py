@@ -21,7 +21,8 @@ from .strategies import Scenario
 
 MANY_RECORDS = 100_000
 # Numbers of the compiled engine's pools mean nothing to the reference engine.
-POOLS = {"free_child", "free_command", "free_slot"}
+POOLS = {"free_child", "free_command", "free_slot", "group_rows"}
+"""What the compiled engine alone needs: its free lists, and what it hands to its kernel."""
 IDLE_SLICES = 20
 # The time of the plane itself is compared at the end of the run: afterwards slices may have passed it on.
 GENERAL = [name for name in GENERAL_DTYPE.names or () if name not in POOLS | {"now"}]

@@ -14,7 +14,7 @@ from zsim.engine.compiled.plane import CompiledPlane
 from .playing import build, play
 from .strategies import Scenario, scenarios
 
-CALLED = ("advance", "submit_group", "flush_caches", "start_clients")
+CALLED = ("advance", "flush_caches", "start_clients")
 
 
 @pytest.mark.skipif(not hasattr(kernel.advance, "native"), reason="numba is switched off")

@@ -6,9 +6,6 @@ same to the bit for every way of slicing the time axis.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from zsim.base.arrays import Table
 from zsim.base.jit import bare, njit, word_of
 from zsim.engine.codes import (
@@ -29,6 +26,7 @@ from zsim.engine.codes import (
 from zsim.engine.compiled.clients import client_reads, client_thinks
 from zsim.engine.compiled.drive import device_event, flush_cache, next_slot
 from zsim.engine.compiled.memory import (
+    GROUP_WORDS,
     N_CLIENTS,
     N_LEAVES,
     N_RECORDS,
@@ -39,6 +37,7 @@ from zsim.engine.compiled.memory import (
     device_slots,
     event_times_of,
     general_of,
+    group_rows_of,
     stream_slot,
     streams_of,
 )
@@ -103,6 +102,16 @@ def exit_reason(table: Table) -> int:
 
 
 @njit
+def queue_group(table: Table) -> None:
+    """Queue a group of plain I/Os now; `advance` returns EXIT_GROUP when all are done."""
+    general, rows = general_of(table)[0], group_rows_of(table)
+    for at in range(0, GROUP_WORDS * general.group_rows, GROUP_WORDS):
+        leaf, klass, write, offset, length = rows[at], rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4]
+        enqueue(table, leaf, klass, write, offset, length, OWNER_GROUP, 0, FLAG_NORMAL)
+    general.group_rows = 0
+
+
+@njit
 def advance(state: Table, until: float, budget: int) -> int:
     """Advance to `until`, or to the first moment at which control has to decide.
 
@@ -119,9 +128,17 @@ def advance(state: Table, until: float, budget: int) -> int:
     -------
     int
         One of the EXIT constants.
+
+    Notes
+    -----
+    A group that waits to be queued is queued, and nothing else: as a kernel of its own, it would have most of
+    this one compiled a second time.
     """
     table = bare(state)
     general, times = general_of(table)[0], event_times_of(table)
+    if general.group_rows > 0:
+        queue_group(table)
+        return EXIT_BUDGET
     slots = device_slots(table) + word_of(table, N_CLIENTS) + word_of(table, N_STREAMS)
     run_streams(table)
     handled = 0
@@ -142,24 +159,6 @@ def advance(state: Table, until: float, budget: int) -> int:
         general.events += 1
         handled += 1
         run_streams(table)
-
-
-@njit
-def submit_group(state: Table, rows: NDArray[np.int64]) -> None:
-    """Queue a group of plain I/Os now; `advance` returns EXIT_GROUP when all are done.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n, 5)
-        Leaf, class, write, child offset [bytes], length [bytes].
-    """
-    table = bare(state)
-    general = general_of(table)[0]
-    general.group_left += len(rows)
-    general.group_waiting = 1
-    for number in range(len(rows)):
-        row = rows[number]
-        enqueue(table, row[0], row[1], row[2], row[3], row[4], OWNER_GROUP, 0, FLAG_NORMAL)
 
 
 @njit

@@ -77,6 +77,8 @@ from zsim.engine.sit_out import LATENCY_BUCKETS
 COUNTS, SEGMENT_WORDS, BAND_ROWS = 3, 3, 3
 BUCKETS = 256
 
+GROUP_WORDS = 5
+"""Of a row of a group: leaf, class, write, child offset [bytes], length [bytes]."""
 OWNER_SCAN_READ, OWNER_SCAN_WRITE, OWNER_METADATA, OWNER_GROUP, OWNER_CLIENT, OWNER_SCAN_COPY = range(6)
 # What stands for the leaf to repair of a child whose data go to a distributed spare.
 SPARE_LEAF = -2
@@ -130,6 +132,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     SITTING,
     LATENCIES,
     WAITS,
+    GROUP_ROWS,
     N_LEAVES,
     N_SERVERS,
     N_LINKS,
@@ -142,7 +145,7 @@ RANDOM_READ, SEQUENTIAL_READ, SYNC_WRITES = range(3)
     ITEM_MASK,
     COPY_MASK,
     TABLE_LENGTH,
-) = range(57)
+) = range(58)
 
 
 # Arrays by name: each takes the table.  `general_of` is an array of one, since a record itself would be a
@@ -161,6 +164,7 @@ links_of, vdevs_of = records_in(LinkRecord, LINKS), records_in(VdevRecord, VDEVS
 child_leaf_of = array_in(np.int32, CHILD_LEAF)
 slots_of, streams_of = records_in(SlotRecord, SLOTS), records_in(StreamRecord, STREAMS)
 program_of, items_of = records_in(OperationRecord, PROGRAM), records_in(ItemRecord, ITEMS)
+group_rows_of = array_in(np.int64, GROUP_ROWS)
 copies_of, heap_of = records_in(CopyRecord, COPIES), array_in(np.int64, HEAP)
 clients_of, client_items_of = records_in(ClientRecord, CLIENTS), array_in(np.int64, CLIENT_ITEMS)
 records_of = records_in(DoneRecord, RECORDS)
@@ -396,6 +400,7 @@ class PlaneMemory:
         self.sitting = np.zeros(sizes["vdev_children"], SITTING_DTYPE)
         self.latencies = np.zeros(sizes["vdev_children"], np.int64)
         self.waits = np.zeros((max(1, sizes.get("groups", 0)), LATENCY_BINS), np.int64)
+        self.group_rows = np.zeros((1, GROUP_WORDS), np.int64)
         self.table = self._table(sizes)
         self._begin()
 
@@ -422,6 +427,13 @@ class PlaneMemory:
             for name in record.dtype.names or ():
                 record[name] = getattr(rules, name)
         self.limits[0], self.limits[1] = queue.minimum, queue.maximum
+
+    def hold_group(self, rows: I64) -> None:
+        """Lay out a group of plain I/Os, which the kernel is to queue."""
+        self.group_rows = np.ascontiguousarray(rows)
+        self.table[GROUP_ROWS] = address_of(self.group_rows)
+        self.general["group_left"] += len(rows)
+        self.general["group_rows"], self.general["group_waiting"] = len(rows), 1
 
     def widen_queues(self, capacity: int) -> None:
         """Make room for so many entries in every leaf queue (never while the kernel runs)."""

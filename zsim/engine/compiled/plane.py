@@ -308,7 +308,9 @@ class CompiledPlane:
         most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
         if most > GROUP_ENTRIES:
             self._make_room(most)
-        kernel.submit_group(self.memory.table, np.ascontiguousarray(rows))
+        self.memory.hold_group(rows)
+        if len(rows) > 0:
+            self.advance(self.now)
 
     def _make_room(self, entries: int) -> None:
         """Widen the leaf queues if so many more entries of a group may not fit one."""

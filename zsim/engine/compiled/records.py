@@ -31,6 +31,8 @@ class GeneralRecord:
     # Groups, clients and what was seen.
     group_left: Int64
     group_waiting: Int64
+    # Rows of a group that are to be queued.
+    group_rows: Int64
     epoch: Int64
     epoch_left: Int64
     epoch_waiting: Int64

@@ -25,7 +25,6 @@ def compile_kernels() -> None:
     """Compile what `zsim.engine.compiled.plane` calls, as it calls it."""
     table = np.zeros(1, np.int64)
     compile_for(kernel.advance, table, 0.0, 0)
-    compile_for(kernel.submit_group, table, np.zeros((1, 1), np.int64))
     compile_for(kernel.flush_caches, table)
     compile_for(kernel.start_clients, table)
     compile_for(kernel.set_clients, table, 0, 0)

@@ -27,7 +27,7 @@ from zsim.pool.recipes.recipe import (
     Step,
 )
 from zsim.pool.recipes.styles import DITTO_DISTANCE, UNTHROTTLED, AllocatorStyle
-from zsim.pool.simulator import metaslabs, rows, writing
+from zsim.pool.simulator import rows, writing
 from zsim.pool.simulator.files import Files, draw_files, expansion
 from zsim.pool.simulator.memory import (
     ALLOCATOR,
@@ -165,7 +165,6 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     lay_out_space(memory, recipe, len(files), int(files.records.sum()))
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
-    metaslabs.weigh_all(memory.table)
     writing.run_step(memory.table, writing.OP_FOUND, 0.0, 1, 1)
     return memory
 

@@ -26,6 +26,7 @@ from zsim.pool.simulator.memory import (
 from zsim.pool.simulator.metaslabs import (
     DEFER_TXGS,
     pool_space,
+    weigh_all,
 )
 from zsim.pool.simulator.placing import (
     LATE,
@@ -372,6 +373,7 @@ def run_step(pool: I64, operation: int, amount: float, shortest: int, longest: i
     elif operation == OP_DROP_SNAPSHOT:
         drop_snapshots(pool, int(amount))
     elif operation == OP_FOUND:
+        weigh_all(pool)
         for dataset in range(pool[DATASETS]):
             datasets_of(pool)[dataset].dirty = 1
     else:
