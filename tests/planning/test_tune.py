@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from zsim import Scenario
+from zsim import Scenario, predict
 from zsim.planning.tune.api import tune
 from zsim.planning.tune.records import Tuning
 from zsim.scenario.releases.renamed import sysctl_name
@@ -62,3 +62,24 @@ def test_each_effect_says_where_it_is_from() -> None:
 )
 def test_names_on_freebsd(name: str, sysctl: str) -> None:
     assert sysctl_name(name) == sysctl
+
+
+def advised(**stated: object) -> list[str]:
+    return [each.action for each in predict(Scenario.from_dict(POOL | stated)).advice]
+
+
+def test_a_prediction_under_load_tells_the_knob_that_helps_most_and_its_price() -> None:
+    load = {"load": "random-read,threads=2,think=5ms", "release": "openzfs-2.3"}
+    found = predict(Scenario.from_dict(POOL | load))
+    first = found.advice[0]
+    assert first.action == "set zfs_vdev_scrub_min_active=2"
+    assert first.saves_s == pytest.approx(0.6 * found.resilver_s.p50, rel=0.15)
+    assert "of 100 requests of clients the longest then waits" in first.why
+    tuned = next(each for each in answer("openzfs-2.3", load["load"]).settings if each.value == 2)
+    assert 1.0 - first.saves_s / found.resilver_s.p50 == pytest.approx(tuned.ratio)
+
+
+def test_no_knob_is_advised_without_a_load_or_where_it_is_stated() -> None:
+    assert not any("zfs_" in each for each in advised(release="openzfs-2.3"))
+    stated = {"tunables": {"zfs_vdev_scrub_min_active": 3}, "load": "random-read,threads=2,think=5ms"}
+    assert not any("scrub_min_active" in each for each in advised(release="openzfs-2.3", **stated))

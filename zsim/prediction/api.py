@@ -23,6 +23,7 @@ from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
 from zsim.prediction.missing import missing, record_span
+from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
     advice,
@@ -161,7 +162,9 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=()
         if extent != "all" or case.operation in ("scrub", "expand", "remove")
-        else in_order(*advice(bench, middle, others, without), *sick_advice(sick, middle)),
+        else in_order(
+            *advice(bench, middle, others, without), *sick_advice(sick, middle), *knob_advice(case, middle)
+        ),
         warnings=(
             *warnings(case),
             *_short_of_precision(work),

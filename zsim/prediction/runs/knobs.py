@@ -1,0 +1,165 @@
+"""What a knob of ZFS does: cheap runs on common worlds with one tunable changed, and advice of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
+from zsim.base.parsed import rows, tables
+from zsim.base.units import format_duration
+from zsim.case.case import Case
+from zsim.engine.model import PlaneModel
+from zsim.operation.run import Run
+from zsim.prediction.answer.records import Advice
+from zsim.prediction.inputs.clients import percentiles
+from zsim.prediction.inputs.hardware import plane_model, under
+from zsim.prediction.inputs.population import WorldPopulation, miniature
+from zsim.prediction.runs.member import setup_of
+from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.runs.together import together
+from zsim.scenario.releases.no_effect import reasons
+from zsim.scenario.releases.products import without
+
+WORLDS, BLOCKS = whole_constant("tune.worlds"), whole_constant("tune.blocks")
+WATCH_S, STUDENT, LEAST = constant("tune.watch_s"), constant("tune.student"), constant("tune.least")
+WORTH_SAYING = constant("answer.worth_saying")
+
+
+@dataclass(frozen=True, slots=True)
+class KnobWorld:
+    """A population and what the settings of the case do on it: duration, and the wait of clients [s]."""
+
+    case: Case
+    pool: WorldPopulation
+    model: PlaneModel
+    time_s: float
+    p99_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A tunable at another value, who measured what of it, and what it costs in memory."""
+
+    name: str
+    value: int
+    source: str
+    memory: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnobEffect:
+    """What a knob does.
+
+    Attributes
+    ----------
+    ratio, error : float
+        Duration over that without it, and half of its 95 % interval.
+    p99_ratio : float or None
+        The same of the longest of a hundred waits of clients; None without clients.
+    p99_s : float or None
+        [s]
+    """
+
+    ratio: float
+    error: float
+    p99_ratio: float | None
+    p99_s: float | None
+
+
+def knobs_of(case: Case, *, advised: bool = False) -> list[Knob]:
+    """Return what is tried: knobs that the release has and that change something, at other values.
+
+    `advised`: those alone that are tried for every prediction under a load, unless they are stated.
+    """
+    path = model_data.models_directory() / "tuning" / "candidates.toml"
+    known, idle, stated = case.release.tunables, reasons("tunables"), case.scenario.tunables or {}
+    return [
+        Knob(name, value, str(row["measured"]), str(row["memory"]))
+        for row in tables(model_data.load_toml(path), "knob")
+        for name in [str(row["name"])]
+        for value in rows(row, "advised" if advised else "values")
+        if isinstance(value, int) and name in known and name not in idle
+        if value != known[name] and not (advised and name in stated)
+    ]
+
+
+def worlds_of(case: Case) -> list[KnobWorld]:
+    """Return the worlds that knobs are tried on."""
+    return [_world(replace(case, seed=case.seed + number)) for number in range(WORLDS)]
+
+
+def _world(case: Case) -> KnobWorld:
+    model, pool = plane_model(case), miniature(case, blocks=BLOCKS)
+    time_s = run_pool(case, pool, model).time_s
+    return KnobWorld(case, pool, model, time_s, _p99(case, pool, model))
+
+
+def _p99(case: Case, pool: WorldPopulation, model: PlaneModel) -> float | None:
+    """Return of a hundred requests of clients the longest wait while the operation runs [s]."""
+    if not model.clients or case.operation == "rebuild":
+        return None
+    run = Run(setup_of(case, pool, model, case.release))
+    waits = percentiles(run.execute_for(WATCH_S).waits.sum(axis=0))
+    run.release()
+    return None if waits is None else waits.p99
+
+
+def tried(knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
+    """Return what a knob does on worlds.
+
+    Notes
+    -----
+    Common random numbers: each setting runs on the populations, drives and clients of the defaults, so that
+    the ratio of two durations has a much smaller error than each (Law, Simulation Modeling and Analysis,
+    5th ed., 11.2).  Half of the 95 % interval comes from the worlds by Student's t.
+    """
+    ratios, waits = [], []
+    for world in worlds:
+        release = world.case.release.with_tunables({knob.name: knob.value})
+        case = replace(world.case, release=release, timed=without(world.case.timed, knob.name))
+        model = under(world.model, case)
+        ratios.append(run_pool(case, world.pool, model).time_s / world.time_s)
+        wait = _p99(case, world.pool, model)
+        if wait is not None and world.p99_s is not None:
+            waits.append((wait, world.p99_s))
+    logs = np.log(ratios)
+    return KnobEffect(
+        ratio=float(np.exp(logs.mean())),
+        error=max(LEAST, STUDENT * float(logs.std(ddof=1)) / len(logs) ** 0.5),
+        p99_ratio=float(np.mean([now / before for now, before in waits])) if waits else None,
+        p99_s=float(np.mean([now for now, _ in waits])) if waits else None,
+    )
+
+
+def knob_advice(case: Case, middle_s: float) -> tuple[Advice, ...]:
+    """Return the knob that helps most under the stated load, with what it costs clients.
+
+    Empty where none saves more than its error, and enough to be worth saying, and without a load: on an idle
+    pool the drives set the pace, whatever ZFS holds back for clients.
+    """
+    knobs = knobs_of(case, advised=True) if case.scenario.load else []
+    if not knobs or case.operation in ("rebuild", "expand"):
+        return ()
+    worlds = worlds_of(case)
+    found = zip(together(lambda knob: tried(knob, worlds), knobs), knobs, strict=True)
+    effect, knob = min(found, key=lambda pair: pair[0].ratio)
+    if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
+        return ()
+    cost = ""
+    if effect.p99_s is not None:
+        cost = f"of 100 requests of clients the longest then waits {_wait(effect.p99_s)}"
+        cost += f", {effect.p99_ratio:.2g} times as long; "
+    return (
+        Advice(
+            action=f"set {knob.name}={knob.value}",
+            why=f"{cost}the saving is known to {100 * effect.error:.0f} % of the time (zsim tune tries more)",
+            saves_s=middle_s * (1.0 - effect.ratio),
+        ),
+    )
+
+
+def _wait(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else format_duration(seconds)
