@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.base.model_data import validation_directory
 from zsim.case.population import populate, window_vdevs
 from zsim.case.resolve import resolve
 from zsim.cli.main import main
@@ -119,6 +120,35 @@ def test_vdevs_are_numbered_as_in_the_layout_and_others_left_out(tmp_path: Path)
     found = case.facts.block_list.blocks(case.vdevs)
     assert found.allocated == (0, real.allocated_bytes)
     assert len(found.table) == len(real)
+    repaired = resolve(Scenario.read(tmp_path / "pool.toml").model_copy(update={"replace_in": "1"}))
+    assert repaired.facts.block_list is not None
+    assert repaired.facts.block_list.blocks(repaired.vdevs).allocated == (real.allocated_bytes, 0)
+
+
+@pytest.mark.parametrize("order", ["address", "traversal"])
+def test_a_list_of_blocks_follows_the_vdev_that_is_repaired(order: block_list.Order) -> None:
+    listed = validation_directory() / "zfs-more/uneven-raidz2x6-raidz2x6late-s1-r6/bps.csv.zst"
+    stated = Scenario(layout="2*raidz2x6", drive_size=1 << 30, block_list=str(listed), load=())
+    first, second = (resolve(stated.model_copy(update={"replace_in": number})) for number in ("0", "1"))
+    assert first.facts.block_list is not None
+    assert second.facts.block_list is not None
+    there = first.facts.block_list.blocks(first.vdevs, order)
+    here = second.facts.block_list.blocks(second.vdevs, order)
+    assert here.allocated == there.allocated[::-1]
+    assert here.allocated[0] != here.allocated[1]
+    swapped = np.where(there.table.dva_vdev >= 0, 1 - there.table.dva_vdev, -1)
+    assert (here.table.dva_vdev == swapped).all()
+    assert (here.table.dva_offset == there.table.dva_offset).all()
+
+
+def test_free_space_follows_the_vdev_that_is_repaired(tmp_path: Path) -> None:
+    rows = [f"{vdev},{slab},{slab << 24},{1 << (12 + vdev)},10" for vdev in range(3) for slab in range(2)]
+    text = "\n".join(["vdev,metaslab,offset,free,fragmentation", *rows, ""])
+    known = read_free_space(write(tmp_path / "m.csv", text))
+    led = known.led_by(2)
+    assert led.vdev.tolist() == [0, 0, 1, 1, 2, 2]
+    assert led.free.tolist() == [1 << 14] * 2 + [1 << 12] * 2 + [1 << 13] * 2
+    assert led.offset.tolist() == known.offset.tolist()
 
 
 @pytest.fixture

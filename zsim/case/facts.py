@@ -22,15 +22,18 @@ class BlockList:
     ----------
     path : str
         As it was stated.
+    first : int
+        Number in the pool of the top-level vdev that is repaired, the first of the case's.
     """
 
     path: str
+    first: int = 0
 
     def blocks(self, vdevs: tuple[TopLevel, ...], order: Order = "address") -> KnownBlocks:
         """Return its blocks, of a long list windows of them; see `load_blocks`."""
         from zsim.pool.measured.block_list import load_blocks  # noqa: PLC0415 - needs compiled code
 
-        return load_blocks(self.path, vdevs, order)
+        return load_blocks(self.path, vdevs, order, self.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,10 @@ def facts_of(scenario: Scenario) -> KnownPool:
         When one cannot be read.
     """
     if scenario.block_list is not None:
-        return KnownPool(block_list=BlockList(scenario.block_list))
-    sizes = scenario.blocks
+        return KnownPool(block_list=BlockList(scenario.block_list, scenario.repaired_vdev))
+    sizes, first = scenario.blocks, scenario.repaired_vdev
     return KnownPool(
-        free_space=None if scenario.metaslabs is None else _free_space(scenario.metaslabs),
+        free_space=None if scenario.metaslabs is None else _free_space(scenario.metaslabs).led_by(first),
         records=None if sizes is None else read_block_sizes(sizes, scenario.recordsize),
     )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T", np.int32, np.int64)
 MAX_DVAS = 3
 LEVEL_OBJSET = -1
 
@@ -60,3 +62,23 @@ class BlockTable:
     def allocated_bytes(self) -> int:
         """Sum of asize over all copies [bytes], what `zpool list` calls ALLOC."""
         return int(self.dva_asize.sum())
+
+
+def numbers_led_by(vdev: NDArray[T], first: int) -> NDArray[T]:
+    """Return numbers of top-level vdevs as they are where one stands in front of the others.
+
+    Parameters
+    ----------
+    vdev : ndarray of int
+        -1: none.
+    first : int
+        The one that becomes 0; those that were before it move up.
+
+    Examples
+    --------
+    >>> numbers_led_by(np.array([0, 1, 2, 3, -1]), 2).tolist()
+    [1, 2, 0, 3, -1]
+    """
+    moved = vdev + ((vdev >= 0) & (vdev < first)).astype(vdev.dtype)
+    moved[vdev == first] = 0
+    return moved

@@ -103,10 +103,6 @@ def _check_classes(scenario: Fields, layout: Layout) -> None:
     if layout.vdevs[scenario.repaired_vdev].alloc_class == LOG:
         allowed = f"vdev {scenario.repaired_vdev} of {layout} is for the intent log, which is not resilvered"
         raise InputError("replace_in", scenario.replace_in, allowed, "name another one")
-    if scenario.repaired_vdev and (scenario.block_list is not None or scenario.metaslabs is not None):
-        name = "block_list" if scenario.block_list is not None else "metaslabs"
-        allowed = "what a file says of each vdev is simulated with the repair in the first one"
-        raise InputError("replace_in", scenario.replace_in, allowed, f"leave {name} out")
     _check_vdev_fills(scenario, layout)
 
 

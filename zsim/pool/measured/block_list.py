@@ -21,7 +21,7 @@ from zsim.base.arrays import Column, S
 from zsim.base.errors import InputError
 from zsim.base.reading import content_mark
 from zsim.base.units import format_bytes
-from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.blocks import MAX_DVAS, BlockTable, numbers_led_by
 from zsim.pool.measured.bps import read_block_list
 from zsim.pool.measured.windows import (
     AddressWindows,
@@ -90,7 +90,9 @@ class KnownBlocks:
         return sum(self.allocated[vdev] for vdev in vdevs) / here if here else 1.0
 
 
-def load_blocks(path: str | Path, vdevs: tuple[TopLevel, ...], order: Order = "address") -> KnownBlocks:
+def load_blocks(
+    path: str | Path, vdevs: tuple[TopLevel, ...], order: Order = "address", first: int = 0
+) -> KnownBlocks:
     """Read a list of blocks; of one longer than `MOST_ROWS`, windows of about so many.
 
     Parameters
@@ -101,6 +103,8 @@ def load_blocks(path: str | Path, vdevs: tuple[TopLevel, ...], order: Order = "a
         Of the layout.
     order : {"address", "traversal"}
         What the windows are cut from: the addresses, for a scan in their order, or the list itself.
+    first : int
+        Number in the pool of the top-level vdev that is the first of `vdevs`: the one that is repaired.
 
     Raises
     ------
@@ -108,16 +112,16 @@ def load_blocks(path: str | Path, vdevs: tuple[TopLevel, ...], order: Order = "a
         When the file cannot be read or is not about such a pool.
     """
     path = Path(path)
-    return _load(path, content_mark(path, FIELD), vdevs, order)
+    return _load(path, content_mark(path, FIELD), vdevs, order, first)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(path: Path, _state: str, vdevs: tuple[TopLevel, ...], order: Order) -> KnownBlocks:
+def _load(path: Path, _state: str, vdevs: tuple[TopLevel, ...], order: Order, first: int) -> KnownBlocks:
     with path.open("rb") as stream:
         parquet = stream.read(4) == b"PAR1"
     if not parquet and not {".csv"} & set(path.suffixes):
         raise InputError(FIELD, str(path), "it is neither Parquet nor a bps.csv", REMEDY)
-    source = _Parquet(path, len(vdevs)) if parquet else _Csv(path, len(vdevs))
+    source = _Parquet(path, len(vdevs), first) if parquet else _Csv(path, first)
     allocated = np.zeros(len(vdevs), dtype=np.int64)
     bins = [np.zeros(0, dtype=np.int64)] * len(vdevs)
     rows = 0
@@ -256,8 +260,8 @@ def _check_sizes(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) -> 
 class _Csv:
     """A ``bps.csv``."""
 
-    def __init__(self, path: Path, _count: int) -> None:
-        self.table = read_block_list(path).table
+    def __init__(self, path: Path, first: int) -> None:
+        self.table = _led_by(read_block_list(path).table, first)
 
     def parts(self, _columns: list[str]) -> Iterator[BlockTable]:
         """Yield the table."""
@@ -271,8 +275,8 @@ class _Csv:
 class _Parquet:
     """A Parquet file of ``zsim import``."""
 
-    def __init__(self, path: Path, count: int) -> None:
-        self.path = path
+    def __init__(self, path: Path, count: int, first: int) -> None:
+        self.path, self.first = path, first
         try:
             module = importlib.import_module("pyarrow.parquet")
         except ImportError as error:
@@ -347,10 +351,15 @@ class _Parquet:
             dva_offset=copies("dva_offset", np.int64),
             dva_asize=copies("dva_asize", np.int64),
         )
-        return table if self.numbers is None else _renumbered(table, self.numbers)
+        return _led_by(table if self.numbers is None else _renumbered(table, self.numbers), self.first)
 
 
 _Source = _Csv | _Parquet
+
+
+def _led_by(table: BlockTable, first: int) -> BlockTable:
+    """Return the table with one top-level vdev in front of the others, as in `Layout.led_by`."""
+    return replace(table, dva_vdev=numbers_led_by(table.dva_vdev, first))
 
 
 def _renumbered(table: BlockTable, numbers: dict[int, int]) -> BlockTable:

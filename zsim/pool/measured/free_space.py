@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import InputError
 from zsim.base.reading import MAX_TEXT, content_mark, opened
-from zsim.pool.blocks import BlockTable
+from zsim.pool.blocks import BlockTable, numbers_led_by
 from zsim.pool.miniature.shape import Miniature
 from zsim.pool.statistics import slab_fill
 
@@ -44,6 +44,14 @@ class FreeSpace:
     free: I64
     fragmentation: NDArray[np.float64]
     size: I64
+
+    def led_by(self, first: int) -> FreeSpace:
+        """Return the same with one top-level vdev in front of the others, as in `Layout.led_by`."""
+        vdev = numbers_led_by(self.vdev, first)
+        order = np.lexsort((self.offset, vdev))
+        return FreeSpace(
+            vdev[order], self.offset[order], self.free[order], self.fragmentation[order], self.size[order]
+        )
 
     @property
     def fill(self) -> NDArray[np.float64]:
