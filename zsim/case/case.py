@@ -261,6 +261,20 @@ class Case:
         special = self.classes.drive
         return self.drive if special is None or self.layout.vdevs[number].alloc_class == NORMAL else special
 
+    def exchanged_model(self, leaf: int) -> DriveModel | None:
+        """Return the model of a drive that is not like the rest; None of any other.
+
+        No smaller than the rest, of which a world may have larger ones.
+        """
+        for each in self.scenario.exchanged or ():
+            if self.scenario.leaf_of(each.drive) == leaf:
+                shelf = self.candidates.shelf or Shelf(self.release.year)
+                name = each.model or self.drive.name
+                model = shelf.named(name)
+                size = each.size or (self.drive_size if model.is_generic else model.capacity_bytes)
+                return shelf.sized(name, max(size, self.drive_size))
+        return None
+
     def assumed(self, name: str) -> bool:
         """Tell whether a field was not stated."""
         return any(each.field == name for each in self.assumptions)

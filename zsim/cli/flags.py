@@ -104,6 +104,11 @@ REPEATED = (
         "sequential-read=180MB/s. May be repeated.",
     ),
     Flag(
+        "exchanged",
+        "DRIVE:MODEL",
+        "A drive of another model, or larger, than the rest: 0:mg08aca16, 0:@8TB. May be repeated.",
+    ),
+    Flag(
         "slow",
         "DRIVE:xFACTOR",
         "A drive that answers more slowly than its model: 3:x2.5; 3:1%@200ms: a share of its reads takes so "

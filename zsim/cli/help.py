@@ -16,7 +16,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "metaslabs",
     ),
     "Its drives, and what they plug into": (
-        "drive", "drive_size", "new_drive", "new_drive_size", "write_cache", "slow", "enclosure", "ports",
+        "drive", "drive_size", "new_drive", "new_drive_size", "write_cache", "exchanged", "slow", "enclosure",
+        "ports",
     ),
     "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz"),
     "What runs": ("operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load"),

@@ -19,6 +19,7 @@ from zsim.case.worlds import Value, ends_of
 from zsim.prediction.answer.records import Assumption, Stated
 from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.missing import record_sizes, record_span
+from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.sick import Attached, BadSectors
@@ -99,6 +100,7 @@ def _load(load: Mapping[str, object]) -> str:
 _FORMS: Formats = {
     "load": _load,
     "ports": lambda port: f"{port['enclosure']}:{','.join(map(str, port['drives']))}",
+    "exchanged": lambda exchanged: str(ExchangedDrive.model_validate(exchanged)),
     "slow": lambda slow: str(SlowDrive.model_validate(slow)),
     "bad_sectors": lambda bad: str(BadSectors.model_validate(bad)),
     "attached": lambda attached: str(Attached.model_validate(attached)),

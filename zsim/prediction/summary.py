@@ -14,6 +14,7 @@ from zsim.engine.model import PlaneModel
 from zsim.operation.background.removal import MAPPING_ENTRY
 from zsim.prediction.answer.records import VERIFYING_SCRUB, Bottleneck, Leaf, Phase, ProgressPoint
 from zsim.prediction.inputs.hardware import shared_link
+from zsim.prediction.inputs.sick import EXCHANGED
 from zsim.prediction.runs.member import MemberResult
 from zsim.vdevs.kind import NORMAL
 
@@ -78,7 +79,10 @@ def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
         usual = min((model.leaves[number].name for number in members), key=len, default="")
         slow = sorted({model.leaves[number].name for number in members} - {usual})
         groups += [
-            (f"slow {role}", [number for number in members if model.leaves[number].name == name])
+            (
+                f"{_apart(name, usual)} {role}",
+                [number for number in members if model.leaves[number].name == name],
+            )
             for name in slow
         ]
         for link in sorted({shared_link(model, number) for number in members} - {-1}):
@@ -86,6 +90,11 @@ def _groups(result: MemberResult) -> list[tuple[str, list[int]]]:
             if len(behind) < len(members):
                 groups.append((f"{role} behind {model.links[link].name}", behind))
     return [(role, members) for role, members in groups if members]
+
+
+def _apart(name: str, usual: str) -> str:
+    """Return why drives of a role have a row of their own: of another model, or slower than the others."""
+    return "exchanged" if EXCHANGED in name and EXCHANGED not in usual else "slow"
 
 
 def _role(role: str, leaf: int, damaged: Collection[int], special: Collection[int]) -> str:
@@ -114,7 +123,7 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
     count = len(members)
     return Leaf(
         role=role,
-        name=model.leaves[members[0]].name,
+        name=min((model.leaves[number].name for number in members), key=len),
         count=count,
         utilisation=min(1.0, float(rows["busy"].mean()) / span / servers),
         mean_io_bytes=moved / commands,
@@ -203,7 +212,8 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
         leaf in vdev.read_leaf and leaf in vdev.write_leaf for vdev in model.vdevs for leaf in members
     )
     kind, behind, link = role.partition(" behind ")
-    name = NAMES.get(kind.removeprefix("slow "), kind)
+    apart = next((word for word in ("slow", "exchanged") if kind.startswith(f"{word} ")), "")
+    name = NAMES.get(kind.removeprefix(f"{apart} "), kind)
     several = len(members) > 1
     if kind.endswith("target"):
         used = {leaf for vdev in model.vdevs for leaf in (*vdev.read_leaf, *vdev.write_leaf)}
@@ -212,7 +222,7 @@ def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
         name = f"the {what} drive{'s' if several else ''}" if not stays else STAYING
     elif not several and kind.endswith(SOURCE):
         name = "the source drive"
-    return (name.replace("the ", "the slow ", 1) if kind.startswith("slow ") else name) + behind + link
+    return (name.replace("the ", f"the {apart} ", 1) if apart else name) + behind + link
 
 
 def _sums(result: MemberResult, members: Sequence[int]) -> dict[str, float]:
@@ -230,7 +240,7 @@ def _where_time_goes(result: MemberResult, members: Sequence[int]) -> str:
 
 def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
     """Return the answer by cause, of the drives that limit (or are busiest); the parts sum to it [s]."""
-    members, issue = _spending(result, limit), result.issue_s
+    (_, members), issue = _spending(result, limit), result.issue_s
     means, span = _sums(result, members), max(result.run.end, 1e-9)
     servers = result.model.leaves[members[0]].drive.parallel_commands
     shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
@@ -245,13 +255,12 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
 
 def breakdown_of(result: MemberResult, limit: str | None = None) -> str:
     """Return in words whose time `breakdown` divides."""
-    members = _spending(result, limit)
-    return _named(result.model, _group_of(result, members[0])[0], members)
+    return _named(result.model, *_spending(result, limit))
 
 
-def _spending(result: MemberResult, limit: str | None) -> list[int]:
+def _spending(result: MemberResult, limit: str | None) -> tuple[str, list[int]]:
     kind, _, number = busiest(result, limit)
-    return _group_of(result, number if kind != "link" else _target(result.model))[1]
+    return _group_of(result, number if kind != "link" else _target(result.model))
 
 
 def _target(model: PlaneModel) -> int:

@@ -287,6 +287,14 @@ def _check_autosit(scenario: Fields, layout: Layout, release: ReleaseProfile) ->
 def _check_sick(scenario: Fields, layout: Layout) -> None:
     for name in ("slow", "bad_sectors", "attached"):
         _check_drives(scenario, layout, name)
+    seen: set[int] = set()
+    for each in scenario.exchanged or ():
+        if each.drive >= layout.leaves:
+            allowed = f"the drives of {layout} are counted from 0 to {layout.leaves - 1}"
+            raise InputError("exchanged", str(each), allowed, "name one of these")
+        if each.drive in seen:
+            raise InputError("exchanged", str(each), f"drive {each.drive} is named twice", "name it once")
+        seen.add(each.drive)
 
 
 def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:

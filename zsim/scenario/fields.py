@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
+from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import with_loads_of_files
 from zsim.scenario.parts import Load, Moment, Port
@@ -118,6 +119,9 @@ class Fields(BaseModel):
     ports: tuple[Port, ...] | None = Field(
         None, description="drives behind a shared link: NAME:DRIVES, such as port-multiplier-cbs:1,2"
     )
+    exchanged: tuple[ExchangedDrive, ...] | None = Field(
+        None, description="drives of another model or larger than the rest: 0:mg08aca16, 0:@8TB"
+    )
     slow: tuple[SlowDrive, ...] | None = Field(
         None,
         description="drives that answer more slowly than their model: 3:x2.5, 3:1%@200ms, 3:x5,on=2h,off=20h",
@@ -182,7 +186,7 @@ class Fields(BaseModel):
     def _read_number(cls, value: object) -> object:
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
-    @field_validator("ports", "load", "slow", "bad_sectors", "attached", mode="before")
+    @field_validator("ports", "load", "exchanged", "slow", "bad_sectors", "attached", mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return (value,) if isinstance(value, str | Mapping | BaseModel) else value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
+    from zsim.scenario.exchanged import ExchangedDrive
     from zsim.scenario.layout import Layout
     from zsim.scenario.parts import Load, Port
     from zsim.scenario.sick import Attached, BadSectors
@@ -19,6 +20,7 @@ Share: TypeAlias = float | str
 Record: TypeAlias = Mapping[str, object]
 Loads: TypeAlias = "str | Load | Record | Sequence[str | Load | Record]"
 Ports: TypeAlias = "str | Port | Record | Sequence[str | Port | Record]"
+ExchangedDrives: TypeAlias = "str | ExchangedDrive | Record | Sequence[str | ExchangedDrive | Record]"
 SlowDrives: TypeAlias = "str | SlowDrive | Record | Sequence[str | SlowDrive | Record]"
 BadDrives: TypeAlias = "str | BadSectors | Record | Sequence[str | BadSectors | Record]"
 AttachedDrives: TypeAlias = "str | Attached | Record | Sequence[str | Attached | Record]"
@@ -60,6 +62,7 @@ class OtherFields(TypedDict, total=False):
     target: Literal["new-drive", "distributed-spare"] | None
     enclosure: str | None
     ports: Ports | None
+    exchanged: ExchangedDrives | None
     slow: SlowDrives | None
     bad_sectors: BadDrives | None
     erc: float | str | None

@@ -35,7 +35,9 @@ class KnownPasses(Passes):
         stated = scenario.stated()
         loaded = 2.0 if scenario.load else 1.0
         self.asked.append({"layout": str(scenario.pool_layout), "vdev": vdev, "drives": drives, "old": old,
-                           "kind": kind, "begins": stated.get("begins"), **new})  # fmt: skip
+                           "kind": kind, "begins": stated.get("begins"),
+                           "exchanged": [f"{each.drive}:{each.model or ''}@{each.size}"
+                                         for each in scenario.exchanged or ()], **new})  # fmt: skip
         return self._of(self.hours * loaded)
 
     def scrub(self, scenario):  # type: ignore[no-untyped-def]

@@ -337,6 +337,35 @@ def test_a_removal_and_an_expansion_go_on_after_a_reboot() -> None:
     assert hours(tell([{"do": "expand"}, reboot], "openzfs-2.3"), "expansion") == [(0, 21)]
 
 
+def test_later_passes_run_on_the_drives_put_in_before() -> None:
+    """Three passes of two drives: none, two and four larger ones beside those that are replaced."""
+    passes = KnownPasses()
+    events = [{"do": "replace", "each": True, "new_drive_size": "16TB"}]
+    pool = tell(events, passes=passes, at_once=2, autoexpand=True)
+    # Replaced ones count as the first of the vdev: the larger ones stand behind them.
+    assert [each["exchanged"] for each in passes.asked] == [
+        [],
+        [f"{drive}:@16000000000000" for drive in (2, 3)],
+        [f"{drive}:@16000000000000" for drive in (2, 3, 4, 5)],
+    ]
+    assert told(pool, "raidz2-0 may grow from drives of 4 TB (3.64 TiB) to 16 TB (14.6 TiB) (autoexpand)")
+    now = facts(pool.scenario_now())
+    assert now.drive_size == 16 * 10**12
+    assert now.alloc == pytest.approx(0.5 * 6 * 4e12, rel=0.01)
+    assert now.scenario.exchanged is None
+
+
+def test_without_autoexpand_the_space_waits_for_the_administrator() -> None:
+    events = [{"do": "replace", "each": True, "new_drive": "mg08aca16"}]
+    pool = tell(events, at_once=6)
+    assert told(pool, "after zpool online -e: autoexpand is off")
+    assert facts(pool.scenario_now()).drive_size == 4 * 10**12
+    assert len(pool.scenario_now().exchanged or ()) == 6
+    # Of two vdevs one has grown: its drives are others than those of the rest.
+    both = tell(events, layout="2*raidz2x6", at_once=6, autoexpand=True)
+    assert [each.drive for each in both.scenario_now().exchanged or ()] == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_removal_waits_for_repair_and_repair_for_a_removal() -> None:
     """While a drive is replaced no vdev is removed (issue 16897), and while one is, no drive is replaced."""
     remove = {"do": "remove", "vdev": 1}

@@ -210,6 +210,7 @@ class Plan(_Part):
     detection: Seconds = Field(0.0, ge=0, description="time from a failure until ZFS faults the drive")
     churn: Bytes = Field(0, ge=0, description="bytes written a day: what a drive that was away lacks")
     special: tuple[int, ...] = Field((), description="top-level vdevs that are special or dedup")
+    autoexpand: bool = Field(False, description="whether vdevs grow with their last larger drive")
     at_once: int = Field(1, ge=1, le=255, description="drives a command, where a procedure takes one each")
     running: Running | None = Field(None, description="what runs when the story begins")
     events: tuple[Event, ...] = Field((), max_length=MOST_EVENTS, description="what happens, in order")

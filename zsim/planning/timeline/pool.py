@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import simpy
 
+from zsim.base.units import format_both
 from zsim.planning.timeline.passes import Passes, PassTimes, facts
 from zsim.planning.timeline.redundancy import Ledger, Slot, Target, TimelineVdev, vdevs_of
 from zsim.planning.timeline.rules import Rules, rules_of
@@ -18,6 +20,19 @@ from zsim.scenario.parts import format_moment
 WEEK = 7 * 86400
 MOST_PASSES = 1000
 """A story of more is a loop that nothing ends."""
+
+
+def _as_drive(new: Mapping[str, object]) -> dict[str, object]:
+    """Return what says of a pool what a replacement says of its new drive."""
+    names = {"new_drive": "drive", "new_drive_size": "drive_size"}
+    found = {names[name]: value for name, value in new.items()}
+    # The capacity of a named drive is its own.
+    return {"drive_size": None, **found} if "drive" in found else found
+
+
+def _as_exchanged(drive: int, new: Mapping[str, object]) -> str:
+    size = new.get("new_drive_size")
+    return f"{drive}:{new.get('new_drive', '')}{'' if size is None else f'@{size}'}"
 
 
 def sick_drives(scenario: Scenario, vdev: int) -> tuple[int, ...]:
@@ -76,6 +91,11 @@ class Pool:
         self.pool_checkpoint = False
         self.endless = self.lost = False
         self.down = False
+        self.autoexpand = False
+        slots = [slot for vdev in self.vdevs for slot in vdev.slots]
+        for each in scenario.exchanged or ():
+            stated = {"new_drive": each.model, "new_drive_size": each.size}
+            slots[each.drive].new = {name: value for name, value in stated.items() if value is not None}
         self.changed = environment.event()
         self.ledger.note(0.0, self.vdevs)
 
@@ -158,7 +178,7 @@ class Pool:
 
     def scenario_now(self, **changes: object) -> Scenario:
         """Return the scenario with the layout as it is now, and where something of it has hours, the hour."""
-        now = {"layout": self.layout(), "vdevs": None, **changes}
+        now = {"layout": self.layout(), "vdevs": None, "exchanged": self.exchanged(), **changes}
         if self.scenario.has_hours:
             self.asked += 1
             moment = (self.scenario.begins or 0) + self.passes.moment(self.asked, self.now)
@@ -239,7 +259,8 @@ class Pool:
             new["target"] = "distributed-spare"
         if away := self._sick_away(vdev):
             new["away"] = away
-        scenario = self.scenario_now(layout=self.layout(vdev.number, attached))
+        exchanged = self.exchanged(vdev, sorted(places)) if not attached else None
+        scenario = self.scenario_now(layout=self.layout(vdev.number, attached), exchanged=exchanged)
         wanted = "rebuild" if kind == "rebuild" else "resilver"
         place = self.place_of(vdev.number)
         found = self.passes.resilver(scenario, place, count, old, wanted, **new)  # type: ignore[arg-type]
@@ -330,6 +351,51 @@ class Pool:
             return
         self._give_back(vdev, slot)
         slot.state = "whole"
+        if target.kind == "new-drive" and target.new:
+            slot.new = dict(target.new)
+            self._grow(vdev)
+
+    def _grow(self, vdev: TimelineVdev) -> None:
+        """Let a vdev have the space of its new drives once the last is in (vdev_expand, vdev.c)."""
+        kinds = {json.dumps(slot.new, sort_keys=True) for slot in vdev.slots}
+        if len(kinds) > 1:
+            return
+        stated, new = self.scenario_now(), vdev.slots[0].new
+        before = facts(stated)
+        size = facts(stated.changed(_as_drive(new))).drive_size
+        if size <= before.drive_size:
+            return
+        words = "autoexpand" if self.autoexpand else "after zpool online -e: autoexpand is off"
+        self.tell(
+            f"{vdev.name} may grow from drives of {format_both(before.drive_size)} to {format_both(size)} "
+            f"({words})"
+        )
+        alike = {json.dumps(slot.new, sort_keys=True) for each in self.vdevs for slot in each.slots}
+        if self.autoexpand and len(alike) == 1 and stated.block_list is None:
+            # All of the pool: it is one of such drives from now on, and holds what it held.
+            changes = {"fill": None, "vdev_fills": None, "alloc": before.alloc, **_as_drive(new)}
+            self.scenario = self.scenario.changed(changes)
+            for each in self.vdevs:
+                for slot in each.slots:
+                    slot.new = {}
+
+    def exchanged(
+        self, vdev: TimelineVdev | None = None, first: Sequence[int] = ()
+    ) -> tuple[str, ...] | None:
+        """Return the drives that are not like the rest, as a scenario has them; None if none are.
+
+        Those of a vdev under repair stand behind the places `first`, which a prediction takes to be replaced.
+        """
+        found: list[str] = []
+        leaf = 0
+        for each in (each for each in self.vdevs if not each.removed):
+            slots = each.slots
+            if each is vdev:
+                slots = [slots[place] for place in first]
+                slots += [slot for place, slot in enumerate(each.slots) if place not in first]
+            found += [_as_exchanged(leaf + place, slot.new) for place, slot in enumerate(slots) if slot.new]
+            leaf += len(slots)
+        return tuple(found) or None
 
     def _give_back(self, vdev: TimelineVdev, slot: Slot) -> None:
         if slot.spare is None:

@@ -25,11 +25,14 @@ class Slot:
         When it went away [s].
     spare : {"hot", "distributed"} or None
         The spare in its place.
+    new : dict
+        Fields of the scenario about the drive in it, where it is another than at the beginning.
     """
 
     state: SlotState = "whole"
     since: float = 0.0
     spare: Literal["hot", "distributed"] | None = None
+    new: dict[str, object] = field(default_factory=dict)
 
     @property
     def serves(self) -> bool:

@@ -43,6 +43,7 @@ class Story:
         self.pool = Pool(
             self.environment, world, plan.pool, passes, rules, plan.spares or plan.pool.layout.spares
         )
+        self.pool.autoexpand = plan.autoexpand
         actions = [event.do for event in plan.events]
         self.pool.frees_to_come = actions.count("free-block")
         self.pool.discards_to_come = actions.count("discard-checkpoint")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError, NotSimulatedYet
-from zsim.base.units import format_bytes, format_fraction
+from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
@@ -84,13 +84,16 @@ def plane_model(case: Case) -> PlaneModel:
     factors, cached = case.member.factors, case.write_cache
     links, link_of = shared_links(case)
     new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
-    models = [case.drive_model(number) for number in range(len(case.layout.vdevs))]
-    made = {model.name: drive_parameters(model, factors, write_cache=cached) for model in models}
     sources = [case.drive_model(n) for n, vdev in enumerate(case.layout.vdevs) for _ in range(vdev.children)]
+    sources = [case.exchanged_model(leaf) or model for leaf, model in enumerate(sources)]
+    made = {
+        (model.name, model.capacity_bytes): drive_parameters(model, factors, write_cache=cached)
+        for model in sources
+    }
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
     leaves = [
         LeafModel(
-            drive=numbers_of(case, leaf, in_phase(made[source.name], leaf)),
+            drive=numbers_of(case, leaf, in_phase(made[source.name, source.capacity_bytes], leaf)),
             link=link_of.get(leaf, -1),
             role="target" if leaf in written_in_place(case) else "source",
             name=name_of(case, leaf, source),
@@ -198,6 +201,10 @@ def refuse_what_is_missing(case: Case) -> None:
         raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")
     if case.operation == "remove":
         _refuse_removal(case)
+    for each in case.scenario.exchanged or ():
+        if each.size is not None and each.size < case.drive_size:
+            allowed = f"ZFS takes no replacement smaller than the {format_both(case.drive_size)} it replaces"
+            raise InputError("exchanged", str(each), allowed, "give a larger drive")
     writer(case)
     _refuse_what_no_drive_serves(case)
 

@@ -90,10 +90,13 @@ def health_of(case: Case, leaf: int) -> DriveHealth:
     )
 
 
+EXCHANGED = " (exchanged)"
+
+
 def name_of(case: Case, leaf: int, model: DriveModel) -> str:
     """Return the name of a drive as the answer shows it: a sick one stands apart from its peers."""
     slow, how = slow_drive(case, leaf), attachment(case, leaf)
-    words = [model.name]
+    words = [model.name if case.exchanged_model(leaf) is None else f"{model.name}{EXCHANGED}"]
     if slow is not None:
         words.append(slow.words)
     if how is not None:
