@@ -86,10 +86,8 @@ def plane_model(case: Case) -> PlaneModel:
     new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
     sources = [case.drive_model(n) for n, vdev in enumerate(case.layout.vdevs) for _ in range(vdev.children)]
     sources = [case.exchanged_model(leaf) or model for leaf, model in enumerate(sources)]
-    made = {
-        (model.name, model.capacity_bytes): drive_parameters(model, factors, write_cache=cached)
-        for model in sources
-    }
+    kinds = {(model.name, model.capacity_bytes): model for model in sources}
+    made = {key: drive_parameters(model, factors, write_cache=cached) for key, model in kinds.items()}
     target = drive_parameters(case.new_drive, factors, write_cache=cached, rate=factors.new_rate)
     leaves = [
         LeafModel(
