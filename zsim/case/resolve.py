@@ -87,7 +87,7 @@ def resolve(scenario: Scenario) -> Case:
     --------
     >>> case = resolve(Scenario(layout="raidz2x6", drive_size="8TB"))
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
-    (8000000000000, ['release', 'drive', 'fill'])
+    (8000000000000, ['release', 'hz', 'drive'])
     """
     notes = _Notes()
     layout, (release, timed) = scenario.led_layout, _release(scenario, notes)

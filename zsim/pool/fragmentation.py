@@ -106,7 +106,22 @@ def pool_fragmentation(
 
 
 def fragmentation(table: BlockTable, vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> float:
-    """Return FRAG of the pool that holds a population [fraction]; see `pool_fragmentation`."""
+    """Return FRAG of the pool that holds a population.
+
+    Parameters
+    ----------
+    table : BlockTable
+    vdevs : tuple of TopLevel
+        The pool.
+    release : ReleaseProfile
+        Its table, and how the mean over metaslabs is taken.
+
+    Returns
+    -------
+    float
+        As `pool_fragmentation` gives it [fraction]; a metaslab that is free as a whole counts as never
+        allocated from.
+    """
     histograms, free = [], []
     for number, vdev in enumerate(vdevs):
         slab, length = free_segments(table, number, vdev)

@@ -74,7 +74,23 @@ def inner_gaps(table: BlockTable, number: int, vdev: TopLevel) -> NDArray[np.int
 def free_segments(
     table: BlockTable, number: int, vdev: TopLevel
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the metaslab and the length [bytes] of every free segment of a top-level vdev."""
+    """Return every free segment of a top-level vdev.
+
+    Parameters
+    ----------
+    table : BlockTable
+    number : int
+        Of the top-level vdev.
+    vdev : TopLevel
+        Its metaslabs: no segment crosses their bounds.
+
+    Returns
+    -------
+    slab : ndarray of int64, shape (segments,)
+        Metaslab of the vdev.
+    length : ndarray of int64, shape (segments,)
+        [bytes]
+    """
     found = extents(table, number)
     bounds = vdev.slab_starts()
     start = np.sort(np.concatenate([found.end, bounds]))
@@ -86,7 +102,23 @@ def free_segments(
 
 
 def rank_correlation(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
-    """Return Spearman's rank correlation (ties in order of appearance); 0 for fewer than three values."""
+    """Return Spearman's rank correlation.
+
+    Parameters
+    ----------
+    a, b : ndarray of int64, shape (n,)
+
+    Returns
+    -------
+    float
+        -1 to 1: the correlation of the ranks, ties ranked in order of appearance; 0 for fewer than three
+        values.
+
+    Examples
+    --------
+    >>> rank_correlation(np.array([1, 2, 3, 10]), np.array([5, 6, 7, 8]))
+    1.0
+    """
     if len(a) < 3:
         return 0.0
     first, second = (np.argsort(np.argsort(values, kind="stable"), kind="stable") for values in (a, b))
@@ -173,9 +205,19 @@ def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatis
 
 
 def mean_position(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> float:
-    """Return the mean position of the allocated bytes in their vdevs: 0 the first address, 1 the last.
+    """Return the mean position of the allocated bytes in their vdevs.
 
-    A metaslab counts with its number: in a miniature only the first part of each is there.
+    Parameters
+    ----------
+    table : BlockTable
+    vdevs : tuple of TopLevel
+
+    Returns
+    -------
+    float
+        0: the first address, the outer edge of the drives; 1: the last.  With metaslab k of n and the share u
+        of it in front of a block, the mean of ``(k + u) / n`` over the bytes.  A metaslab counts with its
+        number: in a miniature only the first part of each is there.
     """
     total = weighted = 0.0
     for number, vdev in enumerate(vdevs):

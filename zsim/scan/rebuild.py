@@ -39,7 +39,19 @@ class Chunks:
 
 
 def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]:
-    """Return begin and end of the allocated ranges of a top-level vdev, ascending, neighbours merged."""
+    """Return the allocated ranges of a top-level vdev.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    vdev : int
+        Number of the top-level vdev.
+
+    Returns
+    -------
+    begin, end : ndarray of int64, shape (ranges,)
+        Ascending [bytes of its address space]; ranges that touch or overlap are one.
+    """
     here = (blocks.dva_vdev == vdev) & (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None])
     begin, size = blocks.dva_offset[here], blocks.dva_asize[here]
     if len(begin) == 0:

@@ -69,10 +69,23 @@ class ExtentRules:
 
 
 def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
-    """Return the queue entries of the blocks `visited`, in that order.
+    """Return the queue entries of blocks, in the order in which these are visited.
 
-    A block with n DVAs is queued n times, and every entry carries all its DVAs (OpenZFS
-    dsl_scan.c:dsl_scan_enqueue, bp2sio): so the read of one copy repairs the others, n times.
+    Parameters
+    ----------
+    blocks : BlockTable
+    visited : ndarray of int64, shape (n,)
+        Rows of the table.
+
+    Returns
+    -------
+    ScanQueue
+        A block with k DVAs has k entries one behind the other, each on the queue of its DVA's top-level vdev.
+
+    Notes
+    -----
+    Every entry carries all DVAs of its block (OpenZFS dsl_scan.c:dsl_scan_enqueue, bp2sio): so the read of
+    one copy repairs the others, k times.
     """
     rows = np.repeat(visited, blocks.dva_count[visited])
     starts = np.cumsum(blocks.dva_count[visited]) - blocks.dva_count[visited]
@@ -130,7 +143,22 @@ def joined(pending: NDArray[np.int64], first: int, end: int, more: NDArray[np.in
 
 
 def address_order(queue: ScanQueue, vdev: int) -> NDArray[np.int64]:
-    """Return the entries of one top-level vdev in LBA order (checkpoint and final drain)."""
+    """Return the entries of one top-level vdev in LBA order, as checkpoints and the final drain issue them.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+    vdev : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Rows of the queue; entries at one place as they were visited.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:scan_io_queue_fetch_ext, where no memory has to be freed.
+    """
     rows = np.flatnonzero(queue.vdev == vdev)
     return rows[np.argsort(queue.offset[rows], kind="stable")]
 
@@ -160,7 +188,29 @@ def extent_order(queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules) 
 def scored_extents(
     queue: ScanQueue, rows: NDArray[np.int64], rules: ExtentRules
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the extent of each of some entries in LBA order, and the score of each; see `extent_order`."""
+    """Return the extents that neighbouring entries form, and the score of each.
+
+    Parameters
+    ----------
+    queue : ScanQueue
+    rows : ndarray of int64, shape (n,)
+        Entries of one top-level vdev in LBA order.
+    rules : ExtentRules
+
+    Returns
+    -------
+    extent : ndarray of int64, shape (n,)
+        Number of the extent of each entry, from 0.
+    score : ndarray of int64, shape (extents,)
+        ``fill + weight * (100 * fill / size) * fill / 100`` in whole numbers, where `fill` is what of the
+        extent is queued and `size` reaches from its first to its last byte [bytes]; `coarse`: its power of
+        two.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:ext_size_value, ext_size_compare (zfs_scan_fill_weight; the power of two from 2.1.6
+    on).
+    """
     start, end = queue.offset[rows], queue.offset[rows] + queue.asize[rows]
     extent = np.concatenate(([0], np.cumsum(start[1:] - end[:-1] > rules.max_gap)))
     fill = np.bincount(extent, weights=queue.asize[rows]).astype(np.int64)

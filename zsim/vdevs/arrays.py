@@ -12,24 +12,92 @@ Integers = NDArray[np.int64]
 
 
 def sectors_of(psize: Integers, ashift: int) -> Integers:
-    """Return physical sizes [bytes] as whole sectors, rounded up."""
+    """Return physical sizes as whole sectors, rounded up.
+
+    Parameters
+    ----------
+    psize : ndarray of int64, shape (blocks,)
+        [bytes]
+    ashift : int
+        log2 of the sector [bytes].
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        ``ceil(psize / 2**ashift)`` [sectors].
+    """
     return (psize + (1 << ashift) - 1) >> ashift
 
 
 def raidz_asizes(psize: Integers, ashift: int, width: int, parity: int) -> Integers:
-    """Return the allocated sizes [bytes] of blocks of `psize` bytes; see `zsim.vdevs.raidz.raidz_asize`."""
+    """Return the allocated sizes of blocks on a RAID-Z, element by element as `zsim.vdevs.raidz.raidz_asize`.
+
+    Parameters
+    ----------
+    psize : ndarray of int64, shape (blocks,)
+        Physical sizes [bytes].
+    ashift, width, parity : int
+        log2 of the sector [bytes], children of the vdev, parity columns among them.
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        [bytes]: with s sectors of data ``s + parity * ceil(s / (width - parity))``, rounded up to a multiple
+        of ``parity + 1`` sectors (OpenZFS vdev_raidz.c:vdev_raidz_asize).
+
+    Examples
+    --------
+    128K and 4K in a raidz2 of six drives with 4K sectors: 48 sectors for 32, and 3 for one.
+
+    >>> raidz_asizes(np.array([131072, 4096]), 12, 6, 2).tolist()
+    [196608, 12288]
+    """
     sectors = sectors_of(psize, ashift)
     total = sectors - parity * (-sectors // (width - parity))
     return -(-total // (parity + 1)) * (parity + 1) << ashift
 
 
 def draid_asizes(psize: Integers, ashift: int, data: int, parity: int) -> Integers:
-    """Return the allocated sizes [bytes] of blocks of `psize` bytes; see `zsim.vdevs.draid.draid_asize`."""
+    """Return the allocated sizes of blocks on a dRAID, element by element as `zsim.vdevs.draid.draid_asize`.
+
+    Parameters
+    ----------
+    psize : ndarray of int64, shape (blocks,)
+        Physical sizes [bytes].
+    ashift, data, parity : int
+        log2 of the sector [bytes], data and parity columns of a group.
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        [bytes]: whole stripes, ``ceil(sectors / data) * (data + parity)`` sectors (OpenZFS
+        vdev_draid.c:vdev_draid_psize_to_asize).
+
+    Examples
+    --------
+    A block of 4K takes as much of a dRAID as one of 32K does:
+
+    >>> draid_asizes(np.array([4096, 32768, 36864]), 12, 8, 2).tolist()
+    [40960, 40960, 81920]
+    """
     return -(-sectors_of(psize, ashift) // data) * (data + parity) << ashift
 
 
 def mirror_asizes(psize: Integers, ashift: int) -> Integers:
-    """Return the allocated sizes [bytes] of blocks of `psize` bytes in a mirror or on a single disk."""
+    """Return the allocated sizes of blocks in a mirror or on a single disk: whole sectors.
+
+    Parameters
+    ----------
+    psize : ndarray of int64, shape (blocks,)
+        Physical sizes [bytes].
+    ashift : int
+        log2 of the sector [bytes].
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        [bytes]; of one child, as the space of a mirror is counted.
+    """
     return sectors_of(psize, ashift) << ashift
 
 
@@ -39,7 +107,21 @@ def asizes_on(spec: VdevSpec, psize: Integers, ashift: int) -> Integers:
 
 
 def fits_on(spec: VdevSpec, psize: Integers, asize: Integers, ashift: int) -> NDArray[np.bool_]:
-    """Tell which blocks of `psize` bytes can have taken `asize` bytes on a top-level vdev, at any width."""
+    """Tell which blocks can have taken a space on a top-level vdev, at any width that it has had.
+
+    Parameters
+    ----------
+    spec : VdevSpec
+    psize, asize : ndarray of int64, shape (blocks,)
+        Physical and allocated sizes [bytes].
+    ashift : int
+        log2 of the sector [bytes].
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+        Blocks of an expanded RAID-Z fit if they do at one of its widths (`VdevKind.widths`).
+    """
     result = np.zeros(np.shape(psize), dtype=bool)
     sizes, place = np.unique(psize, return_inverse=True)
     kind = kind_of(spec.kind)
@@ -78,7 +160,28 @@ def raidz_child_pieces(
 def raidz_column_test(
     offset: Integers, psize: Integers, ashift: int, width: int, parity: int, child: int
 ) -> NDArray[np.bool_]:
-    """Tell which blocks a resilver of `child` has to read from 0.7 on; see `raidz.raidz_needs_child`."""
+    """Tell which blocks a resilver of a child has to read from 0.7 on, as `raidz.raidz_needs_child`.
+
+    Parameters
+    ----------
+    offset, psize : ndarray of int64, shape (blocks,)
+        DVA offsets and physical sizes [bytes].
+    ashift, width, parity, child : int
+        log2 of the sector [bytes], children of the vdev, parity columns among them, the child asked for.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+        True where the child is one of the ``min(width, sectors + parity)`` from the block's first child on,
+        cyclically (OpenZFS vdev_raidz.c:vdev_raidz_need_resilver).
+
+    Examples
+    --------
+    A block of one sector at the start of a raidz2 of six drives lies on children 0, 1 and 2:
+
+    >>> [bool(raidz_column_test(np.array([0]), np.array([4096]), 12, 6, 2, child)[0]) for child in range(6)]
+    [True, True, True, False, False, False]
+    """
     used = sectors_of(psize, ashift) + parity
     return (used >= width) | ((child - (offset >> ashift)) % width < used)
 

@@ -29,8 +29,26 @@ RESERVE = 32 << 20
 def draid_groups(data: int, parity: int, children: int, spares: int) -> int:
     """Return the groups of a slice: the fewest that fill whole rows.
 
-    Source: cmd/zpool/zpool_vdev.c:draid_config_by_type, the smallest g with g * (data + parity) a multiple of
-    ``children - spares``.
+    Parameters
+    ----------
+    data, parity : int
+        Columns of a group.
+    children, spares : int
+
+    Returns
+    -------
+    int
+        The smallest g with ``g * (data + parity)`` a multiple of the ``children - spares`` that carry data,
+        which is ``(children - spares) / gcd(children - spares, data + parity)``.
+
+    Notes
+    -----
+    OpenZFS cmd/zpool/zpool_vdev.c:draid_config_by_type.
+
+    Examples
+    --------
+    >>> draid_groups(8, 2, 41, 2), draid_groups(4, 1, 10, 0)
+    (39, 2)
     """
     remainder, divisor = data + parity, children - spares
     while remainder > 0:
@@ -40,15 +58,49 @@ def draid_groups(data: int, parity: int, children: int, spares: int) -> int:
 
 @njit
 def draid_slice_rows(data: int, parity: int, children: int, spares: int) -> int:
-    """Return the rows of a slice, the part of the vdev that one permutation lays out."""
+    """Return the rows of a slice, the part of the vdev that one permutation lays out.
+
+    Parameters
+    ----------
+    data, parity, children, spares : int
+        As `draid_groups` takes them.
+
+    Returns
+    -------
+    int
+        ``(data + parity) * groups / (children - spares)``, rows of 16 MiB on every child.
+    """
     return (data + parity) * draid_groups(data, parity, children, spares) // (children - spares)
 
 
 @njit
 def draid_asize(psize: int, ashift: int, data: int, parity: int) -> int:
-    """Return the space [bytes] that a block of `psize` bytes takes: whole stripes.
+    """Return the space that a block takes: whole stripes.
 
-    Source: vdev_draid_psize_to_asize.
+    Parameters
+    ----------
+    psize : int
+        Physical size [bytes].
+    ashift : int
+        log2 of the vdev's sector [bytes].
+    data, parity : int
+        Columns of a group.
+
+    Returns
+    -------
+    int
+        ``ceil(sectors / data) * (data + parity)`` sectors [bytes]; zeros fill the last stripe.
+
+    Notes
+    -----
+    OpenZFS module/zfs/vdev_draid.c:vdev_draid_psize_to_asize.
+
+    Examples
+    --------
+    128K on groups of eight data and two parity drives with 4K sectors are four stripes:
+
+    >>> draid_asize(131072, 12, 8, 2)
+    163840
     """
     sectors = (psize + (1 << ashift) - 1) >> ashift
     return ((sectors + data - 1) // data * (data + parity)) << ashift
@@ -56,10 +108,24 @@ def draid_asize(psize: int, ashift: int, data: int, parity: int) -> int:
 
 @njit
 def draid_first_part(offset: int, psize: int, ashift: int, data: int, parity: int) -> int:
-    """Return how much [bytes] of a block lies in the group of its offset; the rest starts the next group.
+    """Return how much of a block lies in the group of its offset; the rest starts the next group.
 
-    Source: vdev_draid_map_alloc_row.  The rest, if any, is mapped as a block of its own at
-    ``offset + draid_asize(first part)``; a block never spans more than two groups.
+    Parameters
+    ----------
+    offset : int
+        DVA offset [bytes].
+    psize, ashift, data, parity : int
+        As `draid_asize` takes them.
+
+    Returns
+    -------
+    int
+        [bytes], whole sectors.  The rest, if any, is mapped as a block of its own at
+        ``offset + draid_asize(first part)``; a block never spans more than two groups.
+
+    Notes
+    -----
+    A group is ``(data + parity) * 16 MiB`` of address space (OpenZFS vdev_draid.c:vdev_draid_map_alloc_row).
     """
     size = (psize + (1 << ashift) - 1) >> ashift << ashift
     group_size = (data + parity) * ROW_HEIGHT
@@ -124,10 +190,25 @@ def draid_map(
 
 @njit
 def draid_child(slot: int, slice_number: int, permutations: Permutations) -> int:
-    """Return the child at `slot` of a slice's permutation; slots from ``children - spares`` on are spares.
+    """Return the child at a slot of a slice's permutation.
 
-    Source: vdev_draid_get_perm, vdev_draid_permute_id: each base permutation serves `children` slices,
-    turned by one child from slice to slice.
+    Parameters
+    ----------
+    slot : int
+        0 to children - 1; from ``children - spares`` on they are spares.
+    slice_number : int
+    permutations : ndarray of int64, shape (permutations, children)
+        From `zsim.vdevs.permutations.draid_permutations`.
+
+    Returns
+    -------
+    int
+        ``(permutations[base, slot] + turn) mod children`` with ``base, turn = divmod(slice_number,
+        children)``: each base permutation serves `children` slices, turned by one child from slice to slice.
+
+    Notes
+    -----
+    OpenZFS vdev_draid.c:vdev_draid_get_perm, vdev_draid_permute_id.
     """
     children = permutations.shape[1]
     base = slice_number // children
@@ -145,8 +226,25 @@ def draid_piece(
     spares: int,
     permutations: Permutations,
 ) -> tuple[int, int]:
-    """Return child and child offset [bytes] of one column of a map made by `draid_map`.
+    """Return child and child offset of one column of a map made by `draid_map`.
 
+    Parameters
+    ----------
+    column : int
+        0 to data + parity - 1, parity first.
+    group_start, slice_number, base_offset : int
+        As `draid_map` returned them.
+    spares : int
+        Distributed spares.
+    permutations : ndarray of int64, shape (permutations, children)
+
+    Returns
+    -------
+    child, child_offset : int
+        The offset in [bytes]; a group that does not end in its row goes on in the next one, 16 MiB further.
+
+    Notes
+    -----
     The size of the piece is the map's `scan_size` for scans and repair writes; for other reads it is
     ``small_size``, one sector more in the first ``big_columns`` columns.
     """
@@ -161,11 +259,26 @@ def draid_piece(
 def draid_spare(
     spare: int, child_offset: int, data: int, parity: int, spares: int, permutations: Permutations
 ) -> int:
-    """Return the child that holds distributed spare `spare` at `child_offset` (same offset there).
+    """Return the child that holds a distributed spare at a child offset (the same offset there).
 
-    The child may itself be the failed one or be replaced by another spare: the caller then asks again.
+    Parameters
+    ----------
+    spare : int
+        Number of the distributed spare, from 0.
+    child_offset : int
+        [bytes]
+    data, parity, spares : int
+    permutations : ndarray of int64, shape (permutations, children)
 
-    Source: vdev_draid_spare_get_child.
+    Returns
+    -------
+    int
+        The child at slot ``children - 1 - spare`` of the slice's permutation.  It may itself be the failed
+        one or be replaced by another spare: the caller then asks again.
+
+    Notes
+    -----
+    OpenZFS vdev_draid.c:vdev_draid_spare_get_child.
     """
     children = permutations.shape[1]
     slice_size = draid_slice_rows(data, parity, children, spares) * ROW_HEIGHT
@@ -184,9 +297,25 @@ def draid_needs_child(
     permutations: Permutations,
     child: int,
 ) -> bool:
-    """Tell whether a resilver of `child` has to read this block: whether its group(s) include the child.
+    """Tell whether a resilver of a child has to read a block: whether its group(s) include the child.
 
-    Source: vdev_draid_need_resilver, vdev_draid_group_degraded: the group counts, not the columns in use.
+    Parameters
+    ----------
+    offset, psize : int
+        DVA offset and physical size [bytes].
+    ashift, data, parity, spares : int
+    permutations : ndarray of int64, shape (permutations, children)
+    child : int
+        The one that is resilvered.
+
+    Returns
+    -------
+    bool
+        The group counts, not the columns in use: short blocks are filled with zeros over all of it.
+
+    Notes
+    -----
+    OpenZFS vdev_draid.c:vdev_draid_need_resilver, vdev_draid_group_degraded.
     """
     first = draid_first_part(offset, psize, ashift, data, parity)
     if draid_group_has_child(offset, data, parity, spares, permutations, child):
@@ -212,9 +341,30 @@ def draid_group_has_child(
 
 @njit
 def draid_usable_bytes(child_bytes: int, data: int, parity: int, children: int, spares: int) -> int:
-    """Return the address space [bytes] of a dRAID whose children have `child_bytes` each (labels left out).
+    """Return the address space of a dRAID, parity included.
 
-    Source: vdev_draid_open: 32 MiB of every child are kept back, the rest is used in whole rows and groups.
+    Parameters
+    ----------
+    child_bytes : int
+        Of each child, labels left out [bytes].
+    data, parity, children, spares : int
+
+    Returns
+    -------
+    int
+        [bytes]: 32 MiB of every child are kept back, the rest is used in whole rows of 16 MiB and whole
+        groups.
+
+    Notes
+    -----
+    OpenZFS vdev_draid.c:vdev_draid_open.
+
+    Examples
+    --------
+    Of ten drives of 1 GiB without a spare, whose groups are five drives wide:
+
+    >>> draid_usable_bytes(1 << 30, 4, 1, 10, 0) / (1 << 30)
+    9.6875
     """
     rows = (child_bytes - RESERVE) // ROW_HEIGHT
     group_size = (data + parity) * ROW_HEIGHT

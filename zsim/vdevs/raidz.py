@@ -73,11 +73,33 @@ def reflowed_map(
     Its rows of `before` sectors follow one another in the address space, which goes round all `width`
     children now, so that each holds one run of the block's sectors, parity among them.
 
+    Parameters
+    ----------
+    offset, psize, ashift, width, parity
+        As `raidz_map` takes them; `width` is the present number of children.
+    before : int
+        Children when the block was written.
+
+    Returns
+    -------
+    columns, first_child, base_offset, big_columns, small_size, sector : int
+        As `raidz_map` returns them, with ``s + parity * ceil(s / (before - parity))`` sectors dealt out one
+        by one over `width` children.
+
     Notes
     -----
     OpenZFS 2.3 module/zfs/vdev_raidz.c:vdev_raidz_map_alloc_expanded; blocks of raidz_io_aggregate_rows (4)
     rows and more are read one I/O a child.  Shorter ones, and repairs, take an I/O a sector, which lie side
     by side and come at one moment: the leaf's queue merges them.
+
+    Examples
+    --------
+    A block of 16K of a raidz1 of four drives that has five by now: six sectors from child 0 on, of which
+    child 0 has two.
+
+    >>> columns, first, _, big, small, sector = reflowed_map(0, 16384, 12, 5, 1, 4)
+    >>> columns, first, [small + sector if column < big else small for column in range(columns)]
+    (5, 0, [8192, 4096, 4096, 4096, 4096])
     """
     sectors = (psize + (1 << ashift) - 1) >> ashift
     data = before - parity
@@ -139,10 +161,33 @@ def raidz_parity_column(offset: int, parity: int) -> int:
 
 @njit
 def raidz_asize(psize: int, ashift: int, width: int, parity: int) -> int:
-    """Return the space [bytes] that a block of `psize` bytes takes, parity and skip sectors included.
+    """Return the space that a block takes, parity and skip sectors included.
 
-    Source: OpenZFS module/zfs/vdev_raidz.c:vdev_raidz_asize: parity for every row, rounded up to a multiple
-    of ``parity + 1`` sectors so that no hole is too small to use.
+    Parameters
+    ----------
+    psize : int
+        Physical size [bytes].
+    ashift : int
+        log2 of the vdev's sector [bytes].
+    width, parity : int
+        Children of the vdev, and how many of them carry parity.
+
+    Returns
+    -------
+    int
+        With s sectors of data ``s + parity * ceil(s / (width - parity))`` sectors, rounded up to a multiple
+        of ``parity + 1`` so that no hole is too small to use [bytes].
+
+    Notes
+    -----
+    OpenZFS module/zfs/vdev_raidz.c:vdev_raidz_asize.
+
+    Examples
+    --------
+    128K in a raidz2 of six drives with 4K sectors: 32 of data, 16 of parity in 8 rows, and none to round up.
+
+    >>> raidz_asize(131072, 12, 6, 2) // 4096
+    48
     """
     sectors = (psize + (1 << ashift) - 1) >> ashift
     data = width - parity
@@ -155,10 +200,22 @@ def raidz_asize(psize: int, ashift: int, width: int, parity: int) -> int:
 def raidz_skip(psize: int, ashift: int, width: int, parity: int) -> tuple[int, int]:
     """Return the skip sectors of a block: how many, and the column whose piece the first one follows.
 
-    They follow the pieces of columns ``start``, ``start + 1``, ..., cyclically, one sector each, and are
-    never read; a repair write leaves them out, which cuts aggregation on the new disk.
+    Parameters
+    ----------
+    psize, ashift, width, parity : int
+        As `raidz_asize` takes them.
 
-    Source: OpenZFS module/zfs/vdev_raidz.c:vdev_raidz_map_alloc (rm_nskip, rm_skipstart).
+    Returns
+    -------
+    skipped : int
+        ``asize - data - parity``, 0 to `parity` [sectors].
+    start : int
+        They follow the pieces of columns ``start``, ``start + 1``, ..., cyclically, one sector each.
+
+    Notes
+    -----
+    They are never read, and a repair write leaves them out, which cuts aggregation on the new drive (OpenZFS
+    module/zfs/vdev_raidz.c:vdev_raidz_map_alloc, rm_nskip and rm_skipstart).
     """
     sectors = (psize + (1 << ashift) - 1) >> ashift
     data = width - parity
@@ -171,10 +228,27 @@ def raidz_skip(psize: int, ashift: int, width: int, parity: int) -> tuple[int, i
 
 @njit
 def raidz_needs_child(offset: int, psize: int, ashift: int, width: int, parity: int, child: int) -> bool:
-    """Tell whether a resilver of `child` has to read this block (the column test of 0.7 and later).
+    """Tell whether a resilver of a child has to read a block (the column test of 0.7 and later).
 
-    Source: OpenZFS 0.7.0 module/zfs/vdev_raidz.c:vdev_raidz_need_resilver.  Skip sectors do not count.
-    Releases before 0.7 have no such test and read every block born before the replacement.
+    Parameters
+    ----------
+    offset, psize : int
+        DVA offset and physical size [bytes].
+    ashift, width, parity : int
+        log2 of the sector [bytes], children of the vdev, parity columns among them.
+    child : int
+        The one that is resilvered.
+
+    Returns
+    -------
+    bool
+        ``(child - offset / sector) mod width < sectors + parity``: the child is among the block's columns.
+        Skip sectors do not count.
+
+    Notes
+    -----
+    OpenZFS 0.7.0 module/zfs/vdev_raidz.c:vdev_raidz_need_resilver.  Releases before 0.7 have no such test and
+    read every block born before the replacement.
     """
     used = ((psize + (1 << ashift) - 1) >> ashift) + parity
     if used >= width:

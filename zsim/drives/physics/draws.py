@@ -14,7 +14,32 @@ _TO_UNIT = 1.0 / 9007199254740992.0
 
 @njit
 def mixed(seed: int, counter: int) -> float:
-    """Return a uniform number in (0, 1) from a seed and a counter (SplitMix64: Steele et al., 2014)."""
+    """Return a uniform random number that is a function of a seed and a counter alone.
+
+    Parameters
+    ----------
+    seed : int
+        Of the component and purpose.
+    counter : int
+        Number of the draw, from 0.
+
+    Returns
+    -------
+    float
+        ``(k + 1/2) / 2**53`` with k the upper 53 bits of the hash: never 0 and never 1, so that its logarithm
+        is finite.
+
+    Notes
+    -----
+    The finaliser of SplitMix64 at state ``seed + (counter + 1) * 0x9E3779B97F4A7C15`` (Steele, Lea and Flood,
+    Fast splittable pseudorandom number generators, OOPSLA 2014).  Nothing is remembered between draws, so
+    that neither the order of events nor the number of processes changes a result.
+
+    Examples
+    --------
+    >>> 0.0 < mixed(1, 0) < 1.0, mixed(1, 0) == mixed(1, 0), mixed(1, 0) == mixed(2, 0)
+    (True, True, False)
+    """
     value = np.uint64(seed) + np.uint64(counter + 1) * _GOLDEN
     value = (value ^ (value >> np.uint64(30))) * _FIRST
     value = (value ^ (value >> np.uint64(27))) * _SECOND

@@ -16,7 +16,19 @@ FIRST_STREAM = 1 << 40
 
 @njit
 def flash_latency(drive: DriveRecord, drawn: int) -> float:
-    """Return the access latency of a drive's command number `drawn` [s]: uniform between its bounds."""
+    """Return the access latency of one command [s].
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    drawn : int
+        Number of the command, counted by drive: the same number draws the same latency.
+
+    Returns
+    -------
+    float
+        ``min + (max - min) * u`` with u uniform in (0, 1) [s].
+    """
     spread = drive.flash_latency_max - drive.flash_latency_min
     latency: float = drive.flash_latency_min
     if spread > 0.0:

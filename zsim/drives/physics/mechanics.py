@@ -206,7 +206,26 @@ def zone_table(table: Rows, rates: F64) -> Rows:
 
 @njit
 def zone_at(drive: DriveRecord, zones: Records[ZoneRecord], offset: int) -> int:
-    """Return `zone_of` an offset by a table of the drive's zones (`zone_table`): no integer is divided."""
+    """Return the zone of a byte offset by a table of the drive's zones: no integer is divided.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    zones : ndarray of ZONE_DTYPE, shape (zones,)
+        From `zone_table`.
+    offset : int
+        From the beginning of the drive [bytes].
+
+    Returns
+    -------
+    int
+        What `zone_of` returns: the last zone whose first byte is not behind `offset`.
+
+    Notes
+    -----
+    ``offset * (zones / capacity)`` in floating point is right or one off; the first bytes of the zones, which
+    are exact, decide.
+    """
     zone = min(int(offset * drive.zones_per_byte), drive.zones - 1)
     while zones[zone].first > offset:
         zone -= 1
@@ -354,7 +373,27 @@ def positioning_to(
 def seek_and_wait(
     drive: DriveRecord, angle: float, head: int, at: float, offset: int, is_write: bool
 ) -> tuple[float, float]:
-    """Return seek and rotational wait where nothing bridges the gap, see `positioning_to`."""
+    """Return seek and rotational wait where nothing bridges the gap, see `positioning_to`.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    angle : float
+        Of `offset`, from `track_angle` [revolutions].
+    head : int
+        Byte behind the last one transferred.
+    at : float
+        Time at which the arm begins to move [s].
+    offset : int
+        First byte of the request.
+    is_write : bool
+
+    Returns
+    -------
+    seek, wait : float
+        [s].  The wait begins when the seek has ended: ``wait = rotational_wait(angle, at + seek)``.  A gap
+        ahead of at most `seekless` bytes lies on the track under the head, so that its seek is 0.
+    """
     gap = offset - head
     if 0 <= gap <= drive.seekless:
         return 0.0, rotational_wait(drive, angle, at)
@@ -373,7 +412,24 @@ def reach_time(
     is_write: bool,
     bound: float,
 ) -> float:
-    """Return seek plus wait of `positioning_to` [s]; the seek alone where that comes to `bound` or more."""
+    """Return seek plus wait of `positioning_to`, or the seek alone where that tells enough.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate : float
+        Media rate at `offset` [bytes/s].
+    angle, head, at, offset, is_write
+        As `positioning_to` takes them.
+    bound : float
+        What a better request is known to take [s].
+
+    Returns
+    -------
+    float
+        [s]; from `bound` on it is a lower bound only, which is all that shortest-positioning-time-first
+        needs.
+    """
     gap = offset - head
     bridged = drive.write_pass_under if is_write else drive.read_pass_under
     if 0 <= gap <= bridged:
@@ -386,7 +442,21 @@ def reach_time(
 
 @njit
 def bearing_of(drive: DriveRecord, angle: float, is_write: bool) -> float:
-    """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, a write's plus one."""
+    """Return the angle of a request as `reach_bounds` takes it: a fraction of a turn, a write's plus one.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    angle : float
+        From `track_angle` [revolutions].
+    is_write : bool
+
+    Returns
+    -------
+    float
+        ``frac(angle - phase - overhead / revolution)``, 0 to 1 for reads and 1 to 2 for writes [revolutions].
+        The command's overhead, during which the platter turns, is 0 where it overlaps with the one before.
+    """
     overhead = 0.0
     if drive.overhead_overlaps == 0:
         overhead = drive.write_overhead if is_write else drive.read_overhead
@@ -487,9 +557,22 @@ def partial_sector_turns(
 
 @njit
 def track_around(drive: DriveRecord, rate: float, angle: float, offset: int) -> tuple[float, float]:
-    """Return the first byte of the track on which `offset` lies and the one behind its last.
+    """Return the first byte of the track on which a place lies, and the one behind its last.
 
-    `angle` is that of `offset`, in revolutions since the beginning of its zone (`track_angle`).
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate : float
+        Media rate of its zone [bytes/s].
+    angle : float
+        Of `offset`, from `track_angle` [revolutions since the beginning of its zone].
+    offset : int
+        [bytes]
+
+    Returns
+    -------
+    low, high : float
+        ``low = offset - frac(angle) * rate * revolution`` and ``high = low + rate * revolution`` [bytes].
     """
     turn = rate * drive.revolution
     low = offset - (angle - floor(angle)) * turn
@@ -509,7 +592,21 @@ def service_parts(
     follows: bool,
     followed: bool,
 ) -> tuple[float, float, float, float]:
-    """Return overhead, seek, wait and transfer of a request served from `start` on, see `service_at`."""
+    """Return overhead, seek, wait and transfer of a request served from `start` on.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+        Media rate by zone [bytes/s].
+    head, start, overhead, offset, length, is_write, follows, followed
+        As `service_at` takes them; rate and angle are looked up by the zone of `offset`.
+
+    Returns
+    -------
+    overhead, seek, wait, transfer : float
+        [s]
+    """
     rate = rates[zone_of(drive, offset)]
     angle = track_angle(drive, rate, offset)
     return service_at(drive, rate, angle, head, start, overhead, offset, length, is_write, follows, followed)
@@ -531,12 +628,33 @@ def service_at(
 ) -> tuple[float, float, float, float]:
     """Return overhead, seek, wait and transfer of one request that enters service at `start`.
 
-    Rate and angle are those of `offset`.
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rate, angle : float
+        Media rate [bytes/s] and angle [revolutions] of `offset`.
+    head : int
+        Byte behind the last one transferred.
+    start : float
+        Time at which the drive takes the command up [s].
+    overhead : float
+        Of the command, before the arm moves [s].
+    offset, length : int
+        [bytes]
+    is_write : bool
+    follows, followed : bool
+        Whether it continues a write, and is continued by one: see `partial_sector_turns`.
 
     Returns
     -------
     overhead, seek, wait, transfer : float
         [s]; their sum is the service time.
+
+    Notes
+    -----
+    ``overhead + seek + wait + turns * revolution + length / rate`` (Ruemmler & Wilkes, IEEE Computer 27(3),
+    1994): the transfer goes on at the rate of the zone in which it begins, head and track switches are part
+    of that sustained rate, and `turns` is the read-modify-write of a physical sector that is written in part.
     """
     seek, wait = positioning_to(drive, rate, angle, head, start + overhead, offset, is_write)
     turns = partial_sector_turns(drive, offset, length, is_write, follows, followed)

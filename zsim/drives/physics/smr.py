@@ -75,9 +75,21 @@ def counters_at_first(drive: DriveParameters) -> I64:
 
 @njit
 def reach_of_shingled(drive: DriveRecord, head: int, offset: int) -> float:
-    """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place [s].
+    """Return how long the arm takes to a write, as `smr_parts` counts it for one in its place.
 
-    A write that goes on where the last one ended comes before all others, so that streams stay whole.
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    head : int
+        Where the last write ended [bytes].
+    offset : int
+        Where this one begins [bytes].
+
+    Returns
+    -------
+    float
+        ``seek(|offset - head|) + revolution / 2`` [s]; 0 where it goes on at the head, so that streams come
+        before all others and stay whole.
     """
     if offset == head:
         return 0.0
@@ -86,14 +98,46 @@ def reach_of_shingled(drive: DriveRecord, head: int, offset: int) -> float:
 
 @njit
 def rate_of_band(drive: DriveRecord, rates: F64, band: int, band_size: int) -> float:
-    """Return the media rate at the beginning of a band [bytes/s]."""
+    """Return the media rate at the beginning of a band.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+        [bytes/s]
+    band, band_size : int
+        Number of the band, and its size [bytes].
+
+    Returns
+    -------
+    float
+        [bytes/s]: that of its first byte's zone, taken for the whole band.
+    """
     return float(rates[zone_of(drive, band * band_size)])
 
 
 @njit
 def clean_band(drive: DriveRecord, rates: F64, state: Shingles, band_size: int) -> float:
-    """Read, merge and rewrite the band that has waited longest; return what that takes [s].
+    """Read, merge and rewrite the band that has waited longest; return what that takes.
 
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+        [bytes/s]
+    state : tuple of ndarray
+        As `shingles_at_first` made it; changed in place.
+    band_size : int
+        [bytes]
+
+    Returns
+    -------
+    float
+        From `rewrite_time` [s]; 0 where no band waits.
+
+    Notes
+    -----
+    First in, first out over bands, not over writes: everything that is cached for the band is freed at once.
     Cached pieces that were written one after the other are read in one go.
     """
     counters, bands, queue = state
@@ -174,7 +218,21 @@ def clean_prior_band(
 
 @njit
 def is_full(counters: I64, sizes: Sizes, length: int) -> bool:
-    """Tell whether the persistent cache has no room for another write."""
+    """Tell whether the persistent cache has no room for another write.
+
+    Parameters
+    ----------
+    counters : ndarray of int64, shape (COUNTERS,)
+    sizes : tuple of int
+        Band [bytes], persistent cache [bytes], writes that it holds.
+    length : int
+        Of the write [bytes].
+
+    Returns
+    -------
+    bool
+        Either limit is reached, bytes or number of writes; what was cached before the run counts in both.
+    """
     return bool(
         counters[CACHED_BYTES] + counters[PRIOR_BYTES] + length > sizes[CACHE]
         or counters[CACHED_WRITES] + counters[PRIOR_WRITES] >= sizes[WRITES]
@@ -249,7 +307,27 @@ def _stream(
 def smr_idle(
     drive: DriveRecord, rates: F64, state: Shingles, sizes: Sizes, idle_before: float, idle: float
 ) -> float:
-    """Clean bands during an idle time; return how long the drive works beyond its end [s]."""
+    """Clean bands while the drive is idle; return how long it is busy beyond the end of the idle time.
+
+    Parameters
+    ----------
+    drive : record of DRIVE_DTYPE
+    rates : ndarray of float64, shape (n_zones,)
+        [bytes/s]
+    state : tuple of ndarray
+        As `shingles_at_first` made it; changed in place.
+    sizes : tuple of int
+        Band [bytes], persistent cache [bytes], writes that it holds.
+    idle_before : float
+        How long the drive rests before it begins to clean [s].
+    idle : float
+        Time without a command [s].
+
+    Returns
+    -------
+    float
+        [s]: a band that is being cleaned is finished, and the next command waits for that.
+    """
     left = idle - idle_before
     while left > 0.0 and state[0][CACHED_WRITES] > 0:
         left -= clean_band(drive, rates, state, sizes[BAND])

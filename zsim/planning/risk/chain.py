@@ -81,7 +81,37 @@ def _missing(state: State) -> int:
 
 
 def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
-    """Return the chances within a horizon [s], from a healthy vdev on."""
+    """Return the chances that a healthy vdev loses files, and all, within a horizon.
+
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+    horizon : float
+        [s]
+
+    Returns
+    -------
+    LossChances
+        Each of shape (worlds,).
+
+    Notes
+    -----
+    An absorbing Markov chain over the drives that are missing and the stages of their repairs, solved by
+    uniformisation (`zsim.planning.risk.solve.chance_by`), and averaged over the hazard that the drives of a
+    vdev share (`gamma_nodes`).  Latent errors count with their mean over the horizon.
+
+    Examples
+    --------
+    A mirror that is repaired in 10 h, of drives with an annual failure rate of 1 %: to first order
+    ``2 * rate * rate * repair`` a year, both drives' rates once each.
+
+    >>> from zsim.planning.risk.group import HOUR, YEAR, one_world
+    >>> rate = 0.01 / YEAR
+    >>> found = within(Group(children=2, tolerance=1), one_world(rate, 10 * HOUR), YEAR)
+    >>> round(float(found.vdev[0]) / (2 * rate * YEAR * rate * 10 * HOUR), 2)
+    1.0
+    """
     share = mean_present(worlds, group.age, horizon)
 
     def chance(case: _Case) -> Floats:
@@ -91,7 +121,30 @@ def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
 
 
 def in_window(group: Group, worlds: Worlds) -> LossChances:
-    """Return the chances from a drive's failure until it is repaired (or, without a fixed time, all are)."""
+    """Return the chances of loss from a drive's failure until it is repaired.
+
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+
+    Returns
+    -------
+    LossChances
+        Each of shape (worlds,), given that a drive has failed.
+
+    Notes
+    -----
+    With a fixed repair time t and a tolerance of one this is ``1 - exp(-(children - 1) * rate * t)`` for the
+    vdev; where repairs have no fixed time the window ends when all drives are back.
+
+    Examples
+    --------
+    >>> from zsim.planning.risk.group import HOUR, one_world
+    >>> found = in_window(Group(children=2, tolerance=1), one_world(1e-9, 10 * HOUR))
+    >>> round(float(found.vdev[0]) / (1e-9 * 36000), 4)
+    1.0
+    """
     chance = _until_repaired if group.repair.is_fixed else _until_healthy
     if group.discipline == "restart" and group.repair.is_fixed:
         chance = _until_restarted
@@ -99,9 +152,24 @@ def in_window(group: Group, worlds: Worlds) -> LossChances:
 
 
 def mean_time_to_loss(group: Group, worlds: Worlds) -> Floats:
-    """Return the mean time until a healthy vdev is suspended [s], of a hazard that does not vary.
+    """Return the mean time until a healthy vdev is suspended, of a hazard that does not vary (MTTDL).
 
-    For comparison with published figures (MTTDL); of no use to a planner (Greenan et al., HotStorage 2010).
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+        With the latent errors that drives of the group's age have.
+
+    Returns
+    -------
+    ndarray of float64, shape (worlds,)
+        [s]
+
+    Notes
+    -----
+    For comparison with published figures: ``mean**2 / (n * (n - 1) * repair)`` for a RAID-5 of n drives where
+    failures are rare (Patterson, Gibson and Katz, SIGMOD 1988).  Of no use to a planner, whose horizon is a
+    thousandth of it (Greenan, Plank and Wylie, HotStorage 2010).
     """
     share = present(worlds, group.age)
     return mean_time(_with_repairs(_case(group, worlds, np.ones(len(worlds)), share, False)))

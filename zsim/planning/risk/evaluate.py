@@ -43,7 +43,25 @@ class DrawnWorlds:
 
 
 def draw(unknowns: Unknowns, count: int, seed: int) -> DrawnWorlds:
-    """Draw worlds, stratified in every input (McKay, Beckman and Conover 1979); one if nothing is open."""
+    """Draw worlds, stratified in every input.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+    count : int
+        Worlds; one if nothing is open.
+    seed : int
+
+    Returns
+    -------
+    DrawnWorlds
+        With the standard normal score of each open input, of shape (worlds,).
+
+    Notes
+    -----
+    A Latin hypercube: each input takes the middle of each of `count` equal parts of its law once, in an order
+    of its own (McKay, Beckman and Conover, Technometrics 21, 1979).
+    """
     from scipy.special import ndtri
 
     random = np.random.default_rng(seed)
@@ -139,7 +157,21 @@ def summed_up(values: Floats, error: Floats) -> Chance:
 
 
 def movers(scores: dict[str, Floats], values: Floats) -> tuple[Mover, ...]:
-    """Return the open inputs by how far each moves a chance, from a linear fit of its logarithm."""
+    """Return the open inputs by how far each moves a chance.
+
+    Parameters
+    ----------
+    scores : dict of str to ndarray of float64, shape (worlds,)
+        Standard normal scores by input.
+    values : ndarray of float64, shape (worlds,)
+        The chance in each world.
+
+    Returns
+    -------
+    tuple of Mover
+        The strongest first.  The factor is ``exp(2 * 1.645 * slope)``: what the chance is multiplied by from
+        the 5 % to the 95 % point of the input, by a linear least-squares fit of its logarithm on all scores.
+    """
     if not scores:
         return ()
     names = list(scores)

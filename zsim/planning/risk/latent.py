@@ -35,7 +35,21 @@ def present(worlds: Worlds, age: Floats | float) -> Floats:
 
 
 def mean_present(worlds: Worlds, age: float, horizon: float) -> Floats:
-    """Return the mean of `present` from an age over a horizon [s]."""
+    """Return the mean chance that a drive has latent errors, over a horizon.
+
+    Parameters
+    ----------
+    worlds : Worlds
+    age : float
+        Of the drive at its begin [s].
+    horizon : float
+        [s]; 0: at the moment itself.
+
+    Returns
+    -------
+    ndarray of float64, shape (worlds,)
+        The mean of `present` at 64 evenly spaced moments; with scrubs all of them are alike.
+    """
     if horizon <= 0.0:
         return present(worlds, age)
     moments = age + (np.arange(NODES) + 0.5) * horizon / NODES
@@ -69,6 +83,23 @@ def on_any(share: Floats, drives: int) -> Floats:
 def tripped(group: Group, worlds: Worlds, share: Floats, failed: int) -> Floats:
     """Return the chance that a failure makes ZED fault another drive, for its latent errors.
 
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+    share : ndarray of float64, shape (worlds,)
+        Chance that a drive has latent errors, from `present`.
+    failed : int
+        Drives missing before that failure.
+
+    Returns
+    -------
+    ndarray of float64, shape (worlds,)
+        ``1 - (1 - share * tripping) ** survivors``; 0 where the drive would be one the vdev cannot do
+        without.
+
+    Notes
+    -----
     Ten read errors within 600 s fault a drive, resilver or not, unless it is needed (OpenZFS 2.4.4
     zed/agents/zfs_diagnosis.c zfs_fm_recv; vdev.c vdev_fault): so not the last one that may go.
     """

@@ -62,7 +62,26 @@ DEFER_TXGS = 2
 
 @njit
 def space_weight(pool: I64, slab: int) -> int:
-    """Return the weight by free space, outer tracks preferred (metaslab_space_weight)."""
+    """Return the weight of a metaslab by its free space, outer tracks preferred.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+
+    Returns
+    -------
+    int
+        [bytes]: free space, frees that are not usable yet among it; times ``(100 - (FRAG - 1)) / 100`` where
+        the release has `frag_factor`; and with `lba_weight` ``2 * w - k * w / n`` for metaslab k of n, so
+        that the first counts twice as much as the last.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_space_weight (metaslab_lba_weighting_enabled, for drives that rotate).
+    """
     vdev = slabs_of(pool)[slab].vdev
     free = (slabs_of(pool)[slab].free + slabs_of(pool)[slab].pending) * vdevs_of(pool)[vdev].unit
     if rules_of(pool)[0].frag_factor and free > 0:
@@ -75,7 +94,25 @@ def space_weight(pool: I64, slab: int) -> int:
 
 @njit
 def weight_now(pool: I64, slab: int) -> int:
-    """Return the weight of a metaslab from its present free segments."""
+    """Return the weight of a metaslab from its present free segments.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+
+    Returns
+    -------
+    int
+        By segments (0.7 and later) the power of two of the largest free ones, then how many there are of
+        them; by space (`space_weight`) before.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_segment_weight, metaslab_weight.
+    """
     if not rules_of(pool)[0].segment_weight:
         return space_weight(pool, slab)
     top = top_bucket(pool, slab)
@@ -124,9 +161,30 @@ def may_passivate(pool: I64, slab: int) -> None:
 
 @njit
 def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int) -> bool:
-    """Tell whether a further copy may go here: not into (modern) or near (to 0.7) the others' metaslabs.
+    """Tell whether a further copy of a block may go into a metaslab.
 
-    `distance` is in thousandths of a metaslab.
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+    copies : int
+        Copies that have a place.
+    copy_slab : ndarray of int64
+        Their metaslabs.
+    distance : int
+        How far from those of the same vdev it has to be [thousandths of a metaslab].
+
+    Returns
+    -------
+    bool
+        Not into the others' metaslabs (modern releases) or not near them (to 0.7, half as far again where the
+        metaslab is empty).
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_distance, metaslab_group_alloc_normal.
     """
     for i in range(copies):
         if slabs_of(pool)[copy_slab[i]].vdev != slabs_of(pool)[slab].vdev:

@@ -84,7 +84,26 @@ def largest_segment(pool: I64, slab: int) -> int:
 
 @njit
 def holds(pool: I64, slab: int, size: int) -> bool:
-    """Tell whether some free segment has at least `size` bytes (metaslab_should_allocate)."""
+    """Tell whether some free segment of a metaslab is large enough.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab.
+    size : int
+        [bytes]
+
+    Returns
+    -------
+    bool
+        By the histogram where that decides, else by the segments.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_should_allocate.
+    """
     top = top_bucket(pool, slab)
     if top < 0:
         return False
@@ -109,7 +128,29 @@ def first_from(pool: I64, slab: int, position: int) -> int:
 
 @njit
 def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
-    """First fit from a segment on, as far as the search window reaches; -1 when nothing is found."""
+    """First fit: return the first free segment from one on that is large enough; -1 when nothing is found.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab.
+    first_index : int
+        Free segment to begin with.
+    units : int
+        What is wanted [allocation units of the vdev].
+
+    Returns
+    -------
+    int
+        Index of the segment.  The search ends `window` bytes behind the first segment looked at, but not
+        before metaslab_min_search_count of them.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_block_picker (metaslab_df_max_search, metaslab_min_search_count).
+    """
     window = rules_of(pool)[0].window
     reach = window // vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     searched = 0
@@ -131,9 +172,22 @@ def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
 
 @njit
 def pick_by_size(pool: I64, slab: int, units: int) -> int:
-    """Best fit: the smallest free segment that holds `units`, lowest address first; -1 when there is none.
+    """Best fit: return the smallest free segment that is large enough; -1 when there is none.
 
-    Segments below the floor of the size tree count only when nothing above it is free.
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab.
+    units : int
+        What is wanted [allocation units of the vdev].
+
+    Returns
+    -------
+    int
+        Index of the segment, of equal ones that of the lowest address.  Segments below the floor of the size
+        tree count only when nothing above it is free.
     """
     unit = vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     floor = (rules_of(pool)[0].size_floor + unit - 1) // unit
@@ -165,7 +219,31 @@ def squeeze(pool: I64, slab: int) -> None:
 
 @njit
 def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
-    """Choose a free segment for a block (metaslab_df_alloc); -1 when none is large enough."""
+    """Choose a free segment for a block; -1 when none is large enough.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab.
+    units : int
+        What is wanted [allocation units of the vdev].
+    column : int
+        Alignment whose cursor is gone on from: log2 of the largest power of two that divides the size
+        [bytes].
+
+    Returns
+    -------
+    int
+        Index of the segment: from the cursor on by first fit; by best fit where that finds nothing, where the
+        metaslab has no segment of `best_fit_below` bytes, or less than `best_fit_free_percent` of it is free.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_df_alloc (metaslab_df_alloc_threshold, metaslab_df_free_pct).  The largest
+    segment is known by its power of two: below 2**(k+1) bytes is below a threshold of 2**(k+1).
+    """
     top = top_bucket(pool, slab)
     free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
     tight = (

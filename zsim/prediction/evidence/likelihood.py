@@ -43,12 +43,22 @@ def log_likelihood(expected: F64, observed: float, sigma: float) -> F64:
 
     Parameters
     ----------
-    expected : ndarray of float
+    expected : ndarray of float, shape (worlds,)
         Natural logarithm of what each world would have shown.
     observed : float
         Natural logarithm of what was observed.
     sigma : float
         Scale of Student's t of the logarithm.
+
+    Returns
+    -------
+    ndarray of float, shape (worlds,)
+        ``-(v + 1) / 2 * log(1 + ((observed - expected) / sigma)**2 / v)`` with v = `FREEDOM`.
+
+    Notes
+    -----
+    Student's t in the place of the normal law: a value that no world explains, such as a scan that stood
+    still for a night, loses its weight instead of deciding (Lange, Little and Taylor, JASA 84, 1989).
     """
     away = (observed - expected) / sigma
     density: F64 = -0.5 * (FREEDOM + 1.0) * np.log1p(away**2 / FREEDOM)
@@ -122,7 +132,25 @@ def weigh(
 
 
 def weighted_quantiles(values: F64, weights: F64, shares: Sequence[float]) -> F64:
-    """Return quantiles of weighted values: halfway up each value's own step, straight between them."""
+    """Return quantiles of weighted values.
+
+    Parameters
+    ----------
+    values, weights : ndarray of float, shape (n,)
+        Weights need not sum to 1.
+    shares : sequence of float
+        Each from 0 to 1.
+
+    Returns
+    -------
+    ndarray of float, shape (shares,)
+        Halfway up each value's own step of the cumulated weight, straight between them, flat beyond the ends.
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 1.0]), [0.5]).tolist()
+    [2.0]
+    """
     order = np.argsort(values, kind="stable")
     risen = np.cumsum(weights[order])
     places = (risen - 0.5 * weights[order]) / risen[-1]
@@ -131,6 +159,16 @@ def weighted_quantiles(values: F64, weights: F64, shares: Sequence[float]) -> F6
 
 
 def normal_width(values: F64, weights: F64) -> float:
-    """Return the standard deviation that the weighted interval from 10 to 90 % is worth."""
+    """Return the standard deviation that the weighted interval from 10 to 90 % is worth.
+
+    Parameters
+    ----------
+    values, weights : ndarray of float, shape (n,)
+
+    Returns
+    -------
+    float
+        ``(q90 - q10) / (2 * 1.2816)``: that of the normal law with the same interval, whatever the tails.
+    """
     low, high = weighted_quantiles(values, weights, (0.1, 0.9))
     return float(high - low) / (2.0 * 1.2815515655446004)

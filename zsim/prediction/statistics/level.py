@@ -71,13 +71,25 @@ def anchors(small_s: Sequence[float], expected_s: Sequence[float]) -> list[float
 
 
 def level(ratios: Sequence[float], error: float = 0.0) -> DurationLevel:
-    """Return the mean ratio of larger populations to the anchors of the same worlds.
+    """Return the mean ratio of larger populations to the anchors of the same worlds, and its error.
 
     Parameters
     ----------
-    ratios : sequence of float
+    ratios : sequence of float, of n worlds
     error : float
         Half the 95 % interval of what all of them have in common, as a share.
+
+    Returns
+    -------
+    DurationLevel
+        ``factor = exp(mean(log(ratios)))``, and ``half_width = hypot(t * sqrt(s**2 / n), error)``.
+
+    Notes
+    -----
+    Three or four ratios tell little of their own spread, so that its square is shrunk to the usual one as if
+    `WEIGHT` more worlds had shown that (a scaled inverse chi-square prior; Gelman et al., Bayesian Data
+    Analysis, 2014, section 2.6): ``s**2 = (WEIGHT * SPREAD**2 + sum of squares) / (WEIGHT + n - 1)``, and t
+    is Student's of that many degrees of freedom.
     """
     logs = np.log(ratios)
     freedom = WEIGHT + len(logs) - 1

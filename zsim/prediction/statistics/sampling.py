@@ -50,12 +50,26 @@ class Estimate:
 
 
 def student(freedom: int) -> float:
-    """Return the 97.5 % point of Student's t.
+    """Return the 97.5 % point of Student's t, half the width of a 95 % interval in standard errors.
+
+    Parameters
+    ----------
+    freedom : int
+        Degrees of freedom; fewer than 1 count as 1.
+
+    Returns
+    -------
+    float
 
     Notes
     -----
     Expansion of Cornish and Fisher (Abramowitz and Stegun, 1964, equation 26.7.5), within 0.3 % from 4
     degrees of freedom on; the exact values below.
+
+    Examples
+    --------
+    >>> student(1), round(student(10), 2), round(student(10**6), 2)
+    (12.706, 2.23, 1.96)
     """
     if freedom <= 3:
         return {1: 12.706, 2: 4.303, 3: 3.182}[max(1, freedom)]
