@@ -49,7 +49,7 @@ class Counted:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     found = Counted(monkeypatch)
     found.watch(catalogue, "load_drive")
-    for name in ("load_history", "load_enclosure", "base_release"):
+    for name in ("load_history", "load_enclosure", "shipped"):
         found.watch(door, name)
     found.watch(DriveModel, "with_capacity")
     found.watch(DriveModel, "parameters")
@@ -64,7 +64,7 @@ def test_one_prediction_looks_everything_up_once(counted: Counted) -> None:
     api.predict(Scenario(layout="raidz2x6", fill=0.62))
     calls = counted.calls
     assert calls["resolve"] == 1
-    assert calls["base_release"] == 1
+    assert calls["shipped"] == 1
     assert sorted(counted.names["load_drive"]) == sorted(name for name, _ in DRIVE_CLASSES)
     # One model a drive and capacity: those of the case, and those that its worlds have.
     sizes = list(zip(counted.names["with_capacity"], counted.seconds["with_capacity"], strict=True))
@@ -90,7 +90,7 @@ def test_a_named_drive_is_looked_up_once(counted: Counted) -> None:
 def test_no_world_looks_anything_up(counted: Counted) -> None:
     case = api.case_of(Scenario(layout="raidz2x6"))
     members = draw_members(unknowns(case), 1)
-    names = ("load_drive", "load_history", "load_enclosure", "base_release")
+    names = ("load_drive", "load_history", "load_enclosure", "shipped")
     before = counted.calls.copy()
     worlds = [in_world(case, member) for member in members]
     for world in worlds:

@@ -19,7 +19,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
-from zsim.scenario.releases.products import Timed
+from zsim.scenario.releases.products import Product, Timed
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL
 
@@ -169,6 +169,8 @@ class Case:
         What its worlds may be made of.
     timed : tuple of Timed
         Tunables that are set at some hours only, over those of `release`.
+    product : Product or None
+        What ships the release and sets tunables.
     sitting : frozenset of int
         Drives that sit out: they are written, but not read (autosit, 2.4).
     member : Member
@@ -211,6 +213,7 @@ class Case:
     facts: KnownPool = field(default_factory=KnownPool, repr=False)
     candidates: Candidates = field(default_factory=Candidates, repr=False)
     timed: tuple[Timed, ...] = ()
+    product: Product | None = None
     sitting: frozenset[int] = frozenset()
     member: Member = field(default_factory=Member)
 

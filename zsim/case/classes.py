@@ -24,8 +24,8 @@ DEFAULT_SPECIAL_BYTES = 10**12
 
 
 def class_vdevs(
-    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: Shelf, drive_size: int, fill: float,
-    take: Callable[..., object],
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, drive: DriveModel | None, drive_size: int,
+    fill: float, take: Callable[..., object],
 ) -> ClassVdevs:  # fmt: skip
     """Return what is known of vdevs beyond the layout.
 
@@ -35,7 +35,8 @@ def class_vdevs(
     layout : Layout
         With the vdev under repair first.
     release : ReleaseProfile
-    shelf : Shelf
+    drive : DriveModel or None
+        From `class_drive`.
     drive_size : int
         Capacity of the drives of data vdevs [bytes].
     fill : float
@@ -52,26 +53,25 @@ def class_vdevs(
     if added is not None and added >= fill:
         allowed = f"the pool is {format_fraction(fill)} full by now"
         raise InputError("special_added_at", format_fraction(added), allowed, "give a lower share")
+    if drive is not None:
+        name, size = scenario.special_drive or DEFAULT_SPECIAL_DRIVE, drive.capacity_bytes
+        take("special_drive", scenario.special_drive, name, name, "what such vdevs are mostly made of")
+        stated = scenario.special_drive_size or scenario.special_drive
+        take("special_drive_size", stated, size, format_both(size), "a common size")
     return ClassVdevs(
-        drive=class_drive(scenario, layout, shelf, take),
+        drive=drive,
         small=small_blocks(release, scenario.special_small_blocks or 0),
         growth=_growth(scenario, layout, release, drive_size),
     )
 
 
-def class_drive(
-    scenario: Scenario, layout: Layout, shelf: Shelf, take: Callable[..., object] | None = None
-) -> DriveModel | None:
+def class_drive(scenario: Scenario, layout: Layout, shelf: Shelf) -> DriveModel | None:
     """Return the drives of special, dedup and log vdevs; None where there are no such vdevs."""
     if len(layout.data) == len(layout.vdevs):
         return None
     name, size = scenario.special_drive or DEFAULT_SPECIAL_DRIVE, scenario.special_drive_size
     if size is None:
         size = shelf.named(name).capacity_bytes if scenario.special_drive else DEFAULT_SPECIAL_BYTES
-    if take is not None:
-        take("special_drive", scenario.special_drive, name, name, "what such vdevs are mostly made of")
-        stated = scenario.special_drive_size or scenario.special_drive
-        take("special_drive_size", stated, size, format_both(size), "a common size")
     return shelf.sized(name, size)
 
 

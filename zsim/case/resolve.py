@@ -21,7 +21,7 @@ from zsim.pool.recipes.histories import DEFAULT_HISTORY, load_history
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
-from zsim.scenario.releases.products import Timed, base_release, load_product, settings
+from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -90,10 +90,13 @@ def resolve(scenario: Scenario) -> Case:
     (8000000000000, ['release', 'hz', 'drive'])
     """
     notes = _Notes()
-    layout, (release, timed) = scenario.led_layout, _release(scenario, notes)
+    layout, found = scenario.led_layout, shipped(scenario.release, scenario.product, scenario.tunables)
+    _note_release(scenario, found, notes)
+    release = found.tuned(scenario.order, scenario.hz)
     shelf = Shelf(release.year)
     space = _space(scenario, layout, release, shelf, notes)
-    repair = _repair(scenario, layout, release, space, shelf, notes)
+    special = class_drive(scenario, layout, shelf)
+    repair = _repair(scenario, layout, release, space, special, shelf, notes)
     take = notes.take
     sectors, why = _default_ashift(release)
     recordsize = take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS")
@@ -102,8 +105,8 @@ def resolve(scenario: Scenario) -> Case:
     memory = take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size")
     cpus = take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number")
     write_cache = take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON)
-    classes = class_vdevs(scenario, layout, release, shelf, space.drive_size, space.fill, take)
-    candidates = _candidates(scenario, space, repair, shelf, notes)
+    classes = class_vdevs(scenario, layout, release, special, space.drive_size, space.fill, take)
+    drives, candidates = _drives(scenario, space, repair, shelf, notes)
     ports = _ports(scenario, layout.leaves, repair.replace)
     if not ports:
         take("ports", None, None, "direct", "every drive on a port of its own")
@@ -119,9 +122,9 @@ def resolve(scenario: Scenario) -> Case:
         old_drive=repair.old_drive,
         second_at=scenario.second_at,
         target=repair.target,
-        drive=shelf.sized(space.drive, space.drive_size),
+        drive=drives.pool,
         drive_size=space.drive_size,
-        new_drive=shelf.sized(repair.new_drive, repair.new_drive_size),
+        new_drive=drives.new,
         new_drive_size=repair.new_drive_size,
         pool_size=space.pool_size,
         fill=space.fill,
@@ -145,32 +148,23 @@ def resolve(scenario: Scenario) -> Case:
         assumptions=tuple(notes.found),
         classes=classes,
         candidates=candidates,
-        timed=timed,
+        timed=found.settings.timed,
+        product=found.product,
     )
     known = with_facts(case)
     return replace(known, load=in_requests(known))
 
 
-def _release(scenario: Scenario, notes: _Notes) -> tuple[ReleaseProfile, tuple[Timed, ...]]:
-    """Return the release with its tunables, and those that are set at some hours only."""
-    profile = base_release(scenario.release, scenario.product)
-    if scenario.product is not None:
-        sold = load_product(scenario.product)
+def _note_release(scenario: Scenario, found: Shipped, notes: _Notes) -> None:
+    """Note what of the release and its tunables was not stated."""
+    profile, sold = found.release, found.product
+    if sold is not None:
         notes.take("release", scenario.release, profile.name, profile.name, f"what {sold.title} ships")
-        told = sold.told({profile.tunable_name(name) for name in scenario.tunables or ()})
-        notes.take("tunables", None, told, told, f"{sold.title}: {sold.why}")
+        notes.take("tunables", None, found.told, found.told, f"{sold.title}: {sold.why}")
     else:
         notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
-    tunables, timed = settings(profile, scenario.product, scenario.tunables)
-    if scenario.order == "legacy" and profile.scan == "sorted":
-        tunables["zfs_scan_legacy"] = 1
-    if tunables:
-        profile = profile.with_tunables(tunables)
-    if scenario.hz is not None:
-        return replace(profile, hz=scenario.hz), timed
-    if profile.details_of_hz.kind == "assumed":
+    if scenario.hz is None and profile.details_of_hz.kind == "assumed":
         notes.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
-    return profile, timed
 
 
 def _space(
@@ -245,13 +239,14 @@ def _repair(
     layout: Layout,
     release: ReleaseProfile,
     space: _Space,
+    special: DriveModel | None,
     shelf: Shelf,
     notes: _Notes,
 ) -> _Repair:
     """Return what runs, of how many drives, and onto which."""
     target = _target(scenario, layout, notes)
     operation = _operation(scenario, target, release, notes)
-    other = class_drive(scenario, layout, shelf) if layout.vdevs[0].alloc_class != NORMAL else None
+    other = special if layout.vdevs[0].alloc_class != NORMAL else None
     usual, least = (space.drive, space.drive_size) if other is None else (other.name, other.capacity_bytes)
     count, old, new = 0, scenario.old_drive or "online", usual
     if operation == "expand":
@@ -280,10 +275,10 @@ def _default_ashift(release: ReleaseProfile) -> tuple[int, str]:
     return 12, "sectors of 4 KiB, as drives report or administrators set them"
 
 
-def _candidates(
+def _drives(
     scenario: Scenario, space: _Space, repair: _Repair, shelf: Shelf, notes: _Notes
-) -> Candidates:
-    """Return what worlds may be made of: only where the scenario says nothing."""
+) -> tuple[Drives, Candidates]:
+    """Return the drives, and what worlds may be made of: only where the scenario says nothing."""
     same = any(each.field == "new_drive" for each in notes.found)
     same = same and scenario.led_layout.vdevs[0].alloc_class == NORMAL
     drives = {
@@ -295,7 +290,10 @@ def _candidates(
         if scenario.drive is None
     }
     histories = {name: load_history(name) for name in USES if scenario.history is None}
-    return Candidates(drives, histories, shelf)
+    own = Drives(
+        shelf.sized(space.drive, space.drive_size), shelf.sized(repair.new_drive, repair.new_drive_size)
+    )
+    return own, Candidates(drives, histories, shelf)
 
 
 def _host(shelf: Shelf) -> Enclosure | None:

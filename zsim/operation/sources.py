@@ -18,8 +18,8 @@ from zsim.scenario.releases.profile import ReleaseProfile
 I64 = NDArray[np.int64]
 
 
-class WholeWalk:
-    """The walk of a whole pool, for the legacy scan.
+class WholeSource:
+    """What a pool has to scan; it follows the windows of the release.
 
     Parameters
     ----------
@@ -31,26 +31,27 @@ class WholeWalk:
         self.pool, self.blocks = pool, blocks
         pool.on_tunables.append(self._follow)
 
+    def _follow(self, release: ReleaseProfile) -> None:
+        self.blocks.set_windows(release)
+
+
+class WholeWalk(WholeSource):
+    """The walk of a whole pool, for the legacy scan."""
+
     def begin(self) -> None:
         """Load the walk."""
         self.pool.plane.load_streams([self.blocks.walk], [self.blocks.pool_window])
 
     def _follow(self, release: ReleaseProfile) -> None:
-        self.blocks.set_windows(release)
+        super()._follow(release)
         self.pool.plane.set_window(0, self.blocks.pool_window)
 
 
-class WholeVisits:
-    """The metadata that a sorted scan visits.
-
-    Parameters
-    ----------
-    pool : SimulatedPool
-    blocks : ScanBlocks
-    """
+class WholeVisits(WholeSource):
+    """The metadata that a sorted scan visits."""
 
     def __init__(self, pool: SimulatedPool, blocks: ScanBlocks) -> None:
-        self.pool, self.blocks = pool, blocks
+        super().__init__(pool, blocks)
         self.visits, self._before = split_walk(blocks.walk, blocks.setup.blocks)
         self.entries = 0 if blocks.queue is None else len(blocks.queue)
         self.begin()
@@ -98,10 +99,9 @@ class WholeQueues(WholeVisits):
         self._orders: list[I64] = []
         self._freed = iter(freed_by_txgs(pool.setup))
         super().__init__(pool, blocks)
-        pool.on_tunables.append(self._follow)
 
     def _follow(self, release: ReleaseProfile) -> None:
-        self.blocks.set_windows(release)
+        super()._follow(release)
         self.extents = extent_rules(release)
         self.pending.max_gap = self.extents.max_gap
 

@@ -50,7 +50,6 @@ from zsim.scenario.asked import scenario_of
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.no_effect import without_effect
-from zsim.scenario.releases.products import load_product
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
@@ -293,8 +292,8 @@ def models_used(case: Case) -> list[tuple[ModelKind, str]]:
     used += [("histories", name) for name in histories]
     if case.host is not None and shares_host(case):
         used.append(("enclosures", case.host.name))
-    if stated.product is not None:
-        used.append(("products", load_product(stated.product).family))
+    if case.product is not None:
+        used.append(("products", case.product.family))
     return [*dict.fromkeys(used), ("releases", case.release.series)]
 
 

@@ -6,7 +6,7 @@ from zsim.base.errors import InputError, NotSimulatedYet, is_unsafe
 from zsim.base.units import format_both, format_bytes
 from zsim.scenario.fields import Fields
 from zsim.scenario.layout import MAX_CHILDREN, Layout, VdevSpec
-from zsim.scenario.releases.products import base_release, settings
+from zsim.scenario.releases.products import shipped
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import DEDUP, FEWEST_TO_SIT_OUT, LOG, NORMAL, SPECIAL, kind_of, kinds
 
@@ -30,7 +30,8 @@ def check_scenario(scenario: Fields) -> None:
     _check_texts(scenario)
     _check_classes(scenario, scenario.pool_layout)
     layout = scenario.led_layout
-    release = base_release(scenario.release, scenario.product)
+    found = shipped(scenario.release, scenario.product, scenario.tunables)
+    release, tunables = found.release, found.settings
     _check_sizes(scenario)
     _check_fill(scenario)
     _check_records(scenario, release)
@@ -41,7 +42,6 @@ def check_scenario(scenario: Fields) -> None:
     _check_sick(scenario, layout)
     _check_autosit(scenario, layout, release)
     _check_rewritten(scenario, layout)
-    tunables = settings(release, scenario.product, scenario.tunables)
     release.with_tunables(tunables.always)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
         raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")

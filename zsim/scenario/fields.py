@@ -13,7 +13,7 @@ from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import with_loads_of_files
 from zsim.scenario.parts import Load, Moment, Port
-from zsim.scenario.releases.products import base_release, settings
+from zsim.scenario.releases.products import shipped
 from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
 from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
@@ -204,8 +204,7 @@ class Fields(BaseModel):
     @property
     def has_hours(self) -> bool:
         """Whether a load, a tunable or the product has hours."""
-        release = base_release(self.release, self.product)
-        timed = settings(release, self.product, self.tunables).timed
+        timed = shipped(self.release, self.product, self.tunables).settings.timed
         return bool(timed) or any(load.hours for load in self.load or ())
 
     @property

@@ -32,52 +32,6 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def list_command(as_json: bool) -> None:
     """List the drives of the catalogue."""
-    run_drives_list(as_json)
-
-
-@command.command("show")
-@click.argument("name", metavar="NAME")
-@click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
-    """Show a drive: its numbers with their sources, and what follows from them."""
-    run_drives_show(name, as_json, drive_size)
-
-
-@command.command("plot")
-@click.argument("name", metavar="NAME")
-@click.option("-o", "--output", metavar="FILE", help="FILE.svg, .png or .pdf; by default NAME.svg.")
-def plot_command(name: str, output: str | None) -> None:
-    """Draw the zone profile, the seek curve and the random reads per second by queue depth."""
-    run_drives_plot(name, output)
-
-
-@command.command("fit")
-@click.option("--drive", "base", metavar="NAME", default="generic-7200rpm-cmr", show_default=True,
-              help="The model to start from.")  # fmt: skip
-@click.option(
-    "--drive-size", metavar="SIZE", help="Capacity, where the model to start from is a generic one."
-)
-@click.option("--fio", "fio_files", metavar="FILE", multiple=True,
-              help="fio's JSON output or bandwidth log, of reads.  May be repeated.")  # fmt: skip
-@click.option("--dd", "dd_files", metavar="FILE", multiple=True,
-              help="CSV with columns offset and rate, of sequential reads.  May be repeated.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
-def fit_command(
-    base: str,
-    drive_size: str | None,
-    fio_files: tuple[str, ...],
-    dd_files: tuple[str, ...],
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Fit a drive model to your own measurements, and say what they determine."""
-    run_drives_fit(base, drive_size, fio_files, dd_files, output, as_json)
-
-
-def run_drives_list(as_json: bool) -> None:
-    """Print the catalogue."""
     from zsim.drives.catalogue import list_drives, load_drive
 
     drives = [load_drive(name) for name in list_drives()]
@@ -102,8 +56,12 @@ def run_drives_list(as_json: bool) -> None:
     show(rich_table(Grid(head, rows, frozenset({2, 4}))))
 
 
-def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> None:
-    """Print one drive: parameters, sources, derived figures, observations beside the model."""
+@command.command("show")
+@click.argument("name", metavar="NAME")
+@click.option("--drive-size", metavar="SIZE", help="Scale a generic drive to this capacity, such as 4TB.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
+    """Show a drive: its numbers with their sources, and what follows from them."""
     drive = _sized(name, drive_size)
     from zsim.cli.computing import announced_compilation
 
@@ -144,8 +102,11 @@ def run_drives_show(name: str, as_json: bool, drive_size: str | None = None) -> 
     show(Group(*parts, *_observed_parts(drive, derived)))
 
 
-def run_drives_plot(name: str, output: str | None) -> None:
-    """Draw one drive into a file."""
+@command.command("plot")
+@click.argument("name", metavar="NAME")
+@click.option("-o", "--output", metavar="FILE", help="FILE.svg, .png or .pdf; by default NAME.svg.")
+def plot_command(name: str, output: str | None) -> None:
+    """Draw the zone profile, the seek curve and the random reads per second by queue depth."""
     from zsim.base.files import check_ending, check_writable
     from zsim.drives.catalogue import load_drive
 
@@ -159,7 +120,19 @@ def run_drives_plot(name: str, output: str | None) -> None:
     notice(f"{path} written")
 
 
-def run_drives_fit(
+@command.command("fit")
+@click.option("--drive", "base", metavar="NAME", default="generic-7200rpm-cmr", show_default=True,
+              help="The model to start from.")  # fmt: skip
+@click.option(
+    "--drive-size", metavar="SIZE", help="Capacity, where the model to start from is a generic one."
+)
+@click.option("--fio", "fio_files", metavar="FILE", multiple=True,
+              help="fio's JSON output or bandwidth log, of reads.  May be repeated.")  # fmt: skip
+@click.option("--dd", "dd_files", metavar="FILE", multiple=True,
+              help="CSV with columns offset and rate, of sequential reads.  May be repeated.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE.toml", help="Write the fitted drive.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
+def fit_command(
     base: str,
     drive_size: str | None,
     fio_files: tuple[str, ...],
@@ -167,7 +140,7 @@ def run_drives_fit(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Fit a drive, print the factors, and write the model when asked to."""
+    """Fit a drive model to your own measurements, and say what they determine."""
     from zsim.base.files import check_ending, check_writable
     from zsim.drives.models.files import save_drive
     from zsim.observe.drives.fit import fit_drive

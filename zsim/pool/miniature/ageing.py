@@ -20,8 +20,7 @@ from zsim.pool.miniature.shape import (
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.pool.simulator.files import expansion
-from zsim.pool.simulator.population import HistoryError, TooFewFilesError
+from zsim.pool.simulator.population import HistoryError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -30,8 +29,6 @@ SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
-LEAST_TXGS = 16
-"""Transaction groups that a pool's data are written in at least, where one would hold much of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +112,7 @@ def aged_pool(
     if reduced is recipe:
         reduced = fitted(recipe, files)
     grown = growth.among(numbers) if growth is not None else Growth()
-    try:
-        return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, grown)
-    except TooFewFilesError:
-        # A group that is large beside the data overshoots the fill by more files than are drawn for it.
-        data = fill * reduced.space / expansion(reduced)
-        finer = replace(reduced, txg_bytes=max(1, min(reduced.txg_bytes, int(data / LEAST_TXGS))))
-        return _aged(history, recipe, finer, numbers, release, fill, frag, rounds, seed, rewritten, grown)
+    return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, grown)
 
 
 def _aged(

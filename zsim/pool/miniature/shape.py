@@ -27,6 +27,8 @@ TXG_SHARE = 0.003
 MIN_TXG_BYTES = 1 << 20
 FILL_SHARE = 1 / 6
 """Of the pool, at most, a txg of new files: they lie in its order, which is not that of their numbers."""
+LEAST_TXGS = 16
+"""Transaction groups that what is stored is written in at least."""
 MIN_FILE_BYTES = 1 << 20
 EMPTY_FILL, LEAST_FILL = 0.03, 1e-9
 """Below this fill, txgs and pieces of files are as large as at it: shares of the data, not of the space."""
@@ -169,7 +171,8 @@ def reduce_recipe(
         if not isinstance(step, AddVdev) or step.vdev in numbers
     )
     smaller = replace(smaller, steps=tuple(steps))
-    return _in_pieces(smaller, smaller.space * min(1.0, highest / EMPTY_FILL), files), numbers
+    room = smaller.space * min(1.0, highest / EMPTY_FILL)
+    return _in_pieces(smaller, room, highest * smaller.space, files), numbers
 
 
 def _of_class(recipe: PoolRecipe, name: str) -> list[int]:
@@ -188,13 +191,18 @@ def fitted(recipe: PoolRecipe, files: int = FILES_PER_POOL) -> PoolRecipe:
     """
     stored = _highest_fill(recipe) * recipe.space
     lump = max(typical_file_bytes(recipe), float(recipe.txg_bytes)) * expansion(recipe)
-    return _in_pieces(recipe, stored, files) if lump > stored / files else recipe
+    return _in_pieces(recipe, stored, stored, files) if lump > stored / files else recipe
 
 
-def _in_pieces(recipe: PoolRecipe, room: float, files: int) -> PoolRecipe:
-    """Return a recipe of which files and txgs are small shares of so much room [bytes]."""
+def _in_pieces(recipe: PoolRecipe, room: float, stored: float, files: int) -> PoolRecipe:
+    """Return a recipe of which files and txgs are small shares of so much room [bytes].
+
+    A txg is written to its end, so that the last one may take the pool beyond its fill by as much: it is a
+    small part of what is to be `stored`, too [bytes].
+    """
     held = room / expansion(recipe)
-    txg = int(min(recipe.txg_bytes, max(held * TXG_SHARE, MIN_TXG_BYTES)))
+    most = min(float(recipe.txg_bytes), stored / expansion(recipe) / LEAST_TXGS)
+    txg = max(1, int(min(most, max(held * TXG_SHARE, MIN_TXG_BYTES))))
     every = max(1, round(recipe.txg_bytes / txg))
     return replace(
         recipe,

@@ -69,10 +69,6 @@ class HistoryError(ZsimError):
     """A history cannot run to its end, for example because the pool is full."""
 
 
-class TooFewFilesError(HistoryError):
-    """A history wrote all files that were drawn for it before the pool was as full as wanted."""
-
-
 class HistoryRun:
     """A pool under way: steps are run on it one by one, and it can be looked at in between.
 
@@ -402,7 +398,7 @@ def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
             "fill or less fragmentation."
         )
     if failed == FAILED_FILES:
-        raise TooFewFilesError("The files that were planned for do not fill the pool; ask for a higher fill.")
+        raise HistoryError("The files that were planned for do not fill the pool; ask for a higher fill.")
     if failed:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 

@@ -8,7 +8,7 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import NamedTuple
 
@@ -95,6 +95,14 @@ class Noise:
     drift_by_birth: float = 0.0
 
 
+NUMBERS = tuple(each.name for each in fields(Noise) if each.name != "restless")
+ELSEWHERE = {
+    "slow_length": "length.slow", "quick_length": "length.quick", "visit_length": "length.visit",
+    "drift": "mean.drift", "drift_by_birth": "mean.drift_by_birth", "alien_share": "unlike.alien",
+}  # fmt: skip
+"""Where in ``progress.toml`` the numbers stand that are no spread."""
+
+
 @cache
 def _numbers() -> Mapping[str, object]:
     return model_data.load_toml(MODEL)
@@ -111,27 +119,8 @@ def fitted_noise() -> Noise:
     """Return the noise of ``models/unknowns/progress.toml``."""
     rows, names = tables(_numbers(), "restless"), Restless._fields
     levels = tuple(Restless(*(value_of(row, name) for name in names)) for row in rows)
-    return Noise(
-        whole=progress_number("spread.whole"),
-        visit=progress_number("spread.visit"),
-        slow=progress_number("spread.slow"),
-        slow_length=progress_number("length.slow"),
-        quick=progress_number("spread.quick"),
-        quick_length=progress_number("length.quick"),
-        restless=levels,
-        counters=progress_number("spread.counters"),
-        under_way=progress_number("spread.under_way"),
-        tail=progress_number("spread.tail"),
-        tilt=progress_number("spread.tilt"),
-        unlike=progress_number("spread.unlike"),
-        alien=progress_number("spread.alien"),
-        alien_share=progress_number("unlike.alien"),
-        visit_quick=progress_number("spread.visit_quick"),
-        visit_length=progress_number("length.visit"),
-        uneven=progress_number("spread.uneven"),
-        drift=progress_number("mean.drift"),
-        drift_by_birth=progress_number("mean.drift_by_birth"),
-    )
+    found = {name: progress_number(ELSEWHERE.get(name, f"spread.{name}")) for name in NUMBERS}
+    return Noise(restless=levels, **found)
 
 
 class Stretch(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,27 +134,62 @@ def _numbers(data: Mapping[str, object], name: str, path: Path) -> dict[str, int
     return {key: int(model_data.quantity_of(data, f"{name}.{key}", path).value) for key in keys}
 
 
-def base_release(release: str | None, product: str | None) -> ReleaseProfile:
-    """Return the release of a scenario as it ships: as stated, of its product, or the default.
+class Shipped(NamedTuple):
+    """A release as it ships, and what is set otherwise: by its product, and by hand.
+
+    Attributes
+    ----------
+    release : ReleaseProfile
+        With its own tunables.
+    product : Product or None
+    told : str
+        What the product sets, as a person reads it, but for what is stated.
+    settings : Settings
+    """
+
+    release: ReleaseProfile
+    product: Product | None
+    told: str
+    settings: Settings
+
+    def tuned(self, order: str | None, hz: int | None) -> ReleaseProfile:
+        """Return the release with the tunables that always hold, the order of its scan, and its ticks."""
+        always = dict(self.settings.always)
+        if order == "legacy" and self.release.scan == "sorted":
+            always["zfs_scan_legacy"] = 1
+        profile = self.release.with_tunables(always) if always else self.release
+        return profile if hz is None else replace(profile, hz=hz)
+
+
+def shipped(release: str | None, product: str | None, stated: Values | None) -> Shipped:
+    """Return what a scenario says of the release, its product and its tunables, each looked up once.
 
     Raises
     ------
     InputError
-        When one of the two is not known, or the product ships another series than the one stated.
+        When one of them is not known, or the product ships another series than the one stated.
     """
-    if product is None:
+    sold = load_product(product) if product is not None else None
+    profile = _release_of(release, sold)
+    names = {profile.tunable_name(name) for name in stated or ()} if sold is not None else set()
+    told = sold.told(names) if sold is not None else ""
+    return Shipped(profile, sold, told, settings(profile, sold, stated))
+
+
+def _release_of(release: str | None, sold: Product | None) -> ReleaseProfile:
+    """Return the release of a scenario: as stated, of its product, or the default."""
+    if sold is None:
         return load_release(release or DEFAULT_RELEASE)
-    sold = load_product(product)
-    shipped = load_release(sold.release)
+    its = load_release(sold.release)
     if release is None:
-        return shipped
+        return its
     stated = load_release(release)
-    if stated.series != shipped.series:
-        raise InputError("release", release, f"{sold.title} ships {shipped.name}", "leave one of the two out")
+    if stated.series != its.series:
+        raise InputError("release", release, f"{sold.title} ships {its.name}", "leave one of the two out")
     return stated
 
 
-def settings(release: ReleaseProfile, product: str | None, stated: Values | None) -> Settings:
+def settings(release: ReleaseProfile, sold: Product | None, stated: Values | None) -> Settings:
     """Return the tunables of a product, and over them those that are stated: ``8``, or ``8 22:00-06:00``.
 
     A tunable that is stated holds at the product's hours, too.
@@ -172,7 +207,6 @@ def settings(release: ReleaseProfile, product: str | None, stated: Values | None
     """
     always: dict[str, int | float | str] = {}
     timed: list[Timed] = []
-    sold = load_product(product) if product is not None else None
     if sold is not None:
         always |= sold.otherwise
         timed += [Timed(sold.hours, tuple(sold.within.items()))] if sold.hours is not None else []
