@@ -7,11 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zsim.drives.models.parameters import DriveParameters
+from zsim.drives.physics.bounds import LANES, bearing_of, reach_bounds
 from zsim.drives.physics.mechanics import (
-    LANES,
-    bearing_of,
     drive_table,
-    reach_bounds,
     reach_time,
     track_angle,
     zone_at,

@@ -3,7 +3,7 @@
 Whatever happens is a SimPy process on the environment of the run.  It waits for a time (`SimulatedPool.at`)
 or for a share of the scan (`SimulatedPool.at_share`), then calls one of the methods that change something::
 
-    def reboot(pool: Pool) -> Steps[None]:
+    def reboot(pool: SimulatedPool) -> Steps[None]:
         yield from pool.at(3600.0)
         pool.pause()
         yield pool.environment.timeout(600.0)

@@ -217,7 +217,7 @@ def test_text_begins_with_the_answer_as_a_range(capsys: pytest.CaptureFixture[st
     for words in (
         "some files lost",
         "vdev suspended",
-        "pool gone",
+        "pool lost",
         "within 5 years",
         "redundancy is no backup",
     ):

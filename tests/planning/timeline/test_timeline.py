@@ -124,7 +124,7 @@ def test_it_reads_as_people_say_it() -> None:
     second = {"do": "fail", "drive": 1, "at": "50%"}
     text = str(told([{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}, second]))
     assert "raidz2-0: no redundancy from 05:00 to 10:00 (5 h)." in text
-    assert "one more drive may fail from 10:00" in text
+    assert "raidz2-0: one more drive may fail from 10:00 on, and nothing restores it." in text
     assert "A drive is missing at the end and nothing replaces it." in text
     lost = str(told([{"do": "fail", "drives": [0, 1, 2]}]))
     assert "raidz2-0: data lost at 00:00." in lost

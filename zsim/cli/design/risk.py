@@ -66,7 +66,7 @@ def risk_options(command: Command) -> Command:
 def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
     """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
-    Files lost, a vdev suspended and the pool gone are separate chances, each a range.  The repair's duration
+    Files lost, a vdev suspended and the pool lost are separate chances, each a range.  The repair's duration
     is that of 'zsim predict', unless --hours fixes it.
     """
     from zsim.planning.risk.api import risk

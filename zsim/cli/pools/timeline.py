@@ -107,7 +107,7 @@ def command(
     report: str | None,
     **given: object,
 ) -> None:
-    """Tell the story of a pool: failures, spares, second failures, restarts, reboots, whole procedures.
+    """Follow a pool through failures, spares, second failures, restarts, reboots, whole procedures.
 
     What happens is told by flags, by a plan in TOML ('zsim timeline schema' prints its JSON Schema) or by a
     procedure (--procedure list). The answer is a chart of all passes, the redundancy left at each moment, and

@@ -9,13 +9,13 @@ from __future__ import annotations
 from zsim.base.arrays import Table
 from zsim.base.jit import njit, word_of
 from zsim.drives.physics.ailing import ailing_time
+from zsim.drives.physics.bounds import LANES
 from zsim.drives.physics.flash import flash_parts
 from zsim.drives.physics.mechanics import (
     EXTRA_BUFFER,
     EXTRA_FLASH,
     EXTRA_SHINGLED,
     KIND_FLASH,
-    LANES,
     DriveRecord,
     partial_sector_turns,
     rotational_wait,
@@ -72,6 +72,7 @@ FEW_SLOTS = 24
 def _overhead(drive: DriveRecord, command: CommandRecord, at: float) -> float:
     overhead = drive.write_overhead if command.write else drive.read_overhead
     if drive.overhead_overlaps != 0:
+        # The electronics have worked on it while the command before was on the medium.
         overhead = max(0.0, overhead - (at - command.arrived))
     return float(overhead)
 
@@ -250,6 +251,7 @@ def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
     transfer = parts[3]
     in_turns = state.link >= 0 and links_of(table)[state.link].command_based != 0
     if in_turns:
+        # One drive has the link for its whole command: the slower of medium and link sets the pace.
         transfer = max(transfer, command.length / links_of(table)[state.link].rate)
     duration = parts[0] + parts[1] + parts[2] + transfer + cleaning
     if health_of(table)[leaf].ails != 0:

@@ -10,14 +10,12 @@ import numpy as np
 
 from zsim.base.arrays import I32, Table
 from zsim.base.jit import njit, word_of
+from zsim.drives.physics.bounds import LANES, bearing_of, reach_bounds
 from zsim.drives.physics.mechanics import (
     KIND_FLASH,
-    LANES,
     POLICY_CLOOK,
     POLICY_FCFS,
     DriveRecord,
-    bearing_of,
-    reach_bounds,
     reach_time,
     track_around,
 )

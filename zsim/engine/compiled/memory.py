@@ -29,9 +29,9 @@ from zsim.base.pages import sparse_zeros
 from zsim.drives.models.health import MOST_FAILURES
 from zsim.drives.models.parameters import MAX_SEGMENTS, MAX_ZONES
 from zsim.drives.physics.ailing import HEALTH_DTYPE, HealthRecord, health_table
+from zsim.drives.physics.bounds import LANES
 from zsim.drives.physics.mechanics import (
     DRIVE_DTYPE,
-    LANES,
     ZONE_DTYPE,
     DriveRecord,
     ZoneRecord,
@@ -259,7 +259,7 @@ def held_of(table: Table, leaf: int) -> I32:
 
 @njit
 def places_of(table: Table, leaf: int) -> I32:
-    """Return where the commands that a drive holds begin (`mechanics.reach_bounds`), in order of arrival."""
+    """Return where the commands that a drive holds begin (`bounds.reach_bounds`), in order of arrival."""
     first = (word_of(table, HELD_CAPACITY) + LANES) * leaf + begin_of_held(table, leaf)[0]
     return _int32_at(word_of(table, PLACES) + HALF * first)
 

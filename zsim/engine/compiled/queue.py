@@ -104,6 +104,7 @@ def insert(table: Table, row: int, child: int, offset: int) -> None:
         _begin_again(table, row)
         low, high = bounds[2 * row], bounds[2 * row + 1]
     entries = queue_of(table, row)
+    # Streams and sorted scans come with rising offsets: most entries need no search.
     at_end = low == high or entries[high - 1].offset <= offset
     place = high if at_end else upper_bound(entries, low, high, offset)
     if place > low and entries[place - 1].offset == offset:
@@ -115,6 +116,7 @@ def insert(table: Table, row: int, child: int, offset: int) -> None:
             and address_rank(children[entries[place - 1].child].stamp) > rank
         ):
             place -= 1
+    # The shorter side makes room.
     if low > 0 and place - low < high - place:
         for step in range(low, place):
             entries[step - 1] = entries[step]
@@ -134,6 +136,7 @@ def remove_range(table: Table, row: int, first: int, last: int) -> None:
     entries, bounds = queue_of(table, row), bounds_of(table)
     low, high = bounds[2 * row], bounds[2 * row + 1]
     count = last - first + 1
+    # The shorter side closes up.
     if first - low < high - 1 - last:
         for step in range(first - 1, low - 1, -1):
             entries[step + count] = entries[step]
@@ -167,6 +170,7 @@ def class_to_issue(table: Table, leaf: int) -> int:
     """
     counts = counts_of(table, leaf)
     state = leaves_of(table)[leaf]
+    # In turns from the class after the last one: else the first that is short of its minimum is always next.
     start = state.last_class + 1 if queue_rules_of(table)[0].round_robin != 0 else 0
     for step in range(CLASSES):
         klass = (start + step) % CLASSES
@@ -280,6 +284,7 @@ def _choose_in_bucket(table: Table, leaf: int, klass: int, bucket: int) -> tuple
     if klass != REBUILD:
         row = writes if klass == ASYNC_WRITE else reads
         return row, elevator(table, row, klass, last, bucket)
+    # Reads and writes of a rebuild are one class in two queues: what the sweep meets first is taken.
     read, write = elevator(table, reads, klass, last, bucket), elevator(table, writes, klass, last, bucket)
     if read < 0 or write < 0:
         return (writes, write) if read < 0 else (reads, read)
@@ -396,6 +401,7 @@ def issue_one(table: Table, leaf: int, pending_limit: int) -> bool:
     command.klass = klass
     remove_range(table, row, first, last)
     account_issue(table, leaf, klass)
+    # The sweep goes on behind the whole aggregate, not behind the I/O that was chosen.
     state.last_offset = end
     submit(table, number, general.now)
     return True

@@ -133,7 +133,9 @@ def fit_drive(base: DriveModel, samples: Sequence[Measurement], name: str = "fit
 
     found = least_squares(weighted, np.ones(4), bounds=(0.1, 10.0), diff_step=[STEP] * len(FACTORS))
     residuals = misfit(found.x)
+    # The rows behind those of the samples are the prior's.
     jacobian: Matrix = np.asarray(found.jac)[: len(samples)] * SAMPLE_ERROR
+    # A few samples can be met by luck: they are never taken to be better than measurements are.
     error = max(float(np.sqrt(np.mean(residuals**2))), SAMPLE_ERROR)
     covariance = np.linalg.inv(jacobian.T @ jacobian / error**2 + np.diag(prior**-2))
     spread = np.sqrt(np.diag(covariance))

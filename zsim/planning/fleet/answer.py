@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Group, RenderableType
 
-GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool gone"))
+GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
 
 class FleetAnswer(AnswerPart):

@@ -258,6 +258,7 @@ def _with_repairs(case: _Case) -> Floats:
     place: dict[State, int] = {(): 0}
     links: list[tuple[int, State, Floats]] = []
     lost: dict[int, Floats] = {}
+    # So many exponential stages in a row have the mean of the repair, and the more the less spread.
     pace = stages / case.worlds.missing
     for at, state in enumerate(states):  # grows as states are met
         lost[at] = _add_failures(case, state, at, links)

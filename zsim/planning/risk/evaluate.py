@@ -139,6 +139,7 @@ def _loss(group: Group, worlds: Worlds, files: Floats, vdev: Floats, error: Floa
 
 def _any_of(parts: list[tuple[int, Floats]]) -> Floats:
     """Return the chance that any of several independent vdevs is lost."""
+    # In logarithms: chances far below the rounding of 1 keep their digits.
     with np.errstate(divide="ignore"):
         none = sum(count * np.log1p(-values) for count, values in parts)
     result: Floats = -np.expm1(none)

@@ -293,7 +293,7 @@ def _delay(inputs: RiskInputs, notes: dict[str, str]) -> Spread:
     spare = inputs.spare or "shelf"
     middle, high = number("delay", spare) * HOUR, number("delay", f"{spare}_p90") * HOUR
     if inputs.spare is None:
-        notes["spare"] = "a spare lies on the shelf"
+        notes["spare"] = "a cold spare is on the shelf"
     notes["detect"] = (
         f"the repair begins {format_duration(middle)} after the failure "
         f"(p90 {format_duration(high)}): {source('delay', spare)}"

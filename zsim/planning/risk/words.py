@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 100
 LIKELY = 0.095
-GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "pool gone"))
+GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "pool lost"))
 FIELDS = {
     "rate": "how often the drives fail",
     "age_factor": "how old the drives are",

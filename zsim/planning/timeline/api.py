@@ -25,7 +25,7 @@ def timeline(
     passes: Passes | None = None,
     **scenario: object,
 ) -> Timeline:
-    """Tell the story of a pool: failures, spares, replacements, restarts, reboots, procedures.
+    """Follow a pool through failures, spares, replacements, restarts, reboots and procedures.
 
     Parameters
     ----------

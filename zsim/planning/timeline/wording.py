@@ -52,7 +52,9 @@ def headline(found: TimelineAnswer) -> str:
 
 def sentences(found: TimelineAnswer) -> tuple[str, ...]:
     """Return what else there is to say: redundancy, bytes, what was done twice, what is not simulated."""
-    lines = [exposure(level) for level in found.redundancy if _is_below(level, found)]
+    last = {level.vdev: level for level in found.redundancy}
+    below = [level for level in found.redundancy if _is_below(level, found)]
+    lines = [exposure(level, is_last=level is last[level.vdev]) for level in below]
     lines.append(f"{format_bytes(found.read_bytes)} read and {format_bytes(found.written_bytes)} written.")
     if found.redone_bytes:
         lines.append(
@@ -65,12 +67,14 @@ def _is_below(level: Level, found: TimelineAnswer) -> bool:
     return level.left < found.full[level.vdev]
 
 
-def exposure(level: Level) -> str:
-    """Return a stretch of lowered redundancy in one sentence."""
+def exposure(level: Level, *, is_last: bool = False) -> str:
+    """Return a stretch of lowered redundancy in one sentence; nothing ends the last one of a vdev."""
     left = {0: "no redundancy", 1: "one more drive may fail"}
     words = left.get(level.left, f"{level.left} more drives may fail")
     if level.left < 0:
         return f"{level.vdev}: data lost at {clock(level.from_s)}."
+    if is_last:
+        return f"{level.vdev}: {words} from {clock(level.from_s)} on, and nothing restores it."
     length = format_duration(level.to_s - level.from_s)
     return f"{level.vdev}: {words} from {clock(level.from_s)} to {clock(level.to_s)} ({length})."
 

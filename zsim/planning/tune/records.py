@@ -93,7 +93,9 @@ class Tuning:
     def _first(self) -> str:
         best = self.settings[0] if self.settings and self.settings[0].ratio < 1.0 else None
         if best is None:
-            return "No knob tried shortens it by more than its error: leave them as they are."
+            return (
+                "No tunable tried shortens it by more than the sampling error: leave them at their defaults."
+            )
         cost = ""
         if best.p99_ratio is not None and best.p99_s is not None:
             cost = f"; of 100 requests of clients the longest then waits {format_duration(best.p99_s)}"

@@ -265,6 +265,7 @@ def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
 def take_units(pool: I64, slab: int, units: int) -> int:
     """Allocate from one metaslab; return the start within it, or -1."""
     size = units * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
+    # A cursor for each alignment, the lowest bit set in the size (metaslab_df_alloc, ms_lbas).
     column = bucket(size & -size)
     k = pick_segment(pool, slab, units, column)
     if k < 0:
@@ -276,6 +277,7 @@ def take_units(pool: I64, slab: int, units: int) -> int:
     starts_of(pool, slab)[k] = start + units
     if start + units == end:
         slabs_of(pool)[slab].empty += 1
+        # Used-up segments cost every search a step, dropping one moves the arrays: a few at a time.
         if slabs_of(pool)[slab].empty > 64:
             squeeze(pool, slab)
     cursors_of(pool, slab)[column] = start + units
@@ -362,6 +364,7 @@ def return_frees(pool: I64, until: int) -> None:
     keys = np.empty(count, dtype=np.int64)
     for i in range(count):
         at = (tail + i) % size
+        # One integer a range, the metaslab in front: sorted, they come metaslab by metaslab and by address.
         keys[i] = (np.int64(log_of(pool)[at].slab) << (START_BITS + LENGTH_BITS)) | (
             np.int64(log_of(pool)[at].start) << LENGTH_BITS
         )

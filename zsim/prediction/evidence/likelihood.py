@@ -89,6 +89,7 @@ def weights_of(logs: F64, least: float = LEAST_EFFECTIVE, prior: F64 | None = No
     if found.effective >= enough:
         return found
     low, high = 0.0, 1.0
+    # The more the likelihood counts, the fewer worlds do: the power is found by halving.
     for _ in range(TEMPER_STEPS):
         middle = (low + high) / 2.0
         low, high = (middle, high) if _normalised(logs, middle, before).effective >= enough else (low, middle)

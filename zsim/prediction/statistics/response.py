@@ -76,6 +76,7 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     posterior, and what the two differ by.
     """
     logs = np.log(np.asarray(times, dtype=np.float64))
+    # Two worlds, or worlds that are all alike, tell nothing of a slope.
     if len(logs) < 3 or not inputs or float(np.ptp(logs)) < 1e-9:
         value = float(np.exp(logs.mean()))
         return Response(value, value, value, 0.0, np.exp(logs))
@@ -125,11 +126,13 @@ def _fitted(design: F64, logs: F64) -> _Fit:
     count, mean = len(logs), float(logs.mean())
     rest = logs - mean
     outer = design @ design.T
+    # In the eigenvectors of the worlds every prior is diagonal: one decomposition serves all that are tried.
     values, vectors = np.linalg.eigh(outer)
     turned = vectors.T @ rest
     best = max(PRIORS, key=lambda prior: _evidence(values, turned, prior))
     weight = 1.0 / (1.0 + best * values)
     noise = float((turned**2 * weight).sum()) / (count - 1)
+    # The dual form of ridge regression: there may be more columns than worlds.
     slopes = best * design.T @ (vectors @ (weight * turned))
     inverse = np.linalg.inv(design.T @ design + np.eye(design.shape[1]) / best)
     return _Fit(mean, slopes, np.linalg.cholesky(noise * inverse), noise, count)
@@ -147,6 +150,7 @@ def _predicted(fit: _Fit, drawn: F64, known: F64) -> tuple[F64, F64]:
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
     slopes = fit.slopes + generator.standard_normal((POSTERIOR, len(fit.slopes))) @ fit.root.T
     shift = generator.standard_normal(POSTERIOR) * math.sqrt(fit.noise / fit.count)
+    # Strata in place of draws: the same law, without the error of drawing from it.
     noise = math.sqrt(fit.noise) * generator.permutation(normal_strata(len(drawn)))
     every = fit.mean + shift + drawn @ slopes.T + (noise + known)[:, None]
     return every.ravel(), _middle(every)

@@ -145,6 +145,7 @@ def whole_from_windows(
     cost, used = _costs(known, taken)
     rest = taken - known @ cost
     pulled = known[:, used] @ np.linalg.pinv(known[:, used]) if used else np.zeros((count, count))
+    # A window pulls the fit towards itself by its leverage: without it, it would lie so much further off.
     rest_alone = rest / (1.0 - np.minimum(np.diag(pulled), MOST_LEVERAGE))
     shared = _by_group(rest_alone, np.arange(count) if groups is None else np.asarray(groups))
     if len(shared) < 2:
