@@ -78,7 +78,7 @@ def test_commands_run(
     from zsim.cli.main import main
 
     monkeypatch.chdir(tmp_path)
-    for block in blocks("toml"):
+    for block in blocks("toml", "ini"):
         if block.page == page and block.text.startswith("# "):
             (tmp_path / block.text.split()[1]).write_text(block.text, encoding="utf-8")
     assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
