@@ -27,7 +27,7 @@ from zsim.base.errors import ZsimError
 from zsim.prediction.api import case_of
 from zsim.prediction.evidence import comparable
 from zsim.prediction.evidence.noise import noise
-from zsim.prediction.evidence.posterior import Chances, Posterior, posterior
+from zsim.prediction.evidence.posterior import EvidenceSpread, Posterior, posterior
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
 
@@ -58,7 +58,7 @@ GRID = {
     "scan.pace": (0.4, 0.6, 0.8),
     "scan.event": (0.05, 0.1, 0.15),
     "scan.other_kind": (0.08, 0.16, 0.25, 0.35),
-    "scan.uneven": (0.2, 0.3),
+    "scan.uneven": (0.3, 0.4),
 }
 
 
@@ -163,7 +163,7 @@ def answer(event: Event, values: dict[str, float]) -> Posterior | None:
     every = [*event.work.small, *(each.time_s for each in weighing.others)]
     logs = np.log(every) + math.log(weighing.level)
     moved = [new.shift - old.shift for new, old in zip(compared, weighing.comparisons, strict=True)]
-    chances = Chances(changed("scan.pace"), chance)
+    chances = EvidenceSpread(changed("scan.pace"), chance)
     return posterior(logs, weighing.in_pool() + np.array(moved), seen, chances, 1.0, weighing.prior())
 
 

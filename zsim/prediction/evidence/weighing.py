@@ -61,7 +61,7 @@ class Weighing:
     lifts, errors : ndarray of float, shape (comparisons,)
         What is to be added to that at the size of the pool, and how far it is known.
     event : float
-        Scatter of one scan over another, see `zsim.prediction.evidence.posterior.Chances`.
+        Scatter of one scan over another, see `zsim.prediction.evidence.posterior.EvidenceSpread`.
     level : float
         What durations on small populations were multiplied by when this was weighed last.
     posterior : Posterior or None
