@@ -67,6 +67,17 @@ def test_the_interval_is_said_and_so_is_its_absence() -> None:
 def test_the_error_of_sampling_is_told_apart() -> None:
     exact = answer(uncertainty=Uncertainty(sampling_half_width_s=600.0))
     assert wording.interval(exact).endswith("Sampling error: +/- 10 min (95 %).")
+    assert wording.sampling(exact) == ()
+
+
+def test_an_interval_that_holds_the_error_of_sampling_leaves_it_to_the_details() -> None:
+    known = answer(
+        resilver_s=Quantiles(p10=28_800.0, p50=36_000.0, p90=72_000.0),
+        uncertainty=Uncertainty(sampling_half_width_s=600.0),
+    )
+    assert wording.interval(known) == "80 % interval (p10-p90): 8 h to 20 h."
+    assert wording.sampling(known) == ("Sampling error: +/- 10 min (95 %).",)
+    assert any("Sampling error: +/- 10 min (95 %)." in each.sentences for each in wording.rest(known))
 
 
 def test_the_volume_of_a_scrub_has_no_repairs() -> None:

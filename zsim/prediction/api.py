@@ -142,7 +142,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         uncertainty=Uncertainty(
             sampling_half_width_s=work.half_width * middle,
             input_s=answer if answer.has_interval else None,
-            members=max(1, len(work.times)),
+            members=work.worlds,
             effective_members=work.effective,
             drivers=by_span((*work.drivers(), *records)),
         ),
@@ -232,7 +232,7 @@ def _short_of_precision(work: Work) -> tuple[str, ...]:
         return ()
     return (
         f"the precision asked for is {format_fraction(float(asked))}, reached is "
-        f"{format_fraction(work.half_width)} with {max(1, len(work.times))} possible worlds: what is stated "
+        f"{format_fraction(work.half_width)} with {work.worlds} possible worlds: what is stated "
         "need not be varied, and --exact simulates one world to the end",
     )
 

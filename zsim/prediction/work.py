@@ -24,7 +24,7 @@ from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
-from zsim.prediction.inputs.population import miniature
+from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
 from zsim.prediction.inputs.sick import recovery
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
@@ -33,8 +33,9 @@ from zsim.prediction.runs.sick_drives import without_faulted
 from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
-from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
+from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size, with_sampling
 from zsim.prediction.statistics.response import Response, response
+from zsim.prediction.statistics.surface import Surface, WorldRuns, is_learned
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
@@ -50,6 +51,9 @@ MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
 LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
 MOST_MEMBERS = whole_constant("work.most_members")
+MOST_BATCH, EACH_LARGE = whole_constant("work.most_batch"), whole_constant("work.each_large")
+"""Worlds that are run at a time where a precision is asked for; one in so many on a tile as large as an exact
+run's."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -57,6 +61,14 @@ SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
 SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
+
+
+class Larger(NamedTuple):
+    """A run of a world on a larger population: its scores, the blocks, the duration [s]."""
+
+    scores: tuple[float, ...]
+    blocks: int
+    time_s: float
 
 
 class World(NamedTuple):
@@ -118,11 +130,18 @@ class Work:
         self._places: list[int] = []
         self.weighing: Weighing | None = None if case.exact else weighing_of(case)
         self._worlds: dict[int, World] = {}
+        self.larger: list[Larger] = []
+        self._surface: Surface | None = None
 
     @property
     def times(self) -> list[float]:
         """Durations of the members at the size of the real pool [s]."""
         return [time * self.level.factor for time in self.anchors]
+
+    @property
+    def worlds(self) -> int:
+        """How many possible worlds were run."""
+        return max(1, len(self.times) + max(0, len(self.larger) - len(self._benches)))
 
     @property
     def times_given(self) -> list[float]:
@@ -206,7 +225,10 @@ class Work:
         if self.exact is not None:
             return (self.exact.time_s,) * 3
         known, factor = self.response, self.level.factor
-        return known.p10 * factor, known.p50 * factor, known.p90 * factor
+        low, middle, high = (
+            with_sampling(each / known.p50, self.half_width) for each in (known.p10, known.p50, known.p90)
+        )
+        return low * known.p50 * factor, middle * known.p50 * factor, high * known.p50 * factor
 
     @property
     def half_width(self) -> float:
@@ -245,11 +267,19 @@ class Work:
     def _run_members(self) -> None:
         """Run possible worlds; more of them where a precision is asked for, until they leave no more open."""
         self._run_more(range(len(self.members)))
+        if self._is_learned:
+            return
         batch = 0
         while self._is_open(self.response.half_width) and 0 < len(self.members) < MOST_MEMBERS:
             known, batch = len(self.members), batch + 1
             self.members += draw_members(self.inputs, self.case.seed + BATCH_STEP * batch, known)
             self._run_more(range(known, len(self.members)))
+
+    @property
+    def _is_learned(self) -> bool:
+        """Whether other scenarios taught how the duration depends on what is unknown in this one."""
+        whole = self.middle is not None and not self.middle.in_tiles
+        return self.weighing is None and not self.case.exact and not whole and is_learned(self.case)
 
     def _is_open(self, half_width: float) -> bool:
         """Tell whether one of the errors of the median is larger than the precision asked for leaves it.
@@ -301,6 +331,9 @@ class Work:
 
     def _respond(self) -> None:
         """Regress over the members that are known."""
+        if self._is_learned:
+            self._learn()
+            return
         if not self.small:
             return
         scores = np.array([member.scores for member in self.members[: len(self.small)]])
@@ -308,6 +341,29 @@ class Work:
         self.anchors = anchors(self.small, self.response.expected.tolist())
         if self.weighing is not None:
             self.response = self.weighing.respond(self.response, self.small, self.level.factor)
+
+    def _learn(self) -> None:
+        """Regress over all worlds that were run, with what other scenarios taught of such a dependence."""
+        if not self.small and not self.larger:
+            return
+        self._surface = self._surface or Surface(self.case, self.inputs)
+        told = self._surface.told(self._runs())
+        factor = told.quantiles[1] / told.small_s
+        low, middle, high = (each / factor for each in told.quantiles)
+        count = len(self.small)
+        self.level = DurationLevel(factor)
+        self.response = Response(low, middle, high, told.half_width, told.expected[:count] / factor)
+        self.anchors = (told.own[:count] / factor).tolist()
+
+    def _runs(self) -> WorldRuns:
+        """Return all runs of possible worlds, those on small populations first."""
+        small = zip(self.members, self.small, strict=False)
+        runs = [*(Larger(member.scores, MEMBER_BLOCKS, time) for member, time in small), *self.larger]
+        return WorldRuns(
+            np.array([each.scores for each in runs]),
+            np.array([each.blocks for each in runs], dtype=np.float64),
+            np.array([each.time_s for each in runs]),
+        )
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -350,16 +406,50 @@ class Work:
         places = self._places = self._nearest()
         first = places[0] if places else 0
         world = self._world(first)
-        self.middle = middle_world(world.case, self._report_larger, model=world.plane)
-        if self.middle is None:
+        learned = self._is_learned
+        self.middle = middle_world(world.case, self._report_larger, model=world.plane, in_tiles=learned)
+        if self._is_learned:
+            self._run_on_tiles(places, LARGE_BLOCKS if self.middle is None else self.middle.blocks)
+        elif self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
         elif self.middle.in_tiles and places:
             self._run_benches(places[:TILES], self.middle.blocks)
             self._take_benches()
         else:
+            if learned:
+                self._run_members()
             self.middle.execute()
             self._take_middle()
         self._look_closer()
+
+    def _run_on_tiles(self, places: Sequence[int], blocks: int) -> None:
+        """Run worlds near the median on tiles, and any worlds as long as more precision is wanted."""
+        if self._surface is not None and places:
+            places = self._places = self._surface.most_telling(self._runs(), blocks, TILES, places[0])
+        self._run_benches(places or range(TILES), blocks)
+        self._take_benches()
+        wanted, batch = self.case.scenario.precision, 0
+        while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
+            batch += 1
+            self._run_any(batch, min(MOST_BATCH, len(self.larger), MOST_MEMBERS - self.worlds), blocks)
+
+    def _run_any(self, batch: int, count: int, blocks: int) -> None:
+        """Run worlds drawn anew on tiles, some as large as those of an exact run."""
+        first = len(self.members) + len(self.larger)
+        members = draw_members(self.inputs, self.case.seed + BATCH_STEP * batch, max(2, count))
+        sizes = [TILE_BLOCKS if place % EACH_LARGE == 0 else blocks for place in range(count)]
+
+        def ran(place: int) -> Larger:
+            case = replace(self.case, seed=self.case.seed + SEED_STEP * (first + place))
+            if members:
+                case = in_world(case, members[place])
+            time_s = run_world(case, sizes[place], plane_model(case)).time_s
+            return Larger(members[place].scores if members else (), sizes[place], time_s)
+
+        for each in together(ran, range(count)):
+            self.larger.append(each)
+            self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
+        self._learn()
 
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""
@@ -414,13 +504,26 @@ class Work:
 
     def _take_benches(self, error: float | None = None, factor: float = 1.0) -> None:
         """Take the level from worlds on larger populations; `error`: of their size, a tile's if not given."""
+        self.bench = self._benches[0]
+        if self._is_learned:
+            self._take_larger()
+            return
         known = [self.anchors[place] for place in self._nearest()] or [1.0] * len(self._benches)
         times = [bench.result.time_s for bench in self._benches]
         ratios = [time * factor / small for time, small in zip(times, known, strict=False)]
         if error is None:
             error = of_size(float(np.mean(np.log(ratios))))
         self.level = level(ratios, error)
-        self.bench = self._benches[0]
+
+    def _take_larger(self) -> None:
+        """Learn of the worlds run on larger populations."""
+        blocks = LARGE_BLOCKS if self.middle is None else self.middle.blocks
+        places = self._places or range(len(self._benches))
+        self.larger = [
+            Larger(self.members[place].scores if self.members else (), blocks, bench.result.time_s)
+            for place, bench in zip(places, self._benches, strict=False)
+        ]
+        self._learn()
 
     def _take_middle(self, most: int = MOST_AGAIN) -> None:
         """Take the level from the one world that is known well; `most`: populations to compare it with."""

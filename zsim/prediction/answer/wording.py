@@ -97,11 +97,16 @@ def breakdown_of(prediction: Answer) -> tuple[str, ...]:
 def interval(prediction: Answer) -> str:
     """Say how sure the answer is."""
     answer = prediction.resilver_s
-    sampling = _sampling(prediction)
     if answer.p10 is None or answer.p90 is None:
-        return f"No 80 % interval (p10-p90): the inputs count as exact.{sampling}"
+        return " ".join(("No 80 % interval (p10-p90): the inputs count as exact.", *_sampling(prediction)))
     low, high = format_duration(answer.p10), format_duration(answer.p90)
-    return f"80 % interval (p10-p90): {low} to {high}.{sampling}"
+    return f"80 % interval (p10-p90): {low} to {high}."
+
+
+def sampling(prediction: Answer) -> tuple[str, ...]:
+    """Say how far the answer is known, where the interval holds that and does not tell it apart."""
+    answer = prediction.resilver_s
+    return _sampling(prediction) if answer.has_interval else ()
 
 
 def missing(prediction: Answer) -> tuple[str, ...]:
@@ -112,11 +117,11 @@ def missing(prediction: Answer) -> tuple[str, ...]:
     return (f"NOT STATED: {'; '.join(told)}.",) if told else ()
 
 
-def _sampling(prediction: Answer) -> str:
+def _sampling(prediction: Answer) -> tuple[str, ...]:
     known = prediction.uncertainty
     if known is None or known.sampling_half_width_s is None:
-        return ""
-    return f" Sampling error: +/- {format_duration(known.sampling_half_width_s)} (95 %)."
+        return ()
+    return (f"Sampling error: +/- {format_duration(known.sampling_half_width_s)} (95 %).",)
 
 
 def volume(prediction: Answer) -> str:
@@ -386,7 +391,7 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
         Section("Client latency", whose_load(p), clients_grid(p)),
         Section("Scan orders", alternatives(p)),
         Section("What to change first", advice(p)),
-        Section("Main sources of uncertainty", grid=unknowns_grid(p)),
+        Section("Main sources of uncertainty", sampling(p), unknowns_grid(p)),
         Section("Assumptions", grid=assumption_grid(p) if assumptions else None),
     )
     return tuple(s for s in every if s.sentences or (s.grid is not None and s.grid.rows))

@@ -214,6 +214,7 @@ def middle_world(
     *,
     blocks: int | None = None,
     model: PlaneModel | None = None,
+    in_tiles: bool = False,
 ) -> MiddleWorld | None:
     """Return the middle world, ready to be sampled; None where windows cannot tell of the whole.
 
@@ -227,19 +228,22 @@ def middle_world(
         Of a tile; small ones where no precision is asked for, else those of an exact run.
     model : PlaneModel, optional
         The world's data plane, where it is built already.
+    in_tiles : bool
+        Whether tiles are run whole even where a precision is asked for.
     """
     model = model or plane_model(case)
     if not in_windows(case, model):
         return None
-    pool, blocks, in_tiles = _first_tile(case, blocks)
+    pool, blocks, tiled = _first_tile(case, blocks, in_tiles)
     if short_phases(case, pool):
         return None
-    return MiddleWorld(case, model, pool, blocks, progress, in_tiles)
+    return MiddleWorld(case, model, pool, blocks, progress, tiled)
 
 
-def _first_tile(case: Case, blocks: int | None) -> tuple[WorldPopulation, int, bool]:
+def _first_tile(case: Case, blocks: int | None, in_tiles: bool) -> tuple[WorldPopulation, int, bool]:
     """Return the first tile, or the pool if it is no larger, how large tiles are, and whether to run some."""
-    if blocks is None and case.scenario.precision is None and case.scenario.block_list is None:
+    whole = in_tiles or case.scenario.precision is None
+    if blocks is None and whole and case.scenario.block_list is None:
         pool = miniature(case, blocks=SMALL_TILE_BLOCKS)
         count = pool.scale * len(pool.table) / TILE_BLOCKS
         if count > FEW_TILES:

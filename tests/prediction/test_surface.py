@@ -1,0 +1,183 @@
+"""What other scenarios taught: where worlds lie, what few runs tell of all, and how far."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.base import model_data
+from zsim.case.case import Case
+from zsim.case.worlds import USES, in_world
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.ensemble import draw_members, unknowns
+from zsim.prediction.inputs.points import kind_of_scenario, points
+from zsim.prediction.statistics.level import with_sampling
+from zsim.prediction.statistics.surface import (
+    BY_USE,
+    DRAWN,
+    OVERALL,
+    SMALL,
+    TILE,
+    Surface,
+    WorldRuns,
+    design,
+    draws,
+    is_learned,
+    prior,
+)
+from zsim.scenario.model import Scenario
+
+VAGUE: dict[str, Any] = {"layout": "raidz2x6"}
+LARGER = 30_000
+
+
+def _case(**stated: Any) -> Case:
+    return case_of(Scenario.from_dict({**VAGUE, **stated}))
+
+
+def _scores(case: Case, count: int, seed: int = 1) -> np.ndarray:
+    return np.array([member.scores for member in draw_members(unknowns(case), seed, count)])
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {},
+        {"fill": 0.62},
+        {"alloc": "8T"},
+        {"drive": "wd40efrx", "history": "vm-host", "write_cache": False},
+        {"release": "zol-0.6.5", "load": [{"kind": "random-read", "rate": 60}]},
+    ],
+)
+def test_worlds_lie_where_they_are_run(stated: dict[str, Any]) -> None:
+    case = _case(**stated)
+    inputs = unknowns(case)
+    members = draw_members(inputs, 3)
+    at = points(case, inputs, np.array([member.scores for member in members]))
+    for place, member in enumerate(members):
+        world = in_world(case, member)
+        assert USES[at["use"][place]] == world.history.name
+        assert math.exp(at["data"][place]) == pytest.approx(world.alloc, rel=0.02)
+        assert at["fill"][place] + 0.5 == pytest.approx(world.fill, abs=0.02)
+        assert at["cache_off"][place] == (not world.write_cache)
+        assert math.exp(at["churn"][place]) == pytest.approx(member.churn)
+        assert math.exp(at["outer_rate"][place]) == pytest.approx(member.factors.outer_rate)
+        expected = 10.0 if "load" in stated else member.load
+        assert math.expm1(at["load"][place]) == pytest.approx(expected)
+
+
+def test_a_history_of_ones_own_counts_as_the_use_with_records_like_its() -> None:
+    case = _case(history="system-disk")
+    at = points(case, unknowns(case), _scores(case, 4))
+    assert "system-disk" not in USES
+    assert len(set(at["use"].tolist())) == 1
+
+
+def test_uses_have_their_exact_shares() -> None:
+    case = _case(fill=0.5)
+    inputs = unknowns(case)
+    at = points(case, inputs, draws(len(inputs)))
+    (history,) = [each for each in inputs if each.name == "history"]
+    whole = sum(choice.share for choice in history.choices)
+    for choice in history.choices:
+        held = np.mean(at["use"] == USES.index(str(choice.value)))
+        assert held == pytest.approx(choice.share / whole, abs=1.5 / DRAWN)
+
+
+def test_the_prior_is_whole() -> None:
+    known = prior()
+    slopes = len(BY_USE) * len(USES) + len(OVERALL)
+    assert known.mean.shape == (slopes, len(known.kinds))
+    assert tuple(kind_of_scenario(_case())) == known.kinds
+    assert np.linalg.eigvalsh(known.covariance).min() > -1e-9
+    assert (known.of_use > 0.0).all()
+    data = json.loads((model_data.models_directory() / "response" / "worlds.json").read_text())
+    assert data["kind"] == "fitted"
+    assert "generated scenarios" in data["source"]
+
+
+def _made(case: Case, seed: int) -> tuple[Surface, np.ndarray, np.random.Generator]:
+    """Return slopes of a scenario as the prior has them, drawn by chance."""
+    surface, chance = Surface(case, unknowns(case)), np.random.default_rng(seed)
+    root = np.linalg.cholesky(surface.prior.covariance + 1e-9 * np.eye(len(surface.slopes)))
+    return surface, surface.slopes + root @ chance.standard_normal(len(surface.slopes)), chance
+
+
+def _ran(surface: Surface, slopes: np.ndarray, chance: np.random.Generator, small: int, large: int) -> WorldRuns:
+    counts = [count for count in (small, large) if count]
+    scores = np.concatenate([_scores(surface.case, count, int(chance.integers(1000))) for count in counts])
+    blocks = np.repeat([float(SMALL), float(LARGER)], [small, large])
+    at = points(surface.case, surface.inputs, scores)
+    noise = np.sqrt(surface.prior.variance(at["use"], blocks)) * chance.standard_normal(len(blocks))
+    return WorldRuns(scores, blocks, np.exp(design(at, blocks) @ slopes + at["data"] + noise))
+
+
+def test_the_error_shown_holds_the_median_as_often_as_it_says() -> None:
+    """Of 60 scenarios drawn from the prior; fewer than 52 or all of them are held less than once in 20."""
+    case, held, halves = _case(fill=0.62), 0, []
+    for seed in range(60):
+        surface, slopes, chance = _made(case, seed)
+        told = surface.told(_ran(surface, slopes, chance, 16, 4))
+        truth = float(np.median(surface.whole @ slopes + surface.data))
+        held += abs(math.log(told.quantiles[1]) - truth) <= told.half_width
+        halves.append(told.half_width)
+    assert held >= 52
+    assert np.mean(halves) < 0.25
+
+
+def test_more_runs_leave_less_open() -> None:
+    surface, slopes, chance = _made(_case(fill=0.62), 1)
+    few = surface.told(_ran(surface, slopes, chance, 16, 4))
+    many = surface.told(_ran(surface, slopes, chance, 16, 200))
+    assert many.half_width < 0.4 * few.half_width
+    low, middle, high = many.quantiles
+    assert low < middle < high
+
+
+def test_where_nothing_is_unknown_the_runs_are_averaged() -> None:
+    case = _case(
+        drive="wd40efrx", fill=0.5, history="media-server", write_cache=True, load=[], frag=0.1, seed=1
+    )
+    inputs = ()
+    surface = Surface(case, inputs)
+    none = np.zeros((4, 0))
+    told = surface.told(WorldRuns(none, np.full(4, float(TILE)), np.array([100.0, 101.0, 99.0, 100.0])))
+    assert told.quantiles[0] == told.quantiles[1] == told.quantiles[2]
+    assert told.quantiles[1] == pytest.approx(100.0, rel=0.01)
+
+
+def test_the_worlds_run_on_tiles_tell_more_than_any() -> None:
+    surface, slopes, chance = _made(_case(fill=0.62), 2)
+    ran = _ran(surface, slopes, chance, 16, 0)
+    surface.told(ran)
+    chosen = surface.most_telling(ran, LARGER, 4, 7)
+    assert chosen[0] == 7
+    assert len(set(chosen)) == 4
+
+    def left(places: list[int]) -> float:
+        sizes = np.full(len(places), float(LARGER))
+        scores = np.concatenate([ran.scores, ran.scores[places]])
+        blocks, times = np.concatenate([ran.blocks, sizes]), np.concatenate([ran.times, ran.times[places]])
+        return surface.told(WorldRuns(scores, blocks, times)).half_width
+
+    others = [left([7, *chance.permutation([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])[:3].tolist()]) for _ in range(8)]
+    assert left(chosen) <= 1.05 * min(others)
+    assert surface.most_telling(ran, LARGER, 99, 0)[0] == 0
+
+
+def test_an_expansion_is_not_learned() -> None:
+    assert is_learned(_case())
+    assert not is_learned(_case(layout="raidz2x6", operation="expand", fill=0.5))
+
+
+def test_quantiles_hold_the_error_of_the_median() -> None:
+    assert with_sampling(1.0, 0.5) == 1.0
+    assert with_sampling(2.0, 0.0) == pytest.approx(2.0)
+    wide = with_sampling(2.0, 0.5)
+    assert wide > 2.0
+    assert with_sampling(0.5, 0.5) == pytest.approx(1.0 / wide)
+    assert math.log(wide) ** 2 == pytest.approx(math.log(2.0) ** 2 + (0.5 * 1.2816 / 1.96) ** 2, rel=1e-3)

@@ -1,0 +1,129 @@
+"""Where possible worlds lie: what a duration goes with, as columns for the regression over many scenarios."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.case.case import Case
+from zsim.case.worlds import USES
+from zsim.drives.models.model import DriveModel
+from zsim.pool.recipes.histories import load_history
+from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+
+F64 = NDArray[np.float64]
+USUAL_FILL, USUAL_SIZE, USUAL_RECORD = 0.5, 4e12, 131_072
+"""What columns are counted from: where they are 0."""
+FACTORS = ("outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host")
+SLOWER_CLASS = "generic-5400rpm-cmr"
+
+
+def values_of(unknown: Unknown, scores: F64) -> list[object]:
+    """Return the value that each world has of an unknown that is a choice."""
+    shares = np.array([choice.share for choice in unknown.choices])
+    edges = [NORMAL.inv_cdf(each) for each in (np.cumsum(shares) / shares.sum())[:-1]]
+    return [unknown.choices[place].value for place in np.searchsorted(edges, scores, side="right")]
+
+
+def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]:
+    """Return what is known of worlds before they are run, one value a world and name.
+
+    Parameters
+    ----------
+    case : Case
+    inputs : sequence of Unknown
+    scores : ndarray of float, shape (worlds, unknowns)
+        Standard normal scores.
+
+    Returns
+    -------
+    dict
+        ``data``: logarithm of what is allocated [log(bytes)]; ``use``: place in `USES`; ``fill`` and
+        ``size``: fill and logarithm of the capacity of a drive, less the usual ones; logarithms of the
+        factors; 1 where ``cache_off``, ``slower_class`` and ``large_sectors`` hold; ``load``: logarithm of 1
+        and the reads a second and drive.
+    """
+    count = len(scores)
+    drawn = {unknown.name: scores[:, place] for place, unknown in enumerate(inputs)}
+    named = {unknown.name: unknown for unknown in inputs}
+
+    def chosen(name: str, default: object) -> list[object]:
+        return values_of(named[name], drawn[name]) if name in named else [default] * count
+
+    def numbers(name: str, default: float) -> F64:
+        return np.array(chosen(name, default), dtype=np.float64)
+
+    sizes = numbers("drive_size", case.drive_size)
+    larger = np.log(sizes / case.drive_size)
+    keeps = case.scenario.alloc is not None
+    fill = numbers("fill", case.fill) * (np.exp(-larger) if keeps else 1.0)
+    data = np.full(count, math.log(case.alloc))
+    if not keeps:
+        data = data + larger + np.log(fill / case.fill)
+    stated_load = sum(each.rate or 0.0 for each in case.load) / case.leaves
+    found = {
+        "data": data,
+        "use": np.array([_place(name, case) for name in chosen("history", case.history.name)]),
+        "fill": np.minimum(fill, 1.0) - USUAL_FILL,
+        "size": np.log(sizes / USUAL_SIZE),
+        "cache_off": 1.0 - numbers("write_cache", case.write_cache),
+        "load": np.log1p(numbers("load", stated_load)),
+        "shingling": np.log(numbers("shingling", 1.0)),
+        "large_sectors": (numbers("ashift", 0.0) == 12.0).astype(np.float64),
+        "slower_class": np.array([float(name == SLOWER_CLASS) for name in chosen("drive", "")]),
+    }
+    for name in ("churn", "file_size", *FACTORS):
+        spread = named[name].spread if name in named else 0.0
+        found[name] = spread * drawn.get(name, np.zeros(count))
+    return found
+
+
+def _place(name: object, case: Case) -> int:
+    """Return the place of a use in `USES`: of another history that of the one with records most like its."""
+    if name in USES:
+        return USES.index(str(name))
+    return int(np.argmin([abs(size - case.history.mean_record()) for size in _records()]))
+
+
+@functools.cache
+def _records() -> tuple[float, ...]:
+    """Return the mean record size of each use [log2(bytes)]."""
+    return tuple(load_history(name).mean_record() for name in USES)
+
+
+def _position(drive: DriveModel) -> float:
+    """Return the logarithm of what a disk moves in a revolution [log(MB)]: what a jump costs, in data."""
+    if drive.kind != "mechanical":
+        return 0.0
+    known = drive.parameters()
+    return math.log(known.revolution_s * known.zone_rates[0] / 1e6)
+
+
+def kind_of_scenario(case: Case) -> Mapping[str, float]:
+    """Return what tells scenarios of different kinds apart: how far each holds, 0 in the usual one."""
+    vdev = case.layout.data[0]
+    flash = float("flash" in (case.drive.kind, case.new_drive.kind))
+    stated = not case.assumed("recordsize")
+    return {
+        "any": 1.0,
+        "legacy": float(case.release.order == "legacy"),
+        "scrub": float(case.operation == "scrub"),
+        "rebuild": float(case.operation == "rebuild"),
+        "flash": flash,
+        "shingled": float(case.new_drive.recording == "smr"),
+        "mirror": float(vdev.kind == "mirror"),
+        "draid": float(vdev.kind == "draid"),
+        "columns": math.log2(max(1, vdev.data)) / 2.0 - 0.7,
+        "parity": vdev.parity / 2.0 - 0.7,
+        "record_stated": float(stated),
+        "record": stated * math.log2(case.recordsize / USUAL_RECORD),
+        "frag_stated": float(not case.assumed("frag")),
+        "position": _position(case.drive),
+        "vdevs": math.log2(len(case.layout.data)) / 2.0,
+        "sectors": float(case.ashift == 12),
+        "flash_scrub": flash * (case.operation == "scrub"),
+    }

@@ -1,0 +1,320 @@
+"""What worlds of many scenarios taught of how a duration depends on the unknowns: the prior of a few runs.
+
+Sixteen runs say little of a dozen unknowns.  Thousands of runs of other scenarios say how such a dependence
+usually looks: ``models/response/worlds.json``, made by ``models/response/generate.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base import model_data
+from zsim.base.constants import constant, whole_constant
+from zsim.case.case import Case
+from zsim.case.worlds import USES
+from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+from zsim.prediction.inputs.points import kind_of_scenario, points
+from zsim.prediction.statistics.sampling import student
+
+F64 = NDArray[np.float64]
+SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("exact.tile_blocks")
+BY_USE = (
+    "1", "churn", "file_size", "cache_off", "fill", "size", "load", "slower_class", "outer_rate", "seek",
+    "overhead", "new_rate", "short", "shorter", "churn*short", "churn*churn",
+)  # fmt: skip
+"""What each use of a pool has a slope of its own in."""
+OVERALL = (
+    "inner_ratio", "host", "large_sectors", "shingling", "shingling*shingling", "churn*file_size",
+    "file_size*file_size", "cache_off*churn", "cache_off*file_size", "fill*fill", "fill*churn",
+    "fill*file_size", "size*size", "load*load", "size*load", "cache_off*short", "file_size*short",
+    "cache_off*fill", "load*cache_off", "load*churn", "cache_off*large_sectors", "size*short", "fill*short",
+    "fill*size", "churn*churn*churn",
+)  # fmt: skip
+"""What all have one slope in."""
+OPEN = constant("statistics.open")
+DRAWN, DRAW_SEED = whole_constant("statistics.drawn"), 17
+NEAR = constant("statistics.near")
+SHARES = (0.1, 0.5, 0.9)
+
+
+def design(at: Mapping[str, F64], blocks: F64) -> F64:
+    """Return what the logarithm of the duration, over what is allocated, is linear in.
+
+    Parameters
+    ----------
+    at : mapping
+        See `zsim.prediction.inputs.points.points`.
+    blocks : ndarray of float, shape (worlds,)
+        Of the populations that they are run on.
+
+    Returns
+    -------
+    ndarray of float, shape (worlds, slopes)
+    """
+    short, most = SMALL / blocks, SMALL / TILE
+    known = {**at, "1": np.ones(len(blocks)), "shorter": short - most}
+    known["short"] = np.sqrt(short) - math.sqrt(most)
+    use = (at["use"][:, None] == np.arange(len(USES))).astype(np.float64)
+    columns = [use * _product(known, name)[:, None] for name in BY_USE]
+    columns.append(np.stack([_product(known, name) for name in OVERALL], axis=1))
+    return np.concatenate(columns, axis=1)
+
+
+def _product(known: Mapping[str, F64], name: str) -> F64:
+    """Return the product of columns, such as ``churn*short``."""
+    return functools.reduce(np.multiply, (known[each] for each in name.split("*")))
+
+
+@dataclass(frozen=True, slots=True)
+class SlopePrior:
+    """What scenarios have in common, and how they differ.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Of `zsim.prediction.inputs.points.kind_of_scenario`.
+    mean : ndarray of float, shape (slopes, kinds)
+        Slopes of a scenario in the mean: linear in what tells its kind.
+    covariance : ndarray of float, shape (slopes, slopes)
+        How slopes differ between scenarios of a kind.
+    chance, of_size : float
+        Variance of one run's logarithm: of any, and of one of `SMALL` blocks beside that; it falls with the
+        blocks.
+    of_use : ndarray of float, shape (uses,)
+        What that is to be multiplied by.
+    weight : float
+        In how many runs' place that variance is taken.
+    """
+
+    kinds: tuple[str, ...]
+    mean: F64
+    covariance: F64
+    chance: float
+    of_size: float
+    of_use: F64
+    weight: float
+
+    def variance(self, use: F64, blocks: F64) -> F64:
+        """Return the variance of single runs."""
+        found: F64 = self.of_use[use] * (self.chance + self.of_size * SMALL / blocks)
+        return found
+
+    def between(self, left: F64, right: F64) -> F64:
+        """Return the covariance of what two designs show, over scenarios of a kind."""
+        found: F64 = left @ self.covariance @ right.T + OPEN
+        return found
+
+
+@functools.cache
+def prior() -> SlopePrior:
+    """Return the prior of ``models/response/worlds.json``."""
+    path = model_data.models_directory() / "response" / "worlds.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return SlopePrior(
+        tuple(data["kinds"]),
+        np.array(data["mean"]),
+        _covariance(data["by_use"], data["overall"]),
+        float(data["chance"]),
+        float(data["of_size"]),
+        np.array(data["of_use"]),
+        float(data["weight"]),
+    )
+
+
+def is_learned(case: Case) -> bool:
+    """Tell whether worlds of scenarios like this one are in the prior: no expansion, nor a list of blocks."""
+    return case.operation != "expand" and case.scenario.block_list is None
+
+
+def _covariance(by_use: Sequence[Sequence[Sequence[float]]], overall: Sequence[float]) -> F64:
+    """Return the covariance of slopes: only those of several uses in one thing go together."""
+    count = len(USES)
+    found = np.zeros((len(BY_USE) * count + len(OVERALL),) * 2)
+    for place, block in enumerate(by_use):
+        here = slice(place * count, (place + 1) * count)
+        found[here, here] = block
+    found[len(BY_USE) * count :, len(BY_USE) * count :] = np.diag(overall)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class WorldRuns:
+    """Runs of possible worlds.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (runs, unknowns)
+        Standard normal scores.
+    blocks : ndarray of float, shape (runs,)
+        Of their populations.
+    times : ndarray of float, shape (runs,)
+        [s]
+    """
+
+    scores: F64
+    blocks: F64
+    times: F64
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceTold:
+    """What runs tell of all worlds.
+
+    Attributes
+    ----------
+    quantiles : tuple of float
+        10th, 50th and 90th percentile of the duration in the pool [s].
+    small_s : float
+        The median on populations of `SMALL` blocks [s].
+    half_width : float
+        Half the 95 % interval of the median, as a share of it.
+    expected, own : ndarray of float, shape (runs,)
+        Duration of each world in the pool: as the regression has it, and with what it showed beyond [s].
+    """
+
+    quantiles: tuple[float, float, float]
+    small_s: float
+    half_width: float
+    expected: F64
+    own: F64
+
+
+class Surface:
+    """The duration as it depends on the unknowns of one scenario.
+
+    Notes
+    -----
+    Hierarchical linear regression (Gelman et al., Bayesian Data Analysis, 2014, section 15.1): slopes of a
+    scenario are normal about the mean of its kind, with the covariance that scenarios showed; the level is
+    open.  As conditioning of a Gaussian process (Rasmussen and Williams, 2006, equations 2.22 to 2.24, and
+    9.1 of Shah et al., AISTATS 2014, for the scale): few runs, many slopes.
+
+    Parameters
+    ----------
+    case : Case
+    inputs : sequence of Unknown
+    """
+
+    def __init__(self, case: Case, inputs: Sequence[Unknown]) -> None:
+        self.case, self.inputs, self.prior = case, inputs, prior()
+        kind = kind_of_scenario(case)
+        self.slopes: F64 = self.prior.mean @ np.array([kind[name] for name in self.prior.kinds])
+        at = points(case, inputs, draws(len(inputs)))
+        count = len(at["use"])
+        self.data, self.use = at["data"], at["use"]
+        self.whole = design(at, np.full(count, float(TILE)))
+        self.small = design(at, np.full(count, float(SMALL)))
+        self._weights = np.full(count, 1.0 / count)
+
+    def told(self, ran: WorldRuns) -> SurfaceTold:
+        """Return what runs tell of all worlds."""
+        at = points(self.case, self.inputs, ran.scores)
+        seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
+        variance = self.prior.variance(at["use"], ran.blocks)
+        kernel = self.prior.between(seen, seen) + np.diag(variance)
+        inverse: F64 = np.asarray(np.linalg.inv(kernel), dtype=np.float64)
+        away = np.log(ran.times) - at["data"] - seen @ self.slopes
+        solved = inverse @ away
+
+        def expected(rows: F64, data: F64) -> F64:
+            found: F64 = rows @ self.slopes + data + self.prior.between(rows, seen) @ solved
+            return found
+
+        freedom = self.prior.weight + len(away) - 1
+        scale = (self.prior.weight + float(away @ solved)) / freedom
+        whole = expected(self.whole, self.data)
+        left = np.sqrt(scale * self.prior.variance(self.use, np.full(len(whole), float(TILE))))
+        low, middle, high = np.quantile(whole + left * _shuffled(len(whole)), SHARES).tolist()
+        self._weights = _near(whole)
+        error = math.sqrt(scale * max(0.0, self._open(self._weights, seen, inverse)))
+        small = float(np.median(expected(self.small, self.data)))
+        there = expected(here, at["data"])
+        rest = np.log(ran.times) - expected(seen, at["data"])
+        # What a run shows beyond the regression counts by the share that is no chance of its population.
+        kept = self.prior.chance / (self.prior.chance + self.prior.of_size * SMALL / ran.blocks)
+        return SurfaceTold(
+            (math.exp(low), math.exp(middle), math.exp(high)),
+            math.exp(small),
+            student(round(freedom)) * error,
+            np.exp(there),
+            np.exp(there + kept * rest),
+        )
+
+    def most_telling(self, ran: WorldRuns, blocks: int, count: int, first: int) -> list[int]:
+        """Return which of the worlds that were run tell most of the median if run on larger populations.
+
+        Parameters
+        ----------
+        ran : WorldRuns
+        blocks : int
+            Of those.
+        count : int
+            How many worlds to return, at most.
+        first : int
+            The first of them.
+
+        Notes
+        -----
+        One after the other, each the one that leaves the least variance of the median with those before it
+        (Krause, Singh, Guestrin, JMLR 9, 2008): what it turns out to take does not matter for that.
+        """
+        at = points(self.case, self.inputs, ran.scores)
+        sizes = np.full(len(ran.blocks), float(blocks))
+        rows = np.concatenate([design(at, sizes), (self._weights @ self.whole)[None, :]])
+        seen = design(at, ran.blocks)
+        across = self.prior.between(rows, seen)
+        kernel = self.prior.between(seen, seen) + np.diag(self.prior.variance(at["use"], ran.blocks))
+        left = self.prior.between(rows, rows) - across @ np.linalg.solve(kernel, across.T)
+        chance = self.prior.variance(at["use"], sizes)
+        found: list[int] = []
+        while len(found) < min(count, len(sizes)):
+            gains = left[-1, :-1] ** 2 / (np.diag(left)[:-1] + chance)
+            gains[found] = -1.0
+            place = int(np.argmax(gains)) if found else first
+            found.append(place)
+            column = left[:, place]
+            left = left - np.outer(column, column) / (left[place, place] + chance[place])
+        return found
+
+    def _open(self, weights: F64, seen: F64, inverse: F64) -> float:
+        """Return the variance of a weighted mean over worlds that runs leave."""
+        row = (weights @ self.whole)[None, :]
+        across = self.prior.between(row, seen)[0]
+        return float(self.prior.between(row, row)[0, 0] - across @ inverse @ across)
+
+
+def _near(values: F64) -> F64:
+    """Return equal weights of the worlds about the median: how a quantile moves with what its worlds do.
+
+    Notes
+    -----
+    A quantile moves by the mean of what moves the worlds there (Hong, Operations Research 57, 2009).
+    """
+    weights = np.zeros(len(values))
+    low, high = round((0.5 - NEAR) * len(values)), round((0.5 + NEAR) * len(values))
+    weights[np.argsort(values, kind="stable")[low : max(high, low + 1)]] = 1.0
+    shared: F64 = weights / weights.sum()
+    return shared
+
+
+def draws(unknowns: int) -> F64:
+    """Return scores of worlds drawn anew, a Latin hypercube, the same every time; one without unknowns."""
+    if not unknowns:
+        return np.zeros((1, 0))
+    generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
+    strata = np.array([NORMAL.inv_cdf((part + 0.5) / DRAWN) for part in range(DRAWN)])
+    return np.stack([generator.permutation(strata) for _ in range(unknowns)], axis=1)
+
+
+def _shuffled(count: int) -> F64:
+    """Return the middles of equal parts of the normal distribution in random order, the same every time."""
+    generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
+    strata = np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])
+    return generator.permutation(strata)
