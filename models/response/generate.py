@@ -115,7 +115,8 @@ def ran(number: int) -> dict[str, Any]:
     at: list[dict[str, np.ndarray]] = []
     blocks, seconds = [], []
     for size, count in RUNS:
-        drawn_here = [even(inputs, each.scores) for each in draw_members(inputs, number * 10 + size % 7, count)]
+        members = draw_members(inputs, number * 10 + size % 7, count)
+        drawn_here = [even(inputs, each.scores) for each in members]
         for place in range(count if inputs else max(1, count // 4)):
             seeded = dataclasses.replace(case, seed=1_000_003 * place + 77 * number + size)
             world = in_world(seeded, member_at(inputs, drawn_here[place])) if inputs else seeded
@@ -139,15 +140,16 @@ def ran(number: int) -> dict[str, Any]:
 
 
 def even(inputs: tuple[Unknown, ...], scores: tuple[float, ...]) -> tuple[float, ...]:
-    """Return scores at which uses and write caches are as frequent as each other: seldom ones are learned too."""
+    """Return scores at which all uses, and both states of caches, are as frequent: all are to be learned."""
     found = []
     for unknown, score in zip(inputs, scores, strict=True):
         if unknown.name in ("history", "write_cache"):
             shares = np.array([choice.share for choice in unknown.choices])
             ends = np.cumsum(shares) / shares.sum()
             place = min(int(NORMAL.cdf(score) * len(ends)), len(ends) - 1)
-            score = NORMAL.inv_cdf(float(ends[place] - 0.5 * shares[place] / shares.sum()))
-        found.append(score)
+            found.append(NORMAL.inv_cdf(float(ends[place] - 0.5 * shares[place] / shares.sum())))
+        else:
+            found.append(score)
     return tuple(found)
 
 
@@ -252,7 +254,7 @@ def check(scenarios: list[Runs], small: int = 16, large: int = 4) -> None:
         off, half = np.abs(away[rows]), 1.96 * error[rows]
         sys.stdout.write(
             f"{name}: {rows.sum()} scenarios, off {np.sqrt(np.mean(off**2)):.3f} (middle "
-            f"{np.median(off):.3f}), stated half width {np.median(half):.3f}, held {np.mean(off <= half):.2f}\n"
+            f"{np.median(off):.3f}), half width {np.median(half):.3f}, held {np.mean(off <= half):.2f}\n"
         )
 
 

@@ -107,7 +107,9 @@ def _made(case: Case, seed: int) -> tuple[Surface, np.ndarray, np.random.Generat
     return surface, surface.slopes + root @ chance.standard_normal(len(surface.slopes)), chance
 
 
-def _ran(surface: Surface, slopes: np.ndarray, chance: np.random.Generator, small: int, large: int) -> WorldRuns:
+def _ran(
+    surface: Surface, slopes: np.ndarray, chance: np.random.Generator, small: int, large: int
+) -> WorldRuns:
     counts = [count for count in (small, large) if count]
     scores = np.concatenate([_scores(surface.case, count, int(chance.integers(1000))) for count in counts])
     blocks = np.repeat([float(SMALL), float(LARGER)], [small, large])

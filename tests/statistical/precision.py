@@ -1,8 +1,9 @@
 """How precise a default answer is, and whether it says so: ``python -m tests.statistical.precision FILE``.
 
 Scenarios of different kinds are predicted with several seeds (``--seeds``, 40); the truth is the mean of
-answers of other seeds that were asked for 1 %.  Printed are, by scenario, the standard deviation of p10, p50 and p90 over the seeds, how far their mean is from the truth, the half width that is stated of
-p50, how often it holds the truth, and CPU seconds.  Answers are kept in the file, so that it can go on later.
+answers of other seeds that were asked for 1 %.  Printed are, by scenario, the standard deviation of p10, p50
+and p90 over the seeds, how far their mean is from the truth, the half width that is stated of p50, how often
+it holds the truth, and CPU seconds.  Answers are kept in the file, so that it can go on later.
 """
 
 from __future__ import annotations
@@ -76,9 +77,8 @@ def measure(path: Path, names: list[str], seeds: int) -> dict[tuple[str, int], d
 
 def table(known: dict[tuple[str, int], dict[str, Any]], names: list[str], seeds: int) -> None:
     """Print what the answers show."""
-    print(
-        "scenario   sd p10 / p50 / p90     bias p10 / p50 / p90    half    held    CPU s | precise: apart, half, worlds, CPU s"
-    )
+    print("scenario   sd p10 / p50 / p90     off p10 / p50 / p90      half   held    CPU s |", end=" ")
+    print("asked for 1 %: apart, half, worlds, CPU s")
     for name in names:
         few = [known[name, seed] for seed in range(1, seeds + 1) if (name, seed) in known]
         true = [

@@ -9,14 +9,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.case.worlds import USES
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import load_history
 from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
-USUAL_FILL, USUAL_SIZE, USUAL_RECORD = 0.5, 4e12, 131_072
+USUAL_FILL, USUAL_SIZE, USUAL_RECORD = (
+    constant("response.usual_fill"), constant("response.usual_size"), constant("response.usual_record"),
+)  # fmt: skip
 """What columns are counted from: where they are 0."""
 FACTORS = ("outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host")
 SLOWER_CLASS = "generic-5400rpm-cmr"
@@ -115,8 +119,8 @@ def kind_of_scenario(case: Case) -> Mapping[str, float]:
         "rebuild": float(case.operation == "rebuild"),
         "flash": flash,
         "shingled": float(case.new_drive.recording == "smr"),
-        "mirror": float(vdev.kind == "mirror"),
-        "draid": float(vdev.kind == "draid"),
+        "replicated": float(kind_of(vdev.kind).is_replicated),
+        "groups": float(kind_of(vdev.kind).has_groups),
         "columns": math.log2(max(1, vdev.data)) / 2.0 - 0.7,
         "parity": vdev.parity / 2.0 - 0.7,
         "record_stated": float(stated),

@@ -24,10 +24,6 @@ OF_SIZE, OF_DRIFT = constant("statistics.of_size"), constant("statistics.of_drif
 what a tile of 30,000 blocks differs from a population of 5,000 (80 exact runs of pools of 400,000 blocks)."""
 
 
-TENTH = NormalDist().inv_cdf(0.9) / NormalDist().inv_cdf(0.975)
-"""What a tenth lies beyond, over what a fortieth does."""
-
-
 @dataclass(frozen=True, slots=True)
 class DurationLevel:
     """What all durations on small populations are to be multiplied by.
@@ -117,5 +113,6 @@ def with_sampling(ratio: float, half_width: float) -> float:
     -----
     Variances of independent normal errors of the logarithm add; the median stays.
     """
-    away = math.log(ratio)
-    return math.exp(math.copysign(math.hypot(away, TENTH * half_width), away)) if away else ratio
+    away, normal = math.log(ratio), NormalDist()
+    own = half_width * normal.inv_cdf(0.9) / normal.inv_cdf(0.975)
+    return math.exp(math.copysign(math.hypot(away, own), away)) if away else ratio

@@ -7,16 +7,17 @@ usually looks: ``models/response/worlds.json``, made by ``models/response/genera
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base import model_data
 from zsim.base.constants import constant, whole_constant
+from zsim.base.reading import read_json
 from zsim.case.case import Case
 from zsim.case.worlds import USES
 from zsim.prediction.inputs.ensemble import NORMAL, Unknown
@@ -38,9 +39,9 @@ OVERALL = (
     "fill*size", "churn*churn*churn",
 )  # fmt: skip
 """What all have one slope in."""
-OPEN = constant("statistics.open")
-DRAWN, DRAW_SEED = whole_constant("statistics.drawn"), 17
-NEAR = constant("statistics.near")
+OPEN = constant("response.open")
+DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
+NEAR = constant("response.near")
 SHARES = (0.1, 0.5, 0.9)
 
 
@@ -112,11 +113,24 @@ class SlopePrior:
         return found
 
 
+class _Stored(TypedDict):
+    """The prior as its file has it."""
+
+    kinds: list[str]
+    mean: list[list[float]]
+    by_use: list[list[list[float]]]
+    overall: list[float]
+    chance: float
+    of_size: float
+    of_use: list[float]
+    weight: float
+
+
 @functools.cache
 def prior() -> SlopePrior:
     """Return the prior of ``models/response/worlds.json``."""
     path = model_data.models_directory() / "response" / "worlds.json"
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = cast("_Stored", read_json(path))
     return SlopePrior(
         tuple(data["kinds"]),
         np.array(data["mean"]),
