@@ -241,20 +241,22 @@ def check(scenarios: list[Runs], small: int = 16, large: int = 4) -> None:
         for each in scenarios[part::5]:
             whole = design(each.at, np.full(len(each.use), float(TILE)))
             every = np.arange(len(each.blocks))
-            middle, _ = _median(prior, each, whole, every)
+            middle, rest = _median(prior, each, whole, every)
             few = chance.permutation(np.flatnonzero(each.blocks == SMALL))[:small]
             more = chance.permutation(np.flatnonzero(each.blocks == RUNS[2][0]))[:large]
             told, error = _median(prior, each, whole, np.concatenate([few, more]))
-            found.append(
-                (told - middle, error, "history" not in each.data["stated"], each.data["kind"]["legacy"])
-            )
-    away, error, unknown, legacy = np.array(found, dtype=float).T
+            # What all runs leave open as well is in both: the rest is what they may differ by.
+            apart = math.sqrt(max(0.0, error**2 - rest**2))
+            kind = ("history" not in each.data["stated"], each.data["kind"]["legacy"])
+            found.append((told - middle, error, apart, *kind))
+    away, error, apart, unknown, legacy = np.array(found, dtype=float).T
     every = np.ones(len(away), dtype=bool)
     for name, rows in (("all", every), ("use unknown", unknown == 1), ("legacy", legacy == 1)):
-        off, half = np.abs(away[rows]), 1.96 * error[rows]
+        off, half, wide = np.abs(away[rows]), 1.96 * error[rows], apart[rows]
         sys.stdout.write(
             f"{name}: {rows.sum()} scenarios, off {np.sqrt(np.mean(off**2)):.3f} (middle "
-            f"{np.median(off):.3f}), half width {np.median(half):.3f}, held {np.mean(off <= half):.2f}\n"
+            f"{np.median(off):.3f}), half width {np.median(half):.3f}, "
+            f"held {np.mean(off <= 1.96 * wide):.2f}, off / expected {np.median(off / wide) / 0.6745:.2f}\n"
         )
 
 

@@ -18,6 +18,7 @@ from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.level import with_sampling
 from zsim.prediction.statistics.surface import (
     BY_USE,
+    COST,
     DRAWN,
     OVERALL,
     SMALL,
@@ -152,23 +153,35 @@ def test_where_nothing_is_unknown_the_runs_are_averaged() -> None:
     assert told.quantiles[1] == pytest.approx(100.0, rel=0.01)
 
 
-def test_the_worlds_run_on_tiles_tell_more_than_any() -> None:
+def test_worlds_that_tell_most_tell_more_than_any() -> None:
     surface, slopes, chance = _made(_case(fill=0.62), 2)
     ran = _ran(surface, slopes, chance, 16, 0)
     surface.told(ran)
-    chosen = surface.most_telling(ran, LARGER, 4, 7)
-    assert chosen[0] == 7
-    assert len(set(chosen)) == 4
+    candidates = _scores(surface.case, 64, 9)
+    chosen = surface.most_telling(ran, candidates, (LARGER,), 4 * (LARGER + COST))
+    assert len(chosen) == 4
+    assert {each.blocks for each in chosen} == {LARGER}
 
-    def left(places: list[int]) -> float:
-        sizes = np.full(len(places), float(LARGER))
-        scores = np.concatenate([ran.scores, ran.scores[places]])
-        blocks, times = np.concatenate([ran.blocks, sizes]), np.concatenate([ran.times, ran.times[places]])
-        return surface.told(WorldRuns(scores, blocks, times)).half_width
+    def left(scores: np.ndarray) -> float:
+        sizes, every = np.full(len(scores), float(LARGER)), np.concatenate([ran.scores, scores])
+        rows = design(points(surface.case, surface.inputs, scores), sizes)
+        at = points(surface.case, surface.inputs, scores)
+        times = np.concatenate([ran.times, np.exp(rows @ slopes + at["data"])])
+        return surface.told(WorldRuns(every, np.concatenate([ran.blocks, sizes]), times)).half_width
 
-    others = [left([7, *chance.permutation([0, 1, 2, 3, 4, 5, 6, 8, 9, 10])[:3].tolist()]) for _ in range(8)]
-    assert left(chosen) <= 1.05 * min(others)
-    assert surface.most_telling(ran, LARGER, 99, 0)[0] == 0
+    others = [left(chance.permutation(candidates)[:4]) for _ in range(8)]
+    assert left(np.array([each.scores for each in chosen])) < np.mean(others)
+
+
+def test_no_more_is_spent_than_there_is() -> None:
+    surface, slopes, chance = _made(_case(fill=0.62), 3)
+    ran = _ran(surface, slopes, chance, 16, 0)
+    surface.told(ran)
+    for budget in (SMALL, SMALL + COST, 200_000, 1_000_000):
+        chosen = surface.most_telling(ran, _scores(surface.case, 32), (SMALL, LARGER, TILE), budget)
+        spent = sum(each.blocks + COST for each in chosen)
+        assert spent <= budget
+        assert budget - spent < SMALL + COST
 
 
 def test_an_expansion_is_not_learned() -> None:

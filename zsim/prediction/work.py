@@ -22,7 +22,7 @@ from zsim.prediction.answer.records import Clients, Driver
 from zsim.prediction.evidence.probes import Ran
 from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
-from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, unknowns
+from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, member_at, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
 from zsim.prediction.inputs.sick import recovery
@@ -35,7 +35,7 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size, with_sampling
 from zsim.prediction.statistics.response import Response, response
-from zsim.prediction.statistics.surface import Surface, WorldRuns, is_learned
+from zsim.prediction.statistics.surface import RanWorld, Surface, WorldRuns, is_learned, runs_of
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
@@ -51,9 +51,12 @@ MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
 LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
 MOST_MEMBERS = whole_constant("work.most_members")
-MOST_BATCH, EACH_LARGE = whole_constant("work.most_batch"), whole_constant("work.each_large")
-"""Worlds that are run at a time where a precision is asked for; one in so many on a tile as large as an exact
-run's."""
+CANDIDATES, BUDGET, MOST_BUDGET = (
+    whole_constant("response.candidates"),
+    whole_constant("response.budget"),
+    whole_constant("response.most_budget"),
+)
+"""Worlds of which those are run that tell most; what is spent on them: by default, and at most at a time."""
 AGAIN, MOST_AGAIN = whole_constant("work.again"), whole_constant("work.most_again")
 """Small populations more of a world that is known well, to compare it with."""
 WORTH_EXTRAPOLATING, MOST_STEP = constant("work.worth_extrapolating"), constant("work.most_step")
@@ -61,14 +64,6 @@ SHOWN_LARGE = whole_constant("work.shown_large")
 """Worlds on larger populations that are asked what else they show."""
 SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
-
-
-class Larger(NamedTuple):
-    """A run of a world on a larger population: its scores, the blocks, the duration [s]."""
-
-    scores: tuple[float, ...]
-    blocks: int
-    time_s: float
 
 
 class World(NamedTuple):
@@ -130,7 +125,7 @@ class Work:
         self._places: list[int] = []
         self.weighing: Weighing | None = None if case.exact else weighing_of(case)
         self._worlds: dict[int, World] = {}
-        self.larger: list[Larger] = []
+        self.larger: list[RanWorld] = []
         self._surface: Surface | None = None
 
     @property
@@ -265,10 +260,13 @@ class Work:
         self.bench = replace(self.bench, detail=self.exact)
 
     def _run_members(self) -> None:
-        """Run possible worlds; more of them where a precision is asked for, until they leave no more open."""
+        """Run possible worlds."""
         self._run_more(range(len(self.members)))
-        if self._is_learned:
-            return
+        if not self._is_learned:
+            self._add_members()
+
+    def _add_members(self) -> None:
+        """Run more possible worlds where a precision is asked for, until they leave no more open."""
         batch = 0
         while self._is_open(self.response.half_width) and 0 < len(self.members) < MOST_MEMBERS:
             known, batch = len(self.members), batch + 1
@@ -358,12 +356,7 @@ class Work:
     def _runs(self) -> WorldRuns:
         """Return all runs of possible worlds, those on small populations first."""
         small = zip(self.members, self.small, strict=False)
-        runs = [*(Larger(member.scores, MEMBER_BLOCKS, time) for member, time in small), *self.larger]
-        return WorldRuns(
-            np.array([each.scores for each in runs]),
-            np.array([each.blocks for each in runs], dtype=np.float64),
-            np.array([each.time_s for each in runs]),
-        )
+        return runs_of([*(RanWorld(each.scores, MEMBER_BLOCKS, time) for each, time in small), *self.larger])
 
     def _weigh(self) -> None:
         """Weigh the evidence once more, with what the worlds near the median show on larger populations."""
@@ -417,36 +410,43 @@ class Work:
             self._take_benches()
         else:
             if learned:
-                self._run_members()
+                self._respond()
+                self._add_members()
             self.middle.execute()
             self._take_middle()
         self._look_closer()
 
     def _run_on_tiles(self, places: Sequence[int], blocks: int) -> None:
-        """Run worlds near the median on tiles, and any worlds as long as more precision is wanted."""
-        if self._surface is not None and places:
-            places = self._places = self._surface.most_telling(self._runs(), blocks, TILES, places[0])
-        self._run_benches(places or range(TILES), blocks)
+        """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""
+        self._run_benches(places[:1] or range(TILES), blocks)
         self._take_benches()
-        wanted, batch = self.case.scenario.precision, 0
+        if places:
+            self._run_telling(blocks, BUDGET)
+        wanted = self.case.scenario.precision
         while wanted is not None and self.half_width > float(wanted) and self.worlds < MOST_MEMBERS:
-            batch += 1
-            self._run_any(batch, min(MOST_BATCH, len(self.larger), MOST_MEMBERS - self.worlds), blocks)
+            known = sum(each.blocks for each in self.larger)
+            self._run_telling(blocks, min(MOST_BUDGET, max(BUDGET, known)))
 
-    def _run_any(self, batch: int, count: int, blocks: int) -> None:
-        """Run worlds drawn anew on tiles, some as large as those of an exact run."""
+    def _run_telling(self, blocks: int, budget: int) -> None:
+        """Run worlds that tell most of the quantiles, some on tiles as large as those of an exact run."""
+        assert self._surface is not None
         first = len(self.members) + len(self.larger)
-        members = draw_members(self.inputs, self.case.seed + BATCH_STEP * batch, max(2, count))
-        sizes = [TILE_BLOCKS if place % EACH_LARGE == 0 else blocks for place in range(count)]
+        candidates = draw_members(self.inputs, self.case.seed + BATCH_STEP * first, CANDIDATES)
+        scores = np.array([each.scores for each in candidates] or [()])
+        sizes = sorted({MEMBER_BLOCKS, blocks, TILE_BLOCKS})
+        chosen = self._surface.most_telling(self._runs(), scores, sizes, budget)
+        chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 
-        def ran(place: int) -> Larger:
-            case = replace(self.case, seed=self.case.seed + SEED_STEP * (first + place))
-            if members:
-                case = in_world(case, members[place])
-            time_s = run_world(case, sizes[place], plane_model(case)).time_s
-            return Larger(members[place].scores if members else (), sizes[place], time_s)
+        def ran(place: int) -> RanWorld:
+            case, (score, size) = (
+                replace(self.case, seed=self.case.seed + SEED_STEP * (first + place)),
+                chosen[place],
+            )
+            if score:
+                case = in_world(case, member_at(self.inputs, score))
+            return RanWorld(score, size, run_world(case, size, plane_model(case)).time_s)
 
-        for each in together(ran, range(count)):
+        for each in together(ran, range(len(chosen))):
             self.larger.append(each)
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
@@ -520,7 +520,7 @@ class Work:
         blocks = LARGE_BLOCKS if self.middle is None else self.middle.blocks
         places = self._places or range(len(self._benches))
         self.larger = [
-            Larger(self.members[place].scores if self.members else (), blocks, bench.result.time_s)
+            RanWorld(self.members[place].scores if self.members else (), blocks, bench.result.time_s)
             for place, bench in zip(places, self._benches, strict=False)
         ]
         self._learn()

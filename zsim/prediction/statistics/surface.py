@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ OVERALL = (
 """What all have one slope in."""
 OPEN = constant("response.open")
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
-NEAR = constant("response.near")
+NEAR, COST = constant("response.near"), whole_constant("response.cost")
 SHARES = (0.1, 0.5, 0.9)
 
 
@@ -109,7 +109,7 @@ class SlopePrior:
 
     def between(self, left: F64, right: F64) -> F64:
         """Return the covariance of what two designs show, over scenarios of a kind."""
-        found: F64 = left @ self.covariance @ right.T + OPEN
+        found: F64 = left @ (self.covariance @ right.T) + OPEN
         return found
 
 
@@ -177,6 +177,20 @@ class WorldRuns:
     times: F64
 
 
+class RanWorld(NamedTuple):
+    """A run of a possible world: its scores, the blocks of its population, its duration [s]."""
+
+    scores: tuple[float, ...]
+    blocks: int
+    time_s: float
+
+
+def runs_of(ran: Sequence[RanWorld]) -> WorldRuns:
+    """Return runs as arrays."""
+    scores, blocks, times = zip(*ran, strict=True)
+    return WorldRuns(np.array(scores), np.array(blocks, dtype=np.float64), np.array(times))
+
+
 @dataclass(frozen=True, slots=True)
 class SurfaceTold:
     """What runs tell of all worlds.
@@ -198,6 +212,13 @@ class SurfaceTold:
     half_width: float
     expected: F64
     own: F64
+
+
+class Next(NamedTuple):
+    """A world that is to be run: its scores, and the blocks of its population."""
+
+    scores: tuple[float, ...]
+    blocks: int
 
 
 class Surface:
@@ -225,7 +246,7 @@ class Surface:
         self.data, self.use = at["data"], at["use"]
         self.whole = design(at, np.full(count, float(TILE)))
         self.small = design(at, np.full(count, float(SMALL)))
-        self._weights = np.full(count, 1.0 / count)
+        self._about = np.full((len(SHARES), count), 1.0 / count)
 
     def told(self, ran: WorldRuns) -> SurfaceTold:
         """Return what runs tell of all worlds."""
@@ -246,8 +267,8 @@ class Surface:
         whole = expected(self.whole, self.data)
         left = np.sqrt(scale * self.prior.variance(self.use, np.full(len(whole), float(TILE))))
         low, middle, high = np.quantile(whole + left * _shuffled(len(whole)), SHARES).tolist()
-        self._weights = _near(whole)
-        error = math.sqrt(scale * max(0.0, self._open(self._weights, seen, inverse)))
+        self._about = np.stack([_near(whole, share) for share in SHARES])
+        error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
         small = float(np.median(expected(self.small, self.data)))
         there = expected(here, at["data"])
         rest = np.log(ran.times) - expected(seen, at["data"])
@@ -261,40 +282,48 @@ class Surface:
             np.exp(there + kept * rest),
         )
 
-    def most_telling(self, ran: WorldRuns, blocks: int, count: int, first: int) -> list[int]:
-        """Return which of the worlds that were run tell most of the median if run on larger populations.
+    def most_telling(self, ran: WorldRuns, candidates: F64, sizes: Sequence[int], budget: int) -> list[Next]:
+        """Return which worlds tell most of the quantiles for what they cost, and on how large populations.
 
         Parameters
         ----------
         ran : WorldRuns
-        blocks : int
-            Of those.
-        count : int
-            How many worlds to return, at most.
-        first : int
-            The first of them.
+            What is known.
+        candidates : ndarray of float, shape (candidates, unknowns)
+            Scores of worlds that may be run.
+        sizes : sequence of int
+            Blocks of a population.
+        budget : int
+            What may be spent [blocks]; a run costs its own, and as much again as some thousands.
 
         Notes
         -----
-        One after the other, each the one that leaves the least variance of the median with those before it
-        (Krause, Singh, Guestrin, JMLR 9, 2008): what it turns out to take does not matter for that.
+        One after the other, each the one that takes most variance of the three quantiles together for its
+        cost, given those before it (Krause, Singh, Guestrin, JMLR 9, 2008): what it turns out to take does
+        not matter for that.
         """
-        at = points(self.case, self.inputs, ran.scores)
-        sizes = np.full(len(ran.blocks), float(blocks))
-        rows = np.concatenate([design(at, sizes), (self._weights @ self.whole)[None, :]])
-        seen = design(at, ran.blocks)
+        at = points(self.case, self.inputs, np.repeat(candidates, len(sizes), axis=0))
+        blocks = np.tile(np.array(sizes, dtype=np.float64), len(candidates))
+        seen_at = points(self.case, self.inputs, ran.scores)
+        seen = design(seen_at, ran.blocks)
+        rows = np.concatenate([design(at, blocks), self._about @ self.whole])
         across = self.prior.between(rows, seen)
-        kernel = self.prior.between(seen, seen) + np.diag(self.prior.variance(at["use"], ran.blocks))
+        kernel = self.prior.between(seen, seen) + np.diag(self.prior.variance(seen_at["use"], ran.blocks))
         left = self.prior.between(rows, rows) - across @ np.linalg.solve(kernel, across.T)
-        chance = self.prior.variance(at["use"], sizes)
-        found: list[int] = []
-        while len(found) < min(count, len(sizes)):
-            gains = left[-1, :-1] ** 2 / (np.diag(left)[:-1] + chance)
-            gains[found] = -1.0
-            place = int(np.argmax(gains)) if found else first
-            found.append(place)
+        chance, costs = self.prior.variance(at["use"], blocks), blocks + COST
+        found: list[Next] = []
+        wanted = len(blocks)
+        spent = 0.0
+        while spent + costs.min() <= budget:
+            open_ = np.maximum(np.diag(left)[wanted:], 1e-12)
+            gains = (left[wanted:, :wanted] ** 2 / open_[:, None]).sum(axis=0)
+            gains /= (np.diag(left)[:wanted] + chance) * costs
+            gains[spent + costs > budget] = -1.0
+            place = int(np.argmax(gains))
+            found.append(Next(tuple(candidates[place // len(sizes)].tolist()), int(blocks[place])))
             column = left[:, place]
             left = left - np.outer(column, column) / (left[place, place] + chance[place])
+            spent += float(costs[place])
         return found
 
     def _open(self, weights: F64, seen: F64, inverse: F64) -> float:
@@ -304,16 +333,17 @@ class Surface:
         return float(self.prior.between(row, row)[0, 0] - across @ inverse @ across)
 
 
-def _near(values: F64) -> F64:
-    """Return equal weights of the worlds about the median: how a quantile moves with what its worlds do.
+def _near(values: F64, quantile: float) -> F64:
+    """Return equal weights of the worlds about a quantile: how it moves with what its worlds do.
 
     Notes
     -----
     A quantile moves by the mean of what moves the worlds there (Hong, Operations Research 57, 2009).
     """
     weights = np.zeros(len(values))
-    low, high = round((0.5 - NEAR) * len(values)), round((0.5 + NEAR) * len(values))
-    weights[np.argsort(values, kind="stable")[low : max(high, low + 1)]] = 1.0
+    low = min(round((quantile - NEAR) * len(values)), len(values) - 1)
+    high = max(round((quantile + NEAR) * len(values)), low + 1)
+    weights[np.argsort(values, kind="stable")[low:high]] = 1.0
     shared: F64 = weights / weights.sum()
     return shared
 
