@@ -43,6 +43,8 @@ OPEN = constant("response.open")
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
 SHARES = (0.1, 0.5, 0.9)
+LEARNED = ("resilver", "scrub", "rebuild")
+"""Operations of the scenarios that the prior was learned from."""
 
 
 def design(at: Mapping[str, F64], blocks: F64) -> F64:
@@ -143,8 +145,8 @@ def prior() -> SlopePrior:
 
 
 def is_learned(case: Case) -> bool:
-    """Tell whether worlds of scenarios like this one are in the prior: no expansion, nor a list of blocks."""
-    return case.operation != "expand" and case.scenario.block_list is None
+    """Tell whether worlds of scenarios like this one are in the prior: nothing copied, no list of blocks."""
+    return case.operation in LEARNED and case.scenario.block_list is None
 
 
 def _covariance(by_use: Sequence[Sequence[Sequence[float]]], overall: Sequence[float]) -> F64:
