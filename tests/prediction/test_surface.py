@@ -184,9 +184,18 @@ def test_no_more_is_spent_than_there_is() -> None:
         assert budget - spent < SMALL + COST
 
 
-def test_an_expansion_is_not_learned() -> None:
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"operation": "expand", "fill": 0.5},
+        {"slow": "3:x3"},
+        {"second_at": 0.5},
+        {"load": [{"kind": "random-read", "rate": 5, "hours": "08:00-18:00"}], "begins": "fri 13:00"},
+    ],
+)
+def test_what_was_not_learned_is_left_alone(stated: dict[str, Any]) -> None:
     assert is_learned(_case())
-    assert not is_learned(_case(layout="raidz2x6", operation="expand", fill=0.5))
+    assert not is_learned(_case(**stated))
 
 
 def test_quantiles_hold_the_error_of_the_median() -> None:

@@ -20,6 +20,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.base.reading import read_json
 from zsim.case.case import Case
 from zsim.case.worlds import USES
+from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.ensemble import NORMAL, Unknown
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.sampling import student
@@ -145,8 +146,13 @@ def prior() -> SlopePrior:
 
 
 def is_learned(case: Case) -> bool:
-    """Tell whether worlds of scenarios like this one are in the prior: nothing copied, no list of blocks."""
-    return case.operation in LEARNED and case.scenario.block_list is None
+    """Tell whether worlds of scenarios like this one are in the prior.
+
+    They had no list of blocks, no drives that are slow or sick, and nothing that changes on the way.
+    """
+    stated = case.scenario
+    plain = stated.block_list is None and not stated.slow and not stated.bad_sectors
+    return plain and case.operation in LEARNED and case.second_at is None and not has_hours(case)
 
 
 def _covariance(by_use: Sequence[Sequence[Sequence[float]]], overall: Sequence[float]) -> F64:
