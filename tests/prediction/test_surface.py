@@ -188,13 +188,14 @@ def test_no_more_is_spent_than_there_is() -> None:
     "stated",
     [
         {"operation": "expand", "fill": 0.5},
-        {"slow": "3:x3"},
+        {"slow": "3:x3,on=2h,off=6h"},
         {"second_at": 0.5},
         {"load": [{"kind": "random-read", "rate": 5, "hours": "08:00-18:00"}], "begins": "fri 13:00"},
     ],
 )
 def test_what_was_not_learned_is_left_alone(stated: dict[str, Any]) -> None:
     assert is_learned(_case())
+    assert is_learned(_case(slow="3:x3"))
     assert not is_learned(_case(**stated))
 
 

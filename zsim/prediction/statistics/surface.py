@@ -148,11 +148,11 @@ def prior() -> SlopePrior:
 def is_learned(case: Case) -> bool:
     """Tell whether worlds of scenarios like this one are in the prior.
 
-    They had no list of blocks, no drives that are slow or sick, and nothing that changes on the way.
+    They had no list of blocks, and nothing that changes on the way.
     """
-    stated = case.scenario
-    plain = stated.block_list is None and not stated.slow and not stated.bad_sectors
-    return plain and case.operation in LEARNED and case.second_at is None and not has_hours(case)
+    spells = any(each.on is not None for each in case.scenario.slow or ())
+    changes = spells or case.second_at is not None or has_hours(case)
+    return case.operation in LEARNED and case.scenario.block_list is None and not changes
 
 
 def _covariance(by_use: Sequence[Sequence[Sequence[float]]], overall: Sequence[float]) -> F64:
