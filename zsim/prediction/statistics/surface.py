@@ -150,7 +150,7 @@ def is_learned(case: Case) -> bool:
 
     They had no list of blocks, and nothing that changes on the way.
     """
-    spells = any(each.on is not None for each in case.scenario.slow or ())
+    spells = any(each.on_s is not None for each in case.scenario.slow or ())
     changes = spells or case.second_at is not None or has_hours(case)
     return case.operation in LEARNED and case.scenario.block_list is None and not changes
 
