@@ -7,7 +7,6 @@ import json
 import shlex
 import sys
 import types
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,13 @@ def asked(prediction: Prediction, monkeypatch: pytest.MonkeyPatch) -> list[Scena
     """The scenarios that an engine was asked for, which gives them all the same answer."""
     seen: list[Scenario] = []
 
-    def predict(scenario: Scenario, on_progress: Callable[[float, str], None] | None = None) -> Prediction:
+    def predict_case(scenario: Scenario, extent: str = "") -> Prediction:
         seen.append(scenario)
         return prediction
 
     module = types.ModuleType("zsim.prediction.api")
-    module.predict = predict  # type: ignore[attr-defined]
+    module.case_of = lambda scenario: scenario  # type: ignore[attr-defined]
+    module.predict_case = predict_case  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
     monkeypatch.setattr(computing, "NOTICE_AFTER_S", 1000.0)
     return seen
