@@ -191,18 +191,41 @@ def population() -> None:
     print(json.dumps({"rate": blocks / (time.process_time() - begin)}))
 
 
+def _least_of_more(work: Callable[[dict[str, object]], object], *changes: dict[str, object]) -> None:
+    """Print the least that a scenario takes after the first in one process."""
+    times = []
+    for change in ({}, *changes):
+        begin = time.process_time()
+        work({"layout": "raidz2x6", "fill": 0.62, **change})
+        times.append(time.process_time() - begin)
+    print(json.dumps({"cpu_s": min(times[1:])}))
+
+
 def warm() -> None:
     """Print what a prediction takes in a process that has made one of its family."""
     from zsim.prediction.api import predict
     from zsim.scenario.model import Scenario
 
-    times = []
-    for fill in (0.62, 0.5, 0.6, 0.7, 0.8):
-        scenario = Scenario.from_dict({"layout": "raidz2x6", "fill": fill})
-        begin = time.process_time()
-        predict(scenario)
-        times.append(time.process_time() - begin)
-    print(json.dumps({"cpu_s": min(times[1:])}))
+    fills: list[dict[str, object]] = [{"fill": fill} for fill in (0.5, 0.6, 0.7, 0.8)]
+    _least_of_more(lambda stated: predict(Scenario.from_dict(stated)), *fills)
+
+
+def same_pools() -> None:
+    """Print what a prediction takes where the last one had the same blocks."""
+    from zsim.prediction.api import predict
+    from zsim.scenario.model import Scenario
+
+    hosts: list[dict[str, object]] = [{"memory": gigabytes << 30} for gigabytes in (24, 32, 48, 64)]
+    _least_of_more(lambda stated: predict(Scenario.from_dict(stated)), *hosts)
+
+
+def sweep_row() -> None:
+    """Print what a row of a sweep takes in a process that goes on with the next."""
+    from zsim.planning.running import answer
+    from zsim.scenario.model import Scenario
+
+    fills: list[dict[str, object]] = [{"fill": fill} for fill in (0.5, 0.6, 0.7, 0.8)]
+    _least_of_more(lambda stated: answer(Scenario.from_dict(stated).stated()), *fills)
 
 
 def simpy_timeouts() -> None:
@@ -260,6 +283,8 @@ JOBS: dict[str, Job] = {
     "predict, shingled": of_command(*PREDICT, "raidz2x6", "--drive", "generic-5400rpm-smr"),
     "predict, NVMe": of_command(*PREDICT, "raidz2x6", "--drive", "generic-nvme-ssd"),
     "predict, one more in a warm process": of_function("warm"),
+    "predict, the same blocks in a warm process": of_function("same_pools"),
+    "a row of a sweep": of_function("sweep_row"),
     "first run": first_run,
     "engine, no caches": of_function("plain"),
     "engine, write caches": of_function("cached"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from zsim.base.constants import constant
@@ -29,6 +32,12 @@ SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
+
+
+MOST_KEPT, MOST_BLOCKS_KEPT = 24, 40_000
+"""Pools kept, those of one prediction, and of how many blocks at most: of some 20 MB together."""
+_KEEPING = threading.Lock()
+_kept: OrderedDict[Hashable, AgedPool] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,40 @@ def _aged(
     rewritten: float,
     growth: Growth,
 ) -> AgedPool:
-    """Return the pool after its history, run on the reduced recipe."""
+    """Return the pool after its history, run on the reduced recipe; one that was run lately is kept.
+
+    Scenarios asked for one after the other differ in loads, drives or tunables as often as in their blocks.
+    """
+    of_release = release.fragmentation_table, release.fragmentation_mean
+    key = (history, recipe, reduced, numbers, of_release, fill, frag, rounds, seed, rewritten, growth)
+    with _KEEPING:
+        known = _kept.pop(key, None)
+        if known is not None:
+            _kept[key] = known
+            return known
+    found = _run(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, growth)
+    if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
+        with _KEEPING:
+            _kept[key] = found
+            while len(_kept) > MOST_KEPT:
+                _kept.popitem(last=False)
+    return found
+
+
+def _run(
+    history: History,
+    recipe: PoolRecipe,
+    reduced: PoolRecipe,
+    numbers: tuple[int, ...],
+    release: ReleaseProfile,
+    fill: float,
+    frag: float | None,
+    rounds: int,
+    seed: int,
+    rewritten: float,
+    growth: Growth,
+) -> AgedPool:
+    """Run a history on the reduced recipe."""
     # Snapshots hold what was overwritten, and a vdev that is added later is no room for it.
     held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
     grown = any(vdev.spec.grown for vdev in reduced.vdevs)

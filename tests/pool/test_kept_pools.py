@@ -1,0 +1,67 @@
+"""Pools that were aged lately are kept, whole and as they were."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from zsim.pool.miniature import ageing
+from zsim.prediction.api import case_of, predict_case
+from zsim.prediction.inputs.population import pool_miniature
+from zsim.scenario.model import Scenario
+
+STATED = {"layout": "raidz1x4", "fill": 0.4, "drive_size": "1TB", "history": "vm-host"}
+
+
+@pytest.fixture(autouse=True)
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Nothing kept at first; the fills of the histories that are run."""
+    found: list[float] = []
+    run = ageing._run
+    monkeypatch.setattr(ageing, "_run", lambda *given: found.append(given[5]) or run(*given))
+    monkeypatch.setattr(ageing, "_kept", type(ageing._kept)())
+    return found
+
+
+@pytest.mark.parametrize("changes", [{}, {"frag": 0.3}, {"operation": "scrub"}, {"operation": "rebuild"}])
+def test_predictions_leave_the_pools_as_they_were(changes: dict[str, object], runs: list[float]) -> None:
+    stated = {**STATED, "layout": "mirror2", **changes}
+    first = predict_case(case_of(Scenario.from_dict(stated)), extent="row")
+    ran = len(runs)
+    assert ran > 0
+    again = predict_case(case_of(Scenario.from_dict(stated)), extent="row")
+    assert len(runs) == ran
+    assert again.model_dump() == first.model_dump()
+
+
+def test_a_pool_is_run_again_where_anything_about_it_differs(runs: list[float]) -> None:
+    case = case_of(Scenario.from_dict(STATED))
+    first, _ = pool_miniature(case, blocks=2_000)
+    for other in (
+        case,
+        replace(case, memory=case.memory * 2),
+        case_of(Scenario.from_dict({**STATED, "tunables": {"zfs_vdev_scrub_max_active": 7}})),
+    ):
+        assert pool_miniature(other, blocks=2_000)[0] is first
+    assert len(runs) == 1
+    for number, other in enumerate((replace(case, seed=5), replace(case, fill=0.41)), 2):
+        table = pool_miniature(other, blocks=2_000)[0].table
+        assert any(
+            not np.array_equal(getattr(table, each.name), getattr(first.table, each.name))
+            for each in fields(table)
+        )
+        assert len(runs) == number
+
+
+def test_few_are_kept_and_none_that_is_large(runs: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ageing, "MOST_KEPT", 2)
+    case = case_of(Scenario.from_dict(STATED))
+    for seed in (1, 2, 3, 2, 3, 1):
+        pool_miniature(replace(case, seed=seed), blocks=2_000)
+    assert len(runs) == 4
+    monkeypatch.setattr(ageing, "MOST_BLOCKS_KEPT", 1)
+    pool_miniature(replace(case, seed=9), blocks=2_000)
+    pool_miniature(replace(case, seed=9), blocks=2_000)
+    assert len(runs) == 6
