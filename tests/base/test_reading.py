@@ -82,6 +82,11 @@ def test_integers_that_no_float_holds_are_refused(digits: int, tmp_path: Path) -
         with pytest.raises(InputError, match="a number in it is too long"):
             read(tmp_path / name)
     assert main(["fleet", str(tmp_path / "f.toml")]) == 2
+    measured = (
+        f'{{"jobs": [{{"job options": {{"rw": "randread", "bs": "4k"}}, "read": {{"iops": {number}}}}}]}}'
+    )
+    (tmp_path / "fio.json").write_text(measured)
+    assert main(["drives", "fit", "--fio", str(tmp_path / "fio.json")]) == 2
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="a directory that takes no files, even from root")

@@ -332,14 +332,14 @@ def test_vdevs_of_other_classes_are_kept(tmp_path):
     assert case.classes.growth.stages[0][1] == (2,), "behind the special vdev, which is repaired"
 
 
-LISTED = """NAME	SIZE	ALLOC	FREE	CKPOINT	EXPANDSZ	FRAG	CAP	DEDUP	HEALTH	ALTROOT
+OF_TWO_SIZES = """NAME	SIZE	ALLOC	FREE	CKPOINT	EXPANDSZ	FRAG	CAP	DEDUP	HEALTH	ALTROOT
 vault	5979000000000	5101733952881	877266047119	-	-	5	85	1.00	DEGRADED	-
 	mirror-0	3985000000000	3606400000000	378600000000	-	-	5	90	-	ONLINE
 	mirror-1	1994000000000	1495333952881	498666047119	-	-	5	75	-	DEGRADED
 """
 
 
-@pytest.mark.parametrize(("listed", "fills"), [("", (0.427, 0.853)), (LISTED, (0.375, 0.905))])
+@pytest.mark.parametrize(("listed", "fills"), [("", (0.427, 0.853)), (OF_TWO_SIZES, (0.375, 0.905))])
 def test_vdevs_of_drives_of_two_sizes(listed, fills):
     # The names say 4 TB and 2 TB; what each holds stands in zpool list, else it is divided as the space is.
     found = import_pasted((FIXTURES / "status-two-sizes.txt").read_text() + listed)

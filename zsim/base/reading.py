@@ -389,7 +389,7 @@ def read_json(path: str | Path, field: str = "file", remedy: str = REMEDY) -> ob
 def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> object:
     """Return the value of JSON text that was read from `path`; see `read_toml` for the errors."""
     try:
-        data = json.loads(text, parse_int=_integer)
+        data = json_value(text)
     except json.JSONDecodeError as error:
         reason = f"it is not JSON: {error.msg} in line {error.lineno}"
         raise InputError(field, str(path), reason, remedy) from error
@@ -399,8 +399,12 @@ def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
     return data
 
 
+def json_value(text: str | bytes) -> Any:
+    """Return the value of JSON text; ValueError if it is none, or an integer in it has more than 64 bits."""
+    return json.loads(text, parse_int=_integer)
+
+
 def _integer(text: str) -> int:
-    """Return an integer of JSON; ValueError if it is none of 64 bits, as those of TOML are."""
     value = int(text)
     if abs(value) > MOST_INTEGER:
         raise ValueError(NUMBER_TOO_LONG)

@@ -15,7 +15,7 @@ from zsim.base.model_data import models_directory
 from zsim.base.notebook import watched
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
-from zsim.base.reading import MAX_UNPACKED, content_mark, facts_of, read_text
+from zsim.base.reading import MAX_UNPACKED, content_mark, facts_of, json_value, read_text
 from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row, row_read
 from zsim.planning.running import answers
@@ -198,7 +198,7 @@ class _Store:
     def _read(self, text: str) -> None:
         for line in text.splitlines():
             try:
-                entry = json.loads(line)
+                entry = json_value(line)
                 key, found = entry["key"], row_read(entry["answer"])
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # a line cut off when its writer was stopped

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from zsim.base.errors import InputError, printable
 from zsim.base.parsed import number_of, table
-from zsim.base.reading import WRONG_VALUES, read_text, understood
+from zsim.base.reading import WRONG_VALUES, json_value, read_text, understood
 from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
@@ -79,7 +78,7 @@ def _dd_samples(source: Path, capacity_bytes: int) -> list[Measurement]:
 
 def _fio_json(text: str, source: Path, capacity: int) -> Iterator[Measurement]:
     try:
-        data = json.loads(text)
+        data = json_value(text)
         jobs = data["jobs"]
         common = data.get("global options", {})
         for job in jobs:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
+from zsim.base.reading import json_value
 from zsim.observe.texts import nice_bytes, percentage, plain
 from zsim.observe.zpool.listing import PoolList, Space
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, Vdev, named_vdev
@@ -37,7 +37,7 @@ def read(text: str, name: str) -> tuple[PoolList, ...]:
 def read_list_json(text: str, name: str = "zpool list -j") -> Iterator[PoolList]:
     """Yield the pools of a document; one without sizes is left out."""
     del name
-    data = json.loads(text)
+    data = json_value(text)
     pools = data.get("pools")
     for key, pool in pools.items() if isinstance(pools, Mapping) else ():
         if isinstance(pool, Mapping):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from zsim.base.errors import InputError
+from zsim.base.reading import json_value
 from zsim.observe.texts import moment, nice_bytes, plain, whole
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.status import PoolStatus
@@ -40,7 +41,7 @@ def read_status_json(text: str, name: str = "zpool status -j") -> tuple[PoolStat
         When it is no JSON (cut, for instance), or of another command.
     """
     try:
-        data = json.loads(text)
+        data = json_value(text)
     except (ValueError, RecursionError) as error:
         where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 from zsim.base.errors import InputError, printable
 from zsim.base.files import replace_file
-from zsim.base.reading import checked_name, facts_of
+from zsim.base.reading import checked_name, facts_of, json_value
 from zsim.planning.rows import row_read
 
 ENDING = ".sqlite"
@@ -148,7 +148,7 @@ class Store:
             for key, sources, scenario, answer in self._base.execute(
                 "SELECT key, sources, scenario, answer FROM answers ORDER BY key"
             ):
-                yield {"key": key, "sources": sources, **json.loads(scenario), **json.loads(answer)}
+                yield {"key": key, "sources": sources, **json_value(scenario), **json_value(answer)}
 
     def status(self) -> Status:
         """Return what the store holds."""
@@ -192,7 +192,7 @@ def export(store: Store, path: str | Path) -> int:
 
 
 def _answer(key: str, text: str) -> dict[str, object]:
-    found = json.loads(text)
+    found = json_value(text)
     if row_read(found) is None:
         msg = f"what it has under {key} is no answer"
         raise ValueError(msg)
