@@ -213,3 +213,15 @@ def test_a_drive_keeps_as_many_read_ahead_segments_as_its_buffer_holds():
         drive = model.parameters()
         assert 1 < drive.read_segments <= MAX_SEGMENTS
         assert 2 * drive.read_segments * drive.read_pass_under_bytes <= free
+
+
+SI = {
+    "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GB": 10**9, "MB/s": 10**6, "us": 1e-6, "ms": 1e-3, "s": 1,
+    "min": 60, "1/s": 1, "rpm": 1, "1": 1, "commands": 1, "writes": 1, "extents": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(UNITS))
+def test_a_unit_is_worth_what_it_is_everywhere(name):
+    unit, factor = UNITS[name]
+    assert factor == SI[unit]

@@ -337,3 +337,17 @@ def test_chunks_of_a_rebuild_stand_behind_the_blocks() -> None:
     for name in ("prefetch_first", "prefetch_next", "unwind"):
         assert getattr(both, name)[-2:].tolist() == [-1, -1]
     assert both.prefetch_first[:2].tolist() == items.prefetch_first[:2].tolist()
+
+
+def test_files_stand_below_dnodes_and_these_below_the_root() -> None:
+    fields = [
+        {"object": 0, "level": LEVEL_OBJSET}, {"object": 0, "level": 1}, {"object": 0, "blkid": 1},
+        {"level": 1}, {}, {"object": 0, "blkid": 2}, {"object": 40, "level": 1},
+        {"objset": 60, "object": 0, "level": LEVEL_OBJSET}, {"objset": 60, "object": 0, "level": 1},
+    ]  # fmt: skip
+    rows = [row_of(**each) for each in fields]
+    blocks = BlockTable(*(np.concatenate([getattr(row, name) for row in rows]) for name in rows[0].__slots__))
+    items = scan_items(blocks, seed=1, wanted=np.ones(len(blocks), bool))
+    assert items.unwind is not None
+    assert items.unwind.tolist() == [-1, 0, 1, 2, 3, 1, 5, -1, 7]
+    assert items.level0.tolist() == [each.get("level", 0) == 0 for each in fields]
