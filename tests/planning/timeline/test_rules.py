@@ -389,6 +389,8 @@ def test_what_a_removed_vdev_held_is_on_the_others() -> None:
     pool = tell(events, layout="3*mirror2", passes=passes)
     assert [(each["layout"], each["vdev"]) for each in passes.asked] == [("2*mirror2", 1)]
     assert facts(pool.scenario_now()).fill == pytest.approx(0.75, rel=0.01)
+    split = tell([{"do": "remove", "vdev": 0}, {"do": "split", "when": "removal ends"}], layout="3*mirror2")
+    assert [left(split, f"mirror-{number}") for number in (0, 1)] == [[(0, 1)], [(0, 1), (20, 0)]]
     attached = [{"do": "remove", "vdev": 0}, {"do": "attach", "vdev": 2, "when": "removal ends"}]
     tell(attached, layout="3*mirror2", passes=passes)
     assert passes.asked[-1]["layout"] == "mirror2+mirror3"

@@ -343,3 +343,40 @@ def test_the_state_of_a_pasted_status(
     status = Path(__file__).parents[2] / "observe" / "fixtures" / "status-2.3.json"
     assert main(["decide", str(status), "--reboot"]) == 0
     assert "reboot when the pass has ended" in capsys.readouterr().out
+
+
+AWAITING = """  pool: tank
+ state: DEGRADED
+  scan: resilver in progress since Sat Nov 21 10:12:33 2026
+	21.9T / 33.1T scanned at 1.02G/s, 9.93T / 33.1T issued at 471M/s
+	1.62T resilvered, 30.00% done, 14:19:33 to go
+config:
+
+	NAME                 STATE     READ WRITE CKSUM
+	tank                 DEGRADED     0     0     0
+	  raidz2-0           DEGRADED     0     0     0
+	    replacing-0      DEGRADED     0     0     0
+	      1234567890     UNAVAIL      0     0     0  was /dev/sda1
+	      sdg            ONLINE       0     0     0  (resilvering)
+	    replacing-1      DEGRADED     0     0     0
+	      1234567891     UNAVAIL      0     0     0  was /dev/sdb1
+	      sdh            ONLINE       0     0     0  (awaiting resilver)
+	    sdc              ONLINE       0     0     0
+	    sdd              ONLINE       0     0     0
+	    sde              ONLINE       0     0     0
+	    sdf              ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def test_a_status_tells_that_a_drive_awaits_its_resilver(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = tmp_path / "status.txt"
+    status.write_text(AWAITING)
+    assert main(["decide", str(status), "--drive-size", "12TB", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["alternatives"]
+    assert {each["alternative"] for each in found} == {"wait", "restart now (zpool resilver)"}
+    # Two drives are missing until the first pass has ended: nothing else may fail.
+    assert all(each["exposed_s"]["0"]["p50"] > 3600 for each in found)

@@ -74,16 +74,16 @@ def _state(source: str | None, given: dict[str, object]) -> dict[str, object]:
     if source is not None and source.endswith(".toml"):
         given = given | {"file": source}
         source = None
-    stated = stated_fields(given)
+    stated, waiting = stated_fields(given), 0
     if source is not None:
         from zsim.observe.pool_import.importing import import_pool
 
-        imported = import_pool((Path(source),)).scenario
-        stated = imported.stated() | stated
+        imported = import_pool((Path(source),))
+        stated, waiting = imported.scenario.stated() | stated, imported.waiting
     if stated.get("layout") is None:
         raise InputError("layout", None, "the pool is not described", "write for instance --layout raidz2x6")
     scenario = Scenario.from_dict(stated)
-    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or ())}
+    return {"scenario": scenario.stated(), **state_of(scenario.stated(), scenario.evidence or (), waiting)}
 
 
 def _numbers(text: str | None, option: str) -> tuple[int, ...] | None:

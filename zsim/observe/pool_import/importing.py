@@ -51,6 +51,8 @@ class ImportedPool:
         What was found and could not be used, and what was left out.
     progress : Scan or None
         The scan that runs or was the last.
+    waiting : int
+        Drives of the vdev under repair that await a resilver of their own.
     contents : mapping of str to list of str
         By file: the formats found in it.
     tables : dict of str to bytes
@@ -68,6 +70,7 @@ class ImportedPool:
     contents: dict[str, list[str]]
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     block_list: Path | None = None
+    waiting: int = 0
 
     def to_toml(self, named: Mapping[str, str] | None = None) -> str:
         """Return the scenario as TOML, with what it was taken from and the state of the scan as comments.
@@ -282,9 +285,19 @@ def _imported(evidence: Evidence, tops: Tops, overrides: Sequence[str]) -> Impor
         assumptions=resolved.assumptions,
         notes=tuple(evidence.notes),
         progress=status.scan if status is not None else None,
+        waiting=_waiting(status),
         contents=files.contents,
         tables={name: content for name, content in tables.items() if content},
     )
+
+
+def _waiting(status: PoolStatus | None) -> int:
+    """Return how many drives of the vdev under repair await a resilver of their own."""
+    for vdev in status.vdevs if status is not None else ():
+        leaves = tuple(vdev.leaves())
+        if any(leaf.resilvering for leaf in leaves):
+            return sum(leaf.waits for leaf in leaves)
+    return 0
 
 
 def found_text(found: Finding) -> str:

@@ -66,6 +66,11 @@ class Vdev:
         """Whether the note says that the vdev is being resilvered."""
         return "resilvering" in self.note and "awaiting" not in self.note
 
+    @property
+    def waits(self) -> bool:
+        """Whether the note says that the vdev awaits a resilver of its own (0.8 and later)."""
+        return "awaiting" in self.note
+
     def leaves(self) -> Iterator[Vdev]:
         """Yield the drives below, or the vdev itself if it is one."""
         if not self.children:

@@ -334,7 +334,9 @@ def _level_name(left: int) -> str:
     return {-1: "data lost", 0: "no redundancy", 1: "one may fail"}.get(left, f"{left} may fail")
 
 
-def state_of(scenario: Mapping[str, object], evidence: Sequence[object]) -> dict[str, object]:
+def state_of(
+    scenario: Mapping[str, object], evidence: Sequence[object], waiting: int = 0
+) -> dict[str, object]:
     """Return what runs, of a scenario imported from ``zpool status``: fields of `Plan`.
 
     Parameters
@@ -342,6 +344,8 @@ def state_of(scenario: Mapping[str, object], evidence: Sequence[object]) -> dict
     scenario : mapping
         As `Scenario.stated` gives it.
     evidence : sequence of Observation
+    waiting : int
+        Of the drives that are replaced, those that await a resilver of their own.
     """
     scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
     if not scans:
@@ -350,6 +354,9 @@ def state_of(scenario: Mapping[str, object], evidence: Sequence[object]) -> dict
     done = scan.done
     if done is None and scan.issued is not None and (scan.total_issue or scan.total):
         done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
-    drives = tuple(range(int(str(scenario.get("replace") or 1))))
+    count = int(str(scenario.get("replace") or 1))
+    first = max(1, count - waiting)
+    later = {"waiting": tuple(range(first, max(count, first)))} if waiting else {}
+    drives = tuple(range(first))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
-    return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old}}
+    return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}

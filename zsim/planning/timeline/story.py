@@ -380,12 +380,13 @@ class Story:
             )
         while not (self.pool.quiet and self.pool.is_whole):
             yield self.pool.changed
-        for vdev in self.pool.vdevs:
+        there = [vdev for vdev in self.pool.vdevs if not vdev.removed]
+        for vdev in there:
             if not kind_of(vdev.spec.kind).is_replicated or vdev.spec.is_disk:
                 raise InputError(
                     "split", vdev.name, "zpool split takes a drive of each mirror", "use mirrors"
                 )
-        for vdev in self.pool.vdevs:
+        for vdev in there:
             vdev.widened(-1)
         self.pool.tell("zpool split takes one drive of each mirror away")
         self.pool.note()
