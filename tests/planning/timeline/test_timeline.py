@@ -348,23 +348,23 @@ def test_the_state_of_a_pasted_status(
 AWAITING = """  pool: tank
  state: DEGRADED
   scan: resilver in progress since Sat Nov 21 10:12:33 2026
-	21.9T / 33.1T scanned at 1.02G/s, 9.93T / 33.1T issued at 471M/s
-	1.62T resilvered, 30.00% done, 14:19:33 to go
+\t21.9T / 33.1T scanned at 1.02G/s, 9.93T / 33.1T issued at 471M/s
+\t1.62T resilvered, 30.00% done, 14:19:33 to go
 config:
 
-	NAME                 STATE     READ WRITE CKSUM
-	tank                 DEGRADED     0     0     0
-	  raidz2-0           DEGRADED     0     0     0
-	    replacing-0      DEGRADED     0     0     0
-	      1234567890     UNAVAIL      0     0     0  was /dev/sda1
-	      sdg            ONLINE       0     0     0  (resilvering)
-	    replacing-1      DEGRADED     0     0     0
-	      1234567891     UNAVAIL      0     0     0  was /dev/sdb1
-	      sdh            ONLINE       0     0     0  (awaiting resilver)
-	    sdc              ONLINE       0     0     0
-	    sdd              ONLINE       0     0     0
-	    sde              ONLINE       0     0     0
-	    sdf              ONLINE       0     0     0
+\tNAME                 STATE     READ WRITE CKSUM
+\ttank                 DEGRADED     0     0     0
+\t  raidz2-0           DEGRADED     0     0     0
+\t    replacing-0      DEGRADED     0     0     0
+\t      1234567890     UNAVAIL      0     0     0  was /dev/sda1
+\t      sdg            ONLINE       0     0     0  (resilvering)
+\t    replacing-1      DEGRADED     0     0     0
+\t      1234567891     UNAVAIL      0     0     0  was /dev/sdb1
+\t      sdh            ONLINE       0     0     0  (awaiting resilver)
+\t    sdc              ONLINE       0     0     0
+\t    sdd              ONLINE       0     0     0
+\t    sde              ONLINE       0     0     0
+\t    sdf              ONLINE       0     0     0
 
 errors: No known data errors
 """

@@ -8,13 +8,14 @@ import simpy
 
 from zsim.base.errors import InputError
 from zsim.planning.timeline.passes import Passes
-from zsim.planning.timeline.plan import Event, Plan
+from zsim.planning.timeline.plan import NEEDS_DRIVE, Event, Plan
 from zsim.planning.timeline.pool import Pool, sick_drives
 from zsim.planning.timeline.redundancy import Slot, Target
 from zsim.planning.timeline.rules import Rules
 from zsim.planning.timeline.scans import HOLD, LOOK, STOP, Pass, Steps
 from zsim.vdevs.kind import NORMAL, kind_of
 
+ABOUT_A_VDEV = NEEDS_DRIVE | {"attach", "detach", "unreadable-block", "expand", "remove"}
 ENDS = {
     "resilver ends": "resilver",
     "rebuild ends": "rebuild",
@@ -119,6 +120,8 @@ class Story:
 
     def _is_gone(self, event: Event) -> bool:
         """Tell whether the drives or the vdev of an event were split off or removed."""
+        if event.do not in ABOUT_A_VDEV:
+            return False
         vdev = self.pool.vdevs[event.vdev]
         gone = vdev.removed or any(number >= len(vdev.slots) for number in event.numbers)
         if gone:
