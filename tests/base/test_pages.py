@@ -41,3 +41,16 @@ def test_records_of_zeros_are_zeros_of_their_own(count: int) -> None:
     assert not records["a"].any()
     records["b"][1, -1] = 2.0
     assert not sparse_zeros((2, count), dtype)["b"].any()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of glibc")
+def test_a_process_of_ours_gives_large_arrays_back() -> None:
+    program = (
+        "import numpy as np\nfrom zsim.base.machine.lightly import begin_lightly\nbegin_lightly()\n"
+        "held = lambda: int(open('/proc/self/statm').read().split()[1]) * 4096\n"
+        "several = lambda: [np.ones(1 << 18) for _ in range(60)]\n"
+        "several()\nbefore = held()\n"
+        "kept = several()\nlast = kept.pop()\ndel kept\nprint(held() - before)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 16 << 20, "60 arrays of 2 MB, of which one is kept"

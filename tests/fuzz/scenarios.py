@@ -113,9 +113,9 @@ def flags(fields: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Run scenarios one after the other, each in a child of one warm process, and sum up what they took."""
-    from zsim.cli.main import _begin_lightly
+    from zsim.base.machine.lightly import begin_lightly
 
-    _begin_lightly()  # as the command does: memory is given back
+    begin_lightly()  # as the command does: memory is given back
     import zsim
 
     first, last = int(sys.argv[1]), int(sys.argv[2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import errno
-import gc
 import importlib
 import os
 import sys
@@ -16,11 +15,10 @@ import click
 
 import zsim
 from zsim.base.errors import InputError, cut, printable
+from zsim.base.machine.lightly import begin_lightly
 from zsim.cli.loudness import begin_telling, versions
 from zsim.cli.streams import give_up_stdout, hold_streams
 
-GARBAGE_THRESHOLD = 50_000
-M_MMAP_THRESHOLD, MAPPED_BYTES = -3, 256 << 10  # malloc.h of glibc
 EXIT_BAD_INPUT = 2
 MOST_GIVEN = 300
 """Characters that a message repeats of what was given."""
@@ -240,30 +238,6 @@ def report_error(error: BaseException) -> int:
     return code
 
 
-def _begin_lightly() -> None:
-    """Save time and memory: numpy needs no threads here, and imports leave little garbage.
-
-    In large pages, one byte that is touched takes two million; many arrays here are used in small part.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    _give_memory_back()
-
-
-def _give_memory_back() -> None:
-    """Let the C library return large arrays to the system when they are freed (mallopt(3), M_MMAP_THRESHOLD).
-
-    By itself glibc learns from the first one freed to keep up to 32 MB a thread: 60 MB of a prediction.
-    """
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``zsim``: 0 done, 1 a case failed, 2 bad input, 70 our fault, 130 interrupted.
 
@@ -278,7 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code for the shell.
     """
     hold_streams()
-    _begin_lightly()
+    begin_lightly()
     try:
         return run(arguments)
     except BrokenPipeError:  # the reader (head, less) has gone

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.base.machine.kernel_cache import WORKER
+from zsim.base.machine.lightly import begin_lightly
 from zsim.planning.rows import Row, answer_row, refused_row
 from zsim.scenario.model import Scenario
 
@@ -145,6 +146,7 @@ class _Worker:
 
 def work() -> None:
     """Answer the scenarios of standard input, a line each; end with it, in the middle of one if need be."""
+    begin_lightly()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal: one answers
     answers = Connection(os.dup(1), readable=False)
     os.dup2(2, 1)  # whatever prints does not disturb the answers
