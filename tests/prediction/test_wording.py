@@ -101,7 +101,7 @@ def test_the_bottleneck_is_a_sentence_with_what_would_be_left() -> None:
     assert wording.bottleneck(answer(bottleneck=found)) == (
         "The replacement drive, busy 85 % of the time.",
         "It seeks.",
-        "Were it infinitely fast, the resilver would take 5 h.",
+        "With the replacement drive infinitely fast, the resilver would take 5 h.",
     )
 
 
