@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
 from zsim.cli.forecasts.ranges import values_of
 from zsim.planning.api import compare, sweep
 from zsim.planning.table import Table
@@ -27,8 +29,10 @@ class FakeEngine:
     def __init__(self) -> None:
         self.calls = 0
 
-    def predict(self, scenario: Scenario) -> Prediction:
+    def predict(self, case: Case, extent: str) -> Prediction:
+        assert extent == "row"
         self.calls += 1
+        scenario = case.scenario
         seconds = scenario.pool_layout.vdevs[0].children * 1e4 * (scenario.fill or 0.5)
         return Prediction(
             resilver_s=Quantiles(p10=0.8 * seconds, p50=seconds, p90=1.3 * seconds),
@@ -44,7 +48,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """An engine whose answers are known."""
     fake = FakeEngine()
     module = types.ModuleType("zsim.prediction.api")
-    module.predict = fake.predict  # type: ignore[attr-defined]
+    module.case_of = resolve  # type: ignore[attr-defined]
+    module.predict_case = fake.predict  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "zsim.prediction.api", module)
     return fake
 
