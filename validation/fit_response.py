@@ -1,11 +1,11 @@
-"""Write ``worlds.json``: how the duration depends on what nobody states, learned from many scenarios.
+"""Write ``models/response/worlds.json``: how the duration depends on what nobody states, from many scenarios.
 
-``python models/response/generate.py collect RUNS.jsonl [FIRST COUNT]`` runs generated scenarios, possible
+``python validation/fit_response.py collect RUNS.jsonl [FIRST COUNT]`` runs generated scenarios, possible
 worlds of each on populations of several sizes, and appends one line a scenario (about 3 CPU seconds each;
-what is there is kept, so that it can be interrupted).  ``python models/response/generate.py fit RUNS.jsonl``
+what is there is kept, so that it can be interrupted).  ``python validation/fit_response.py fit RUNS.jsonl``
 writes the prior: mean and covariance of the slopes of a hierarchical linear regression, by expectation and
 maximisation (Dempster, Laird, Rubin, JRSS B 39, 1977; Laird and Ware, Biometrics 38, 1982).
-``python models/response/generate.py check RUNS.jsonl`` fits four fifths of the scenarios and says how far
+``python validation/fit_response.py check RUNS.jsonl`` fits four fifths of the scenarios and says how far
 the answer from few runs of each of the others is from that of all runs of it.  Run it anew after a change
 that moves durations by more than chance does; ``tests/statistical/precision.py`` measures what it is worth.
 """
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from zsim.base import model_data
 from zsim.base.errors import ZsimError
 from zsim.case.worlds import USES, in_world
 from zsim.pool.simulator.population import HistoryError
@@ -33,7 +34,7 @@ from zsim.prediction.runs.one_tile import run_world
 from zsim.prediction.statistics.surface import BY_USE, OPEN, SMALL, TILE, SlopePrior, design
 from zsim.scenario.model import Scenario
 
-HERE = Path(__file__).parent
+WORLDS = model_data.models_directory() / "response" / "worlds.json"
 LAYOUTS = (
     "raidz1x3", "raidz1x4", "raidz1x5", "raidz2x6", "raidz2x6", "raidz2x8", "raidz2x10", "raidz3x9",
     "raidz3x11", "raidz3x15", "mirror2", "mirror2", "mirror3", "2*mirror2", "4*mirror2", "2*raidz2x6",
@@ -294,11 +295,11 @@ def fit(scenarios: list[Runs]) -> None:
     data = {
         "unit": "log(s/bytes), of the duration over what is allocated, per unit of each column",
         "kind": "fitted",
-        "source": f"{runs} worlds of {len(scenarios)} generated scenarios (models/response/generate.py)",
+        "source": f"{runs} worlds of {len(scenarios)} generated scenarios (validation/fit_response.py)",
         "kinds": list(scenarios[0].data["kind"]),
         **{name: _rounded(value) for name, value in parts.items()},
     }
-    (HERE / "worlds.json").write_text(json.dumps(data) + "\n", encoding="utf-8")
+    WORLDS.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
 
 def _rounded(value: object) -> object:
