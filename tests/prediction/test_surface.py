@@ -23,7 +23,7 @@ from zsim.prediction.statistics.surface import (
     OVERALL,
     SMALL,
     TILE,
-    Surface,
+    ResponseSurface,
     WorldRuns,
     design,
     draws,
@@ -101,15 +101,15 @@ def test_the_prior_is_whole() -> None:
     assert "generated scenarios" in data["source"]
 
 
-def _made(case: Case, seed: int) -> tuple[Surface, np.ndarray, np.random.Generator]:
+def _made(case: Case, seed: int) -> tuple[ResponseSurface, np.ndarray, np.random.Generator]:
     """Return slopes of a scenario as the prior has them, drawn by chance."""
-    surface, chance = Surface(case, unknowns(case)), np.random.default_rng(seed)
+    surface, chance = ResponseSurface(case, unknowns(case)), np.random.default_rng(seed)
     root = np.linalg.cholesky(surface.prior.covariance + 1e-9 * np.eye(len(surface.slopes)))
     return surface, surface.slopes + root @ chance.standard_normal(len(surface.slopes)), chance
 
 
 def _ran(
-    surface: Surface, slopes: np.ndarray, chance: np.random.Generator, small: int, large: int
+    surface: ResponseSurface, slopes: np.ndarray, chance: np.random.Generator, small: int, large: int
 ) -> WorldRuns:
     counts = [count for count in (small, large) if count]
     scores = np.concatenate([_scores(surface.case, count, int(chance.integers(1000))) for count in counts])
@@ -146,7 +146,7 @@ def test_where_nothing_is_unknown_the_runs_are_averaged() -> None:
         drive="wd40efrx", fill=0.5, history="media-server", write_cache=True, load=[], frag=0.1, seed=1
     )
     inputs = ()
-    surface = Surface(case, inputs)
+    surface = ResponseSurface(case, inputs)
     none = np.zeros((4, 0))
     told = surface.told(WorldRuns(none, np.full(4, float(TILE)), np.array([100.0, 101.0, 99.0, 100.0])))
     assert told.quantiles[0] == told.quantiles[1] == told.quantiles[2]

@@ -35,7 +35,7 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size, with_sampling
 from zsim.prediction.statistics.response import Response, response
-from zsim.prediction.statistics.surface import RanWorld, Surface, WorldRuns, is_learned, runs_of
+from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, is_learned, runs_of
 
 if TYPE_CHECKING:
     from zsim.prediction.exact.run import ExactRun
@@ -126,7 +126,7 @@ class Work:
         self.weighing: Weighing | None = None if case.exact else weighing_of(case)
         self._worlds: dict[int, World] = {}
         self.larger: list[RanWorld] = []
-        self._surface: Surface | None = None
+        self._surface: ResponseSurface | None = None
 
     @property
     def times(self) -> list[float]:
@@ -344,7 +344,7 @@ class Work:
         """Regress over all worlds that were run, with what other scenarios taught of such a dependence."""
         if not self.small and not self.larger:
             return
-        self._surface = self._surface or Surface(self.case, self.inputs)
+        self._surface = self._surface or ResponseSurface(self.case, self.inputs)
         told = self._surface.told(self._runs())
         factor = told.quantiles[1] / told.small_s
         low, middle, high = (each / factor for each in told.quantiles)

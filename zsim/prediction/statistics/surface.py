@@ -200,7 +200,7 @@ def runs_of(ran: Sequence[RanWorld]) -> WorldRuns:
 
 
 @dataclass(frozen=True, slots=True)
-class SurfaceTold:
+class SurfaceEstimate:
     """What runs tell of all worlds.
 
     Attributes
@@ -222,14 +222,14 @@ class SurfaceTold:
     own: F64
 
 
-class Next(NamedTuple):
+class NextWorld(NamedTuple):
     """A world that is to be run: its scores, and the blocks of its population."""
 
     scores: tuple[float, ...]
     blocks: int
 
 
-class Surface:
+class ResponseSurface:
     """The duration as it depends on the unknowns of one scenario.
 
     Notes
@@ -256,7 +256,7 @@ class Surface:
         self.small = design(at, np.full(count, float(SMALL)))
         self._about = np.full((len(SHARES), count), 1.0 / count)
 
-    def told(self, ran: WorldRuns) -> SurfaceTold:
+    def told(self, ran: WorldRuns) -> SurfaceEstimate:
         """Return what runs tell of all worlds."""
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
@@ -282,7 +282,7 @@ class Surface:
         rest = np.log(ran.times) - expected(seen, at["data"])
         # What a run shows beyond the regression counts by the share that is no chance of its population.
         kept = self.prior.chance / (self.prior.chance + self.prior.of_size * SMALL / ran.blocks)
-        return SurfaceTold(
+        return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
             student(round(freedom)) * error,
@@ -290,7 +290,9 @@ class Surface:
             np.exp(there + kept * rest),
         )
 
-    def most_telling(self, ran: WorldRuns, candidates: F64, sizes: Sequence[int], budget: int) -> list[Next]:
+    def most_telling(
+        self, ran: WorldRuns, candidates: F64, sizes: Sequence[int], budget: int
+    ) -> list[NextWorld]:
         """Return which worlds tell most of the quantiles for what they cost, and on how large populations.
 
         Parameters
@@ -319,7 +321,7 @@ class Surface:
         kernel = self.prior.between(seen, seen) + np.diag(self.prior.variance(seen_at["use"], ran.blocks))
         left = self.prior.between(rows, rows) - across @ np.linalg.solve(kernel, across.T)
         chance, costs = self.prior.variance(at["use"], blocks), blocks + COST
-        found: list[Next] = []
+        found: list[NextWorld] = []
         wanted = len(blocks)
         spent = 0.0
         while spent + costs.min() <= budget:
@@ -328,7 +330,7 @@ class Surface:
             gains /= (np.diag(left)[:wanted] + chance) * costs
             gains[spent + costs > budget] = -1.0
             place = int(np.argmax(gains))
-            found.append(Next(tuple(candidates[place // len(sizes)].tolist()), int(blocks[place])))
+            found.append(NextWorld(tuple(candidates[place // len(sizes)].tolist()), int(blocks[place])))
             column = left[:, place]
             left = left - np.outer(column, column) / (left[place, place] + chance[place])
             spent += float(costs[place])
