@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -74,7 +75,12 @@ def test_a_prediction_under_load_tells_the_knob_that_helps_most_and_its_price() 
     first = found.advice[0]
     assert first.action == "set zfs_vdev_scrub_min_active=2"
     assert first.saves_s == pytest.approx(0.6 * found.resilver_s.p50, rel=0.15)
-    assert "of 100 requests of clients the longest then waits" in first.why
+    now = found.clients[0].during
+    assert now is not None
+    then = re.search(r"the longest then waits ([\d.]+) (m?s), ([\d.]+) times as long as now", first.why)
+    assert then is not None, first.why
+    then_s = float(then[1]) * (1e-3 if then[2] == "ms" else 1.0)
+    assert then_s == pytest.approx(float(then[3]) * now.p99, rel=0.05)
     tuned = next(each for each in answer("openzfs-2.3", load["load"]).settings if each.value == 2)
     assert 1.0 - first.saves_s / found.resilver_s.p50 == pytest.approx(tuned.ratio)
 

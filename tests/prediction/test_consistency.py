@@ -64,6 +64,11 @@ def test_one_limit_has_one_figure(found: Prediction) -> None:
     row = next(leaf for leaf in found.leaves if leaf.role == role_of(limit.resource))
     assert limit.utilisation == row.utilisation
     assert role_of(found.breakdown_of) == row.role
+    share = re.match(r"(\d+) % of that is", limit.why)
+    if share is not None:
+        work = found.resilver_s.p50 - found.breakdown.get("idle, waiting on siblings", 0.0)
+        causes = [part for name, part in found.breakdown.items() if not name.startswith("idle")]
+        assert int(share[1]) == pytest.approx(100 * max(causes) / work, abs=0.51)
 
 
 def test_assumptions_are_what_was_simulated(found: Prediction) -> None:

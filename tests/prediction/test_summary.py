@@ -132,7 +132,20 @@ def test_of_two_that_save_the_same_the_busier_is_named() -> None:
 def test_the_bottleneck_says_what_its_time_goes_to() -> None:
     found = summary.bottleneck(result(), {"target": 400.0, "source": 990.0}, "target")
     assert (found.resource, found.without_it_s) == ("the replacement drive", 400.0)
-    assert found.why == "50 % of that is seeking"
+    parts = summary.breakdown(result(), "target")
+    work = sum(parts.values()) - parts["idle, waiting on siblings"]
+    assert found.why == f"{100 * parts['seek'] / work:.0f} % of that is seeking"
+
+
+def test_a_bottleneck_that_mostly_reads_metadata_says_so() -> None:
+    long = replace(result(), visit_s=7000.0)
+    found = summary.bottleneck(long, {"target": 400.0, "source": 990.0}, "target")
+    assert found.why.endswith("% of that is the metadata scan")
+
+
+def test_several_drives_are_many() -> None:
+    assert summary._are(summary.STAYING) == summary._are("the source drives behind multiplier") == "are"
+    assert summary._are("the replacement drive") == summary._are("the shared link (multiplier)") == "is"
 
 
 def test_a_bottleneck_that_is_seldom_busy_is_waited_for() -> None:

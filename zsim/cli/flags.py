@@ -77,7 +77,7 @@ FLAGS = (
         "may have hours (see --begins).",
     ),
     Flag("hz", "N", "Ticks per second of the host's kernel."),
-    Flag("operation", "NAME", "What runs: resilver, scrub, rebuild or expand."),
+    Flag("operation", "NAME", "What runs: resilver, scrub, rebuild, expand or remove."),
     Flag("order", "NAME", "Order of the scan: auto (as the release does it), legacy or sorted."),
     Flag("replace", "K", "Number of drives replaced at once in one vdev."),
     Flag("second_at", "SHARE", "Replace a second drive of the vdev when this much is done: 80%."),

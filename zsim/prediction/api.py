@@ -162,7 +162,9 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         advice=()
         if extent != "all" or case.operation in ("scrub", "expand", "remove")
         else in_order(
-            *advice(bench, middle, others, without), *sick_advice(sick, middle), *knob_advice(case, middle)
+            *advice(bench, middle, others, without),
+            *sick_advice(sick, middle),
+            *knob_advice(case, middle, work.clients),
         ),
         warnings=(
             *warnings(case),

@@ -33,7 +33,10 @@ CAUSE_WORDS = {
     "transfer": "moving data",
     "command overhead": "command overhead",
     "rewriting shingled bands": "rewriting shingled bands",
+    "metadata phase": "the metadata scan",
+    "txg sync": "the ends of txgs",
 }
+IDLE = "idle, waiting on siblings"
 SOURCE, OTHER_VDEVS, SPECIAL_VDEVS = "source", "other vdev", "special vdev"
 NAMES = {
     SOURCE: "the source drives",
@@ -185,7 +188,7 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | 
         row = _row(result, role, members)
         name, why, share = (
             _named(result.model, role, members),
-            _where_time_goes(result, members),
+            _where_time_goes(breakdown(result, named)),
             row.utilisation,
         )
         if share < SATURATED:
@@ -203,7 +206,7 @@ def bottleneck(result: MemberResult, without: Mapping[str, float], named: str | 
 
 
 def _are(name: str) -> str:
-    return "are" if name.partition(" behind ")[0].endswith(("drives", "vdevs")) else "is"
+    return "are" if "drives" in name.partition(" behind ")[0] else "is"
 
 
 def _named(model: PlaneModel, role: str, members: Sequence[int]) -> str:
@@ -231,11 +234,11 @@ def _sums(result: MemberResult, members: Sequence[int]) -> dict[str, float]:
     return {name: float(rows[name].mean()) for name in ("busy", *CAUSE_COLUMNS.values())}
 
 
-def _where_time_goes(result: MemberResult, members: Sequence[int]) -> str:
-    means = _sums(result, members)
-    parts = {CAUSE_WORDS[cause]: means[column] for cause, column in CAUSE_COLUMNS.items()}
-    name, value = max(parts.items(), key=lambda item: item[1])
-    return f"{100 * value / max(means['busy'], 1e-9):.0f} % of that is {name}"
+def _where_time_goes(parts: Mapping[str, float]) -> str:
+    """Return what most of the work is, of `breakdown`: the table of causes shows the same share."""
+    works = {CAUSE_WORDS[cause]: seconds for cause, seconds in parts.items() if cause != IDLE}
+    name, most = max(works.items(), key=lambda item: item[1], default=("", 0.0))
+    return f"{100 * most / max(sum(works.values()), 1e-9):.0f} % of that is {name}"
 
 
 def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
@@ -247,7 +250,7 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     waiting = max(0.0, 1.0 - sum(shares.values()))
     whole = sum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
-    parts["idle, waiting on siblings"] = issue * waiting / whole
+    parts[IDLE] = issue * waiting / whole
     parts["metadata phase"] = result.visit_s
     parts["txg sync"] = result.sync_s
     return {cause: seconds for cause, seconds in parts.items() if seconds > 0.0}

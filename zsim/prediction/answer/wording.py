@@ -91,7 +91,8 @@ def stated(prediction: Answer) -> tuple[str, ...]:
 def breakdown_of(prediction: Answer) -> tuple[str, ...]:
     """Say whose time it is that the causes divide."""
     whose = prediction.breakdown_of
-    return (f"As {whose} spend{'' if whose.endswith('s') else 's'} it.",) if whose else ()
+    several = "drives" in whose.partition(" behind ")[0]
+    return (f"As {whose} spend{'' if several else 's'} it.",) if whose else ()
 
 
 def interval(prediction: Answer) -> str:
@@ -184,6 +185,12 @@ def leaf_grid(leaves: Iterable[Leaf]) -> Grid:
     """Return the table that says how busy each kind of drive is."""
     head = ("role", "drive", "number", "busy", "I/Os/s", "mean I/O", "rate", "service", "queue")
     return Grid(head, tuple(leaf_row(leaf) for leaf in leaves), frozenset(range(2, len(head))))
+
+
+def counted_twice(leaves: Iterable[Leaf]) -> tuple[str, ...]:
+    """Name the rows whose drives stand in the row of their role as well."""
+    apart = [x.role for x in leaves if x.role.startswith(("slow ", "exchanged ")) or " behind " in x.role]
+    return (f"Counted in the row of all such drives as well: {', '.join(apart)}.",) if apart else ()
 
 
 def breakdown_grid(parts: dict[str, float]) -> Grid:
@@ -385,7 +392,7 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Sick drives", sick_sentences(p)),
         Section("Bottleneck", bottleneck(p)),
-        Section("How busy the drives are", grid=leaf_grid(p.leaves)),
+        Section("How busy the drives are", counted_twice(p.leaves), leaf_grid(p.leaves)),
         Section("Where the time goes", breakdown_of(p), breakdown_grid(p.breakdown)),
         Section("Phases", milestones(p), phase_grid(p)),
         Section("Client latency", whose_load(p), clients_grid(p)),

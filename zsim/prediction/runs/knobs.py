@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run
-from zsim.prediction.answer.records import Advice
+from zsim.prediction.answer.records import Advice, Clients
 from zsim.prediction.inputs.clients import percentiles
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import WorldPopulation, miniature
@@ -134,7 +135,7 @@ def tried(knob: Knob, worlds: list[KnobWorld]) -> KnobEffect:
     )
 
 
-def knob_advice(case: Case, middle_s: float) -> tuple[Advice, ...]:
+def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tuple[Advice, ...]:
     """Return the knob that helps most under the stated load, with what it costs clients.
 
     Empty where none saves more than its error, and enough to be worth saying, and without a load: on an idle
@@ -148,10 +149,7 @@ def knob_advice(case: Case, middle_s: float) -> tuple[Advice, ...]:
     effect, knob = min(found, key=lambda pair: pair[0].ratio)
     if 1.0 - effect.ratio < max(effect.error, WORTH_SAYING):
         return ()
-    cost = ""
-    if effect.p99_s is not None:
-        cost = f"of 100 requests of clients the longest then waits {_wait(effect.p99_s)}"
-        cost += f", {effect.p99_ratio:.2g} times as long; "
+    cost = "" if effect.p99_ratio is None else f"{_cost(effect.p99_ratio, clients)}; "
     return (
         Advice(
             action=f"set {knob.name}={knob.value}",
@@ -159,6 +157,13 @@ def knob_advice(case: Case, middle_s: float) -> tuple[Advice, ...]:
             saves_s=middle_s * (1.0 - effect.ratio),
         ),
     )
+
+
+def _cost(ratio: float, clients: Sequence[Clients]) -> str:
+    """Return what clients then wait: where one load was stated, its p99 in the answer, times the ratio."""
+    now_s = [each.during.p99 for each in clients if each.during is not None]
+    then = f"{_wait(ratio * now_s[0])}, " if len(now_s) == 1 else ""
+    return f"of 100 requests of clients the longest then waits {then}{ratio:.2g} times as long as now"
 
 
 def _wait(seconds: float) -> str:
