@@ -25,8 +25,8 @@ def oldest(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types and style, and a user's script as mypy and pyright see it."""
-    session.install("-e", ".[test]", "pyright")
+    """Check types and style, and a user's script as mypy and pyright see it, from tree and wheel."""
+    session.install("-e", ".[test]", "pyright", "hatchling")
     session.run("mypy")
     session.run("ruff", "check")
     session.run("pytest", "-q", "-m", "slow", "tests/scenario/test_typed.py")

@@ -87,12 +87,14 @@ _EXPORTS = {
 """Public name to the module that defines it."""
 
 
-def __getattr__(name: str) -> object:
-    if name == "__version__":
-        return _version()
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    raise AttributeError(f"module 'zsim' has no attribute {name!r}")
+if not TYPE_CHECKING:  # with it, checkers of types would take any misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            return _version()
+        if name in _EXPORTS:
+            return getattr(importlib.import_module(_EXPORTS[name]), name)
+        raise AttributeError(f"module 'zsim' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from zsim.planning.rows import ANSWER
 from zsim.planning.sweep import fields_of, sweep
 from zsim.planning.table import Table
 from zsim.prediction.answer.wording import Grid, fitted, grid_text
+from zsim.scenario.model import Scenario
 
 COLUMNS = ("layout", "fill", "drive_size", "load", *ANSWER, "refused")
 
@@ -181,6 +182,16 @@ def test_loads_and_tunables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(table) == 4
     assert [load for load in table["load"] if load] != []
     assert table.axes == ("tunables.zfs_vdev_scrub_max_active", "load")
+
+
+def test_what_is_compared_may_be_a_list_and_sizes_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zsim.planning.compare.answers", lambda scenarios, jobs: iter(()))
+    mirror = Scenario(layout="mirror2", fill=0.5)
+    listed = compare(["raidz2x6", mirror], "raidz1x4", drive_size="18TB", data="40T", jobs=1)
+    assert listed["data_bytes"] == pytest.approx([40 << 40] * 3, rel=1e-3)
+    assert listed == compare("raidz2x6", mirror, "raidz1x4", drive_size="18TB", data=40 << 40)
+    with pytest.raises(InputError, match="layouts '?6"):
+        compare(6, fill=0.5)  # type: ignore[arg-type]
 
 
 # Scripts without a main guard.

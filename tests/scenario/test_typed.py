@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
-import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,19 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).parent / "typed" / "user_script.py"
 
 
-def check_with(tool: str, script: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+def check_with(
+    tool: str, script: Path, tmp_path: Path, python: str = sys.executable, tree: Path | None = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """Check a script as a user of one Python does; `tree`: where zsim is, None: as installed there."""
+    paths = [] if tree is None else [str(tree)]
     flags = {
-        "mypy": ("--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache"), str(script)),
-        "pyright": ("--pythonpath", sys.executable, "--project", str(tmp_path)),
-    }
-    setting = f'{{"typeCheckingMode": "strict", "include": ["{script}"], "extraPaths": ["{ROOT}"]}}'
-    (tmp_path / "pyrightconfig.json").write_text(setting)
-    environment = {**os.environ, "MYPYPATH": str(ROOT)}
+        "mypy": ("--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache"),
+                 "--python-executable", python, str(script)),
+        "pyright": ("--pythonpath", python, "--project", str(tmp_path)),
+    }  # fmt: skip
+    setting = {"typeCheckingMode": "strict", "include": [script.name], "extraPaths": paths}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(setting))
+    environment = {**os.environ, "MYPYPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-m", tool, *flags[tool]]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path, timeout=300
@@ -37,12 +43,48 @@ def check_with(tool: str, script: Path, tmp_path: Path) -> subprocess.CompletedP
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["mypy", "pyright"])
 def test_a_users_script_passes_strictly(tool: str, tmp_path: Path) -> None:
-    if tool == "pyright" and shutil.which("pyright") is None:
-        pytest.skip("pyright is not installed")
+    if tool == "pyright":
+        pytest.importorskip("pyright")
     script = tmp_path / "user_script.py"
     script.write_text(SCRIPT.read_text())
     found = check_with(tool, script, tmp_path)
     assert found.returncode == 0, found.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a Python that has zsim from a wheel alone, and what it depends on from the one that tests."""
+    pytest.importorskip("hatchling")
+    place = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "-q")
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(place), str(ROOT))
+    subprocess.run(build, check=True, timeout=120)
+    (wheel,) = place.glob("zsim-*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / "venv")], check=True)
+    python = place / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    asked = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    inside = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(inside)
+    others = [each for each in sys.path if each and Path(each).resolve() != ROOT]
+    (inside / "others.pth").write_text("\n".join(others) + "\n")
+    return str(python)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["mypy", "pyright"])
+def test_a_users_script_passes_strictly_from_the_wheel(tool: str, wheel_python: str, tmp_path: Path) -> None:
+    if tool == "pyright":
+        pytest.importorskip("pyright")
+    asked = [wheel_python, "-c", "import zsim; print(zsim.__file__)"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert found.stdout.startswith(str(Path(wheel_python).parents[1])), "zsim is that of the wheel"
+    script = tmp_path / "user_script.py"
+    script.write_text(SCRIPT.read_text())
+    checked = check_with(tool, script, tmp_path, wheel_python, tree=None)
+    assert checked.returncode == 0, checked.stdout
+    script.write_text("import zsim\n\nzsim.no_such_name\n")
+    assert check_with(tool, script, tmp_path, wheel_python, tree=None).returncode != 0
 
 
 @pytest.mark.slow
@@ -65,6 +107,14 @@ def test_a_change_is_checked() -> None:
     assert scenario.replaced_by(fill=None).fill is None
     with pytest.raises(InputError, match="fill"):
         scenario.replaced_by(fill="180%")
+
+
+def test_pydantics_way_to_change_is_checked_too() -> None:
+    scenario = Scenario(layout="raidz2x6", fill="62%")
+    assert scenario.model_copy() == scenario
+    assert scenario.model_copy(update={"fill": "80%"}).fill == 0.8
+    with pytest.raises(InputError, match="fill"):
+        scenario.model_copy(update={"fill": "180%"})
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is of Python 3.13")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from zsim.base.errors import InputError
 from zsim.base.notebook import watched
+from zsim.base.units import parse_bytes
 from zsim.case.resolve import USUALLY_FULL, resolve
 from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.planning.running import answers
@@ -24,10 +25,10 @@ COLUMNS = ("name", "layout", "drives", "usable_bytes", "data_bytes", *ANSWER, RE
 
 
 def compare(
-    *asked: str | Path | Scenario,
+    *layouts: str | Path | Scenario | Iterable[str | Path | Scenario],
     drives: int | None = None,
-    usable: int | None = None,
-    data: int | None = None,
+    usable: int | str | None = None,
+    data: int | str | None = None,
     jobs: int | None = None,
     on_progress: Callable[[float, str], None] | None = None,
     **common: Unpack[OtherFields],
@@ -36,14 +37,16 @@ def compare(
 
     Parameters
     ----------
-    *asked : str, Path or Scenario
+    *layouts : str, Path or Scenario, or an iterable of them
         Layouts (``"raidz2x6"``), scenario files (names ending in ``.toml``) or scenarios.
     drives : int, optional
         Repeat each layout as often as this many drives allow.
-    usable : int, optional
-        Repeat each layout until it could hold this much data [bytes]; the share full stays as stated.
-    data : int, optional
-        Store this much data on each, in full records, without parity [bytes]: the share full follows from it.
+    usable : int or str, optional
+        Repeat each layout until it could hold this much data, such as ``"400T"`` [bytes]; the share full
+        stays as stated.
+    data : int or str, optional
+        Store this much data on each, in full records, without parity, such as ``"400T"`` [bytes]: the share
+        full follows from it.
         Each layout is repeated until that leaves some room, or as often as `drives` allow.
     jobs : int, optional
         Processes; one a core by default.
@@ -64,6 +67,7 @@ def compare(
     TableInterrupted
         On Ctrl-C, with the rows known so far.
     """
+    asked = _one_by_one(layouts)
     if not asked:
         raise InputError(
             "layouts", None, "a comparison needs at least one", "name layouts such as raidz2x6 mirror2"
@@ -75,6 +79,8 @@ def compare(
         excluded = "usable" if usable is not None else excluded
         if excluded is not None:
             raise InputError("data", data, f"it excludes {excluded}", "give one of the two")
+    usable = None if usable is None else parse_bytes(usable, "usable")
+    data = None if data is None else parse_bytes(data, "data")
     scenarios = [_sized(scenario_of(each, common), drives, usable, data) for each in asked]
     rows = [_facts(_name(each), scenario) for each, scenario in zip(asked, scenarios, strict=True)]
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
@@ -87,6 +93,20 @@ def compare(
     except KeyboardInterrupt:
         raise TableInterrupted(_table([interrupted_row(row) for row in rows], same)) from None
     return _table(rows, same)
+
+
+def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
+    """Return what is compared, lists of it opened."""
+    found: list[str | Path | Scenario] = []
+    for each in given:
+        if isinstance(each, (str, Path, Scenario)):
+            found.append(each)
+        elif isinstance(each, Iterable):
+            found += _one_by_one(each)
+        else:
+            allowed = "it is no layout, scenario file or scenario"
+            raise InputError("layouts", repr(each), allowed, 'name layouts such as "raidz2x6"')
+    return found
 
 
 def _table(rows: Sequence[Row], common: Row) -> Table:

@@ -63,6 +63,11 @@ class Scenario(Fields):
         """Return the same as `replaced_by` with the changes in a mapping."""
         return type(self).model_validate({**self.stated(), **changes})
 
+    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
+        """Return the same as `changed`: pydantic's own would check nothing."""
+        del deep  # a scenario is frozen, and so is all that is in it
+        return self.changed(update or {})
+
     def __replace__(self, **changes: Unpack[AnyFields]) -> Self:
         return self.changed(changes)
 

@@ -28,7 +28,14 @@ for leaf in prediction.leaves:
 table: zsim.Table = zsim.compare(
     "raidz2x6", "mirror2", Path("pool.toml"), fill=0.5, drive_size="18TB", jobs=1
 )
-print(table["p50_s"], table[0], table.sort("p50_s").to_csv())
+six = zsim.compare(["raidz2x6", scenario, fuller], jobs=1)
+print(table["p50_s"], table[0], table.sort("p50_s").to_csv(), six.axes, table.to_dict())
+equal = zsim.compare("raidz2x6", "mirror2", data="40T", drive_size="18TB", jobs=1)
+frame = prediction.to_frame()
+frames = table.sort("p50_s", reverse=True).to_frame()
+table.save("table.csv")
+table.save_plot("table.svg", dark=True)
 swept = zsim.sweep(layout="raidz2x6", fill=[0.3, 0.6], jobs=1)
-print(len(swept), prediction.explain(), repr(fuller), again, third, hours)
+arrays = swept.to_xarray()
+print(len(swept), equal, prediction.explain(), repr(fuller), again, third, hours)
 prediction.save_plot("answer.svg")
