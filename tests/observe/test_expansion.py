@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pool
 from zsim.observe.zdb.configuration import read_config
+from zsim.observe.zpool.expansion import running_removal
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta.api import eta
 
@@ -119,3 +121,47 @@ def test_an_expansion_that_runs_gets_a_finish_time() -> None:
     assert 0.0 < found.remaining_s.p10 < found.remaining_s.p50 < found.remaining_s.p90
     assert found.zpool_remaining_s == 10 * 3600 + 10 * 60 + 4
     assert not any("sweep" in reason for reason in map(str, found.reasons))
+
+
+REMOVED = """  pool: tank
+ state: ONLINE
+  scan: scrub repaired 0B in 05:00:00 with 0 errors on Sun Nov  8 05:24:01 2026
+remove: Evacuation of mirror-1 in progress since Sun Nov 22 08:11:03 2026
+\t1.20T copied out of 5.60T at 94.5M/s, 21.43% done, 13h33m to go
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+\t  mirror-0  ONLINE       0     0     0
+\t    sda     ONLINE       0     0     0
+\t    sdb     ONLINE       0     0     0
+\t  mirror-1  ONLINE       0     0     0
+\t    sdc     ONLINE       0     0     0
+\t    sdd     ONLINE       0     0     0
+
+errors: No known data errors
+"""
+SCRUB = """  scan: scrub in progress since Sun Nov 22 08:11:03 2026
+\t2.10T / 6.00T scanned at 400M/s, 1.50T / 6.00T issued at 300M/s
+\t0B repaired, 25.00% done, 04:22:00 to go
+"""
+
+
+def test_a_removal_that_runs_is_refused_by_its_name() -> None:
+    words = r"'removal of mirror-1 at 21\.43%' .* does not go on from a removal .* --operation remove"
+    with pytest.raises(InputError, match=words):
+        eta(REMOVED)
+
+
+def test_a_scrub_beside_a_removal_has_a_note() -> None:
+    finished = next(line for line in REMOVED.splitlines(keepends=True) if "scan:" in line)
+    found = eta(REMOVED.replace(finished, SCRUB), now=datetime(2026, 11, 22, 9, 41))
+    assert any("the removal of mirror-1 at 21.43% that runs beside" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("line", [
+    "Removal of vdev 0 copied 1.78T in 5h53m, completed on Mon Feb 10 12:00:00 2020",
+    "Removal of mirror-1 canceled on Mon Feb 10 12:00:00 2020",
+])  # fmt: skip
+def test_a_removal_that_is_over_runs_no_more(line: str) -> None:
+    assert running_removal([line, "2.11M memory used for removed device mappings"]) == ""

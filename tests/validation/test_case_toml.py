@@ -11,6 +11,7 @@ import pytest
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.validation.formats import case_toml
 from zsim.validation.frame import Claim, Options
+from zsim.validation.predicting import follow_plan
 from zsim.validation.quantities import quantity_of
 
 HEAD = """
@@ -277,3 +278,86 @@ def test_a_fault_of_one_prediction_leaves_the_other_claims(tmp_path: Path) -> No
     made = claims(tmp_path, text, faulty)
     assert made["time"].predicted == 5000.0
     assert made["b"].reason == "ZeroDivisionError: oops"
+
+
+PLAN = """
+[timelines.restarted]
+scenario = { release = "zol-0.7" }
+events = [{ do = "replace", drive = 0 }, { do = "replace", drive = 1, at = "50%" }]
+"""
+
+
+def story_claims(directory: Path, text: str) -> tuple[dict[str, Claim], list[Mapping[str, Any]]]:
+    asked: list[Mapping[str, Any]] = []
+
+    def teller(plan: Mapping[str, Any], _: Options) -> Mapping[str, Any]:
+        asked.append(plan)
+        passes = [
+            {"kind": "resilver", "begins_s": 0.0, "duration_s": 100.0, "ends_s": {"p50": 100.0}},
+            {"kind": "resilver", "begins_s": 100.0, "duration_s": 200.0, "ends_s": {"p50": 300.0}},
+            {"kind": "scrub", "begins_s": 300.0, "duration_s": None, "ends_s": {"p50": None}},
+        ]
+        return {"passes": passes, "whole_s": {"p10": 250.0, "p50": 300.0, "p90": 400.0}, "redone_bytes": 50}
+
+    (directory / "case.toml").write_text(HEAD + PLAN + text)
+    (case,) = case_toml.discover(directory)
+    found = case_toml.claims_of(case, case_toml.read(directory), fake, Options(), teller)
+    return {claim.claim: claim for claim in found}, asked
+
+
+def test_claims_about_a_timeline(tmp_path: Path) -> None:
+    wanted = {
+        "whole": ("whole_s.p50", 300),
+        "lost": ("passes[1].duration_s", 100),
+        "second": ("passes[2].begins_s", 100),
+        "resilvers": ("passes[resilver].count", 2),
+        "rebuilds": ("passes[rebuild].count", 0),
+        "redone": ("redone_bytes", 50),
+    }
+    text = "".join(
+        f'[[claims]]\nname = "{name}"\nquantity = "{quantity}"\nobserved = {seen}\nunit = "1"\n'
+        'tolerance = 0\nscenario = "restarted"\n'
+        for name, (quantity, seen) in wanted.items()
+    )
+    made, asked = story_claims(tmp_path, text)
+    assert {name: claim.verdict for name, claim in made.items()} == dict.fromkeys(wanted, "pass")
+    assert (made["whole"].p10, made["whole"].p90) == (250.0, 400.0)
+    (plan,) = asked
+    assert plan["scenario"] == {"layout": "raidz2x6", "fill": 0.5, "release": "zol-0.7"}
+    assert len(plan["events"]) == 2
+
+
+def test_a_pass_that_a_timeline_does_not_have(tmp_path: Path) -> None:
+    text = (
+        '[[claims]]\nname = "fourth"\nquantity = "passes[4].duration_s"\nobserved = 1\n'
+        'tolerance = 0\nscenario = "restarted"\n'
+    )
+    claim = story_claims(tmp_path, text)[0]["fourth"]
+    assert claim.verdict == "fail"
+    assert "its passes are resilver, resilver, scrub" in claim.reason
+
+
+def test_a_timeline_has_a_name_of_its_own(tmp_path: Path) -> None:
+    text = HEAD + PLAN.replace("restarted", "slow") + '[[claims]]\nname = "time"\nobserved = 1\n'
+    (tmp_path / "case.toml").write_text(text)
+    with pytest.raises(InputError, match="a timeline and a scenario have the same name: 'slow'"):
+        case_toml.read(tmp_path)
+
+
+def test_a_plan_of_a_case_is_followed() -> None:
+    """The rule of 0.7 begins again where that of 2.1 defers; passes are those of the simulation."""
+    plan = {
+        "scenario": {"layout": "mirror3", "drive_size": "500GB", "alloc": "1G", "history": "media-server",
+                     "recordsize": "1M", "drive": "hd103uj"},
+        "events": [{"do": "replace", "drive": 0}, {"do": "replace", "drive": 1, "at": "50%"}],
+    }  # fmt: skip
+    lengths = {}
+    for release in ("zol-0.7", "openzfs-2.1"):
+        found = follow_plan({**plan, "scenario": {**plan["scenario"], "release": release}}, Options())
+        assert quantity_of(found, "passes[resilver].count") == 2
+        lengths[release] = [quantity_of(found, f"passes[{n}].duration_s") for n in (1, 2)]
+        assert (quantity_of(found, "redone_bytes") == 0) == (release == "openzfs-2.1")
+    first, second = lengths["zol-0.7"]
+    assert first is not None
+    assert second is not None
+    assert first < 0.8 * second

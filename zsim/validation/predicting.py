@@ -1,4 +1,4 @@
-"""The one door from the cases to `zsim.prediction`: scenario fields in, plain numbers out."""
+"""The one door from the cases to `zsim.prediction` and timelines: fields in, plain numbers out."""
 
 from __future__ import annotations
 
@@ -60,3 +60,33 @@ def _predicted(fields: str, _files: tuple[tuple[str, str], ...], seed: int) -> M
     from zsim.scenario.model import Scenario
 
     return predict(Scenario.from_dict({"seed": seed, **json.loads(fields)})).to_dict()
+
+
+def follow_plan(plan: Fields, options: Options) -> Mapping[str, Any]:
+    """Return the timeline of a plan as a plain dictionary, each pass with its length ``duration_s`` [s].
+
+    Parameters
+    ----------
+    plan : Mapping
+        As in a plan file of ``zsim timeline``.
+    options : Options
+
+    Raises
+    ------
+    InputError
+        When the plan is refused.
+
+    Notes
+    -----
+    A pass lasts from its beginning until it ends or is given up, in the middle world.
+    """
+    from zsim.planning.timeline.api import timeline
+
+    found = timeline({**plan, "scenario": {"seed": options.seed, **plan["scenario"]}})
+    passes = [{**each.to_dict(), "duration_s": _length(each.begins_s, each.ends_s)} for each in found.passes]
+    return {**found.to_dict(), "passes": passes}
+
+
+def _length(begins: float, ends: Mapping[str, float | None]) -> float | None:
+    end = ends["p50"]
+    return None if end is None else end - begins

@@ -7,6 +7,8 @@
                | "leaves[" role "]." key    leaves[target].iops: the mean of the drives of that role
                | "clients[" kind "]." path  clients[random-read].during.p99: of the first clients of that kind
                | "phases[" name "]." key    phases[metadata scan].duration_s: the sum over phases of that name
+               | "passes[" n "]." path      passes[1].duration_s: of the n-th pass of a timeline, from 1
+               | "passes[" kind "].count"   passes[resilver].count: how many of that kind a timeline has
                | "progress@" time "." key   progress@1h15m.scanned_bytes: between the points of the progress
 """
 
@@ -22,13 +24,17 @@ import numpy as np
 from zsim.base.errors import InputError
 from zsim.base.units import format_duration, parse_duration
 
+Answer = Mapping[str, Any]
+"""What ``Prediction.to_dict`` or `follow_plan` gives."""
 _LEAVES = re.compile(r"leaves\[([^\]]+)\]\.(\w+)")
 _CLIENTS = re.compile(r"clients\[([^\]]+)\]\.(\w+(?:\.\w+)*)")
 _PHASES = re.compile(r"phases\[([^\]]+)\]\.(\w+)")
+_PASS = re.compile(r"passes\[(\d{1,3})\]\.(\w+(?:\.\w+)*)")
+_PASSES = re.compile(r"passes\[([a-z]+)\]\.(count)")
 _PROGRESS = re.compile(r"progress@([^.]+)\.(\w+)")
 
 
-def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
+def quantity_of(prediction: Answer, expression: str) -> float | None:
     """Return the number that an expression names.
 
     Parameters
@@ -62,24 +68,29 @@ def quantity_of(prediction: Mapping[str, Any], expression: str) -> float | None:
     return above / below if below else None
 
 
-def what_is_missing(predictions: Sequence[Mapping[str, Any]], expression: str) -> str:
+def what_is_missing(predictions: Sequence[Answer], expression: str) -> str:
     """Say why an expression names no number of these predictions, and what they do hold."""
     words = f"the prediction does not hold {expression!r}"
     prediction = next((p for p in predictions if quantity_of(p, expression) is None), None)
-    if prediction is None:
-        return words
-    if _LEAVES.search(expression):
-        return f"{words}; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
-    if _CLIENTS.search(expression):
-        return f"{words}; its clients are {', '.join(c['kind'] for c in prediction['clients']) or 'none'}"
-    if _PHASES.search(expression):
-        return f"{words}; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
+    return words if prediction is None else words + _what_it_has(prediction, expression)
+
+
+def _what_it_has(prediction: Answer, expression: str) -> str:
+    """Return what of the kind asked for a prediction holds, as the end of a sentence."""
+    if "leaves" in prediction and _LEAVES.search(expression):
+        return f"; its drives are {', '.join(sorted({leaf['role'] for leaf in prediction['leaves']}))}"
+    if "clients" in prediction and _CLIENTS.search(expression):
+        return f"; its clients are {', '.join(c['kind'] for c in prediction['clients']) or 'none'}"
+    if "phases" in prediction and _PHASES.search(expression):
+        return f"; its phases are {', '.join(phase['name'] for phase in prediction['phases'])}"
+    if "passes" in prediction and _PASS.search(expression):
+        return f"; its passes are {', '.join(each['kind'] for each in prediction['passes']) or 'none'}"
     if _PROGRESS.search(expression) and prediction.get("progress"):
-        return f"{words}; it ends after {format_duration(prediction['progress'][-1]['time_s'])}"
-    return words
+        return f"; it ends after {format_duration(prediction['progress'][-1]['time_s'])}"
+    return ""
 
 
-def _number(prediction: Mapping[str, Any], path: str) -> float | None:
+def _number(prediction: Answer, path: str) -> float | None:
     if match := _LEAVES.fullmatch(path):
         return _leaf_mean(prediction.get("leaves", ()), match[1], match[2])
     if match := _CLIENTS.fullmatch(path):
@@ -88,6 +99,8 @@ def _number(prediction: Mapping[str, Any], path: str) -> float | None:
     if match := _PHASES.fullmatch(path):
         phases = [phase[match[2]] for phase in prediction.get("phases", ()) if phase["name"] == match[1]]
         return math.fsum(phases) if phases else None
+    if match := _PASS.fullmatch(path) or _PASSES.fullmatch(path):
+        return _of_passes(prediction.get("passes", ()), match[1], match[2])
     if match := _PROGRESS.fullmatch(path):
         return _interpolated(prediction.get("progress", ()), parse_duration(match[1]), match[2])
     if not re.fullmatch(r"\w+(\.\w+)*", path):
@@ -99,7 +112,14 @@ def _number(prediction: Mapping[str, Any], path: str) -> float | None:
     return float(node) if isinstance(node, int | float) else None
 
 
-def _leaf_mean(leaves: Sequence[Mapping[str, Any]], role: str, key: str) -> float | None:
+def _of_passes(passes: Sequence[Answer], which: str, path: str) -> float | None:
+    """Return a number of the n-th pass, counted from 1, or how many passes are of a kind."""
+    if not which.isdigit():
+        return float(sum(each["kind"] == which for each in passes)) if passes else None
+    return _number(passes[int(which) - 1], path) if 0 < int(which) <= len(passes) else None
+
+
+def _leaf_mean(leaves: Sequence[Answer], role: str, key: str) -> float | None:
     """Return the mean over the drives of one role (or name), each row counted as often as it has drives."""
     rows = [leaf for leaf in leaves if role in (leaf["role"], leaf.get("name")) and leaf.get(key) is not None]
     if not rows:
@@ -108,7 +128,7 @@ def _leaf_mean(leaves: Sequence[Mapping[str, Any]], role: str, key: str) -> floa
     return math.fsum(c * leaf[key] for c, leaf in zip(counts, rows, strict=True)) / math.fsum(counts)
 
 
-def _interpolated(points: Sequence[Mapping[str, Any]], time: float, key: str) -> float | None:
+def _interpolated(points: Sequence[Answer], time: float, key: str) -> float | None:
     known = [(point["time_s"], point[key]) for point in points if point.get(key) is not None]
     if len(known) < 2 or not known[0][0] <= time <= known[-1][0]:
         return None

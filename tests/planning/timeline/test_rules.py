@@ -508,11 +508,19 @@ def test_six_drives_on_solaris() -> None:
     assert len(pool.history[-1].targets) == 6
 
 
-def test_a_restart_wipes_a_day() -> None:
-    """A report of openzfs/zfs issue 840: 28 h 48 min were gone when the resilver began again."""
-    pool = tell([REPLACE, {**SECOND, "at": "28h48m"}], "zol-0.6.5", passes=KnownPasses(60.0))
-    assert hours(pool)[0] == (0, 28.8)
-    assert whole_at(pool) == pytest.approx((28.8 + 60) * HOUR)
+def test_a_drive_that_comes_back_wipes_what_was_done_on_0_6() -> None:
+    """A report of openzfs/zfs issue 840: at 5.35 % it began again after a read error of a third disk."""
+    events = [
+        FAIL,
+        {"do": "replace", "drives": [0, 1]},
+        {"do": "offline", "drive": 2, "at": "5.35%"},
+        {"do": "online", "drive": 2, "after": 30},
+    ]
+    pool = tell(events, "zol-0.6.5", passes=KnownPasses(31.0), churn="100G")
+    assert hours(pool) == [(0, 1.7), (1.7, 32.7)]
+    assert pool.redone == pytest.approx(0.0535 * PASS_BYTES, abs=1)
+    assert len(hours(tell(events, "openzfs-2.1", passes=KnownPasses(31.0), churn="100G"))) == 2
+    assert tell(events, "openzfs-2.1", passes=KnownPasses(31.0), churn="100G").redone == 0
 
 
 def test_a_second_replacement_that_waits_on_2_1() -> None:

@@ -1,4 +1,4 @@
-"""The ``expand:`` lines of ``zpool status``: RAID-Z expansions (2.3 and later, cmd/zpool/zpool_main.c)."""
+"""The ``expand:`` and ``remove:`` lines of ``zpool status``: what moves data (cmd/zpool/zpool_main.c)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zsim.observe.texts import NUMBER, duration, moment, nice_bytes, percentage
+from zsim.observe.texts import NUMBER, duration, moment, nice_bytes, percentage, plain
 from zsim.observe.zpool.scan import Scan
 
 _RUNS = re.compile(r"expansion of (raidz[123]?-\d{1,6}) (?:in progress|paused)\b", re.ASCII)
@@ -14,6 +14,7 @@ _SINCE = re.compile(r" since (\S{1,12} \S{1,12} .{1,20}? \d{4})\b", re.ASCII)
 _COPIED = re.compile(rf"({NUMBER}) ?/ ?({NUMBER}) copied(?: at ({NUMBER})/s)?", re.ASCII)
 _OVER = re.compile(rf"expanded (raidz[123]?-\d{{1,6}}) copied {NUMBER} in ", re.ASCII)
 _DONE = re.compile(r"(\d{1,4}(?:[.,]\d{1,4})?)% done", re.ASCII)
+_EVACUATES = re.compile(r"Evacuation of ([^\s\x00-\x1f]{1,200}) in progress\b", re.ASCII)
 _TO_GO = re.compile(r", ([\dhms: day]{2,30}) to go", re.ASCII)
 
 
@@ -64,3 +65,18 @@ def read_expansion(lines: Sequence[str]) -> Expansion | None:
             to_go=duration(left[1]) if left else None,
         ),
     )
+
+
+def running_removal(lines: Sequence[str]) -> str:
+    """Return which vdev is being removed and how far that is, as ``mirror-1 at 21.43%``; empty for none.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Of a ``remove:`` section, the first without its key (0.8 and later, print_removal_status).
+    """
+    text = " ".join(" ".join(line.split()) for line in lines[:4])[:800]
+    runs, done = _EVACUATES.search(text), _DONE.search(text)
+    if runs is None:
+        return ""
+    return f"{plain(runs[1])} at {done[1]}%" if done else plain(runs[1])

@@ -22,7 +22,7 @@ from datetime import datetime
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
 from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
-from zsim.observe.zpool.expansion import Expansion, read_expansion
+from zsim.observe.zpool.expansion import Expansion, read_expansion, running_removal
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
 
@@ -96,6 +96,8 @@ class PoolStatus:
         Whether the output goes on to its ``errors:`` line.
     expansion : Expansion or None
         The RAID-Z expansion that runs, or was the last.
+    removal : str
+        How far a removal that runs is, in zsim's words (``mirror-1 at 21.43%``); empty where none does.
     """
 
     name: str
@@ -108,6 +110,7 @@ class PoolStatus:
     tabbed: bool = False
     complete: bool = True
     expansion: Expansion | None = None
+    removal: str = ""
 
 
 def recognises(text: str) -> bool:
@@ -206,6 +209,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         complete="errors" in block.lines,
         expansion=expansion,
+        removal=running_removal([line for _, line in block.lines.get("remove", [])]),
     )
 
 

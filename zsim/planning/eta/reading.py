@@ -93,11 +93,19 @@ def read_paste(
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
+    if not found and chosen.removal:
+        reason = "zsim does not go on from a removal that runs"
+        remedy = (
+            "zpool status itself says what is to go; zsim predict --operation remove, what a whole one takes"
+        )
+        raise InputError("zpool status", f"removal of {chosen.removal}", reason, remedy)
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
     assumed = _assumed(texts, scan)
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
+    if found[-1][0].removal:
+        notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
     same = [(status, each) for status, each in found if _is_same(each, scan)]

@@ -9,13 +9,16 @@
     [scenario]                      # fields of a scenario that hold in all of this case
     layout = "raidz2x5"
     [scenarios.tuned]               # further ones, each laid over [scenario]
+    [timelines.restarted]           # a plan of zsim timeline, its scenario laid over [scenario]
+    events = [{ do = "replace", drive = 0 }, { do = "reboot", at = "5h" }]
     [[claims]]
     name = "time"
     observed = "16h55m"             # text with a unit ("57.1M/s": as zpool prints it), a number, [low, high]
     unit = "s"
     tolerance = 0.15                # or "15%"; left out: for information
     quantity = "resilver_s.p50"     # see zsim.validation.quantities
-    scenario = "tuned"              # or ratio = ["tuned", "default"], or order = ["a", "b", "c"] (rising)
+    scenario = "tuned"              # a scenario or a timeline;
+                                    # or ratio = ["tuned", "default"], or order = ["a", "b", "c"] (rising)
     note = "what to know about it"
     why = "why the prediction is off, as far as known"
     not_simulated = "why nothing can be predicted yet"
@@ -35,10 +38,12 @@ from zsim.base.model_data import load_toml
 from zsim.base.parsed import number, table
 from zsim.base.units import parse_bytes, parse_duration, parse_fraction, parse_rate, parse_zfs_rate
 from zsim.validation.frame import TIME, Claim, Options, ValidationCase, judge, ordered, refused
-from zsim.validation.predicting import Predictor, attempt, predict_fields
+from zsim.validation.predicting import Predictor, attempt, follow_plan, predict_fields
 from zsim.validation.quantities import quantity_of, what_is_missing
 
 MAIN = "main"
+MEDIANS = ("resilver_s.p50", "whole_s.p50")
+"""Quantities that stand with their p10 and p90."""
 
 
 def _rate(text: str, field: str) -> float:
@@ -133,6 +138,7 @@ class CaseFile(CasePart):
     provenance: Provenance
     scenario: dict[str, object] = Field(default_factory=dict)
     scenarios: dict[str, dict[str, object]] = Field(default_factory=dict)
+    timelines: dict[str, dict[str, object]] = Field(default_factory=dict)
     claims: tuple[ClaimEntry, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -141,9 +147,12 @@ class CaseFile(CasePart):
         if len(set(names)) != len(names):
             raise ValueError("the names of the claims must differ")
         for claim in self.claims:
-            unknown = set(claim.scenarios()) - {MAIN, *self.scenarios}
+            unknown = set(claim.scenarios()) - {MAIN, *self.scenarios, *self.timelines}
             if unknown and not claim.not_simulated:
                 raise ValueError(f"claim {claim.name!r} names a scenario that is not there: {min(unknown)!r}")
+        both = set(self.timelines) & {MAIN, *self.scenarios}
+        if both:
+            raise ValueError(f"a timeline and a scenario have the same name: {min(both)!r}")
         return self
 
     def main_claim(self) -> ClaimEntry:
@@ -153,6 +162,14 @@ class CaseFile(CasePart):
     def fields(self, name: str) -> dict[str, object]:
         """Return the fields of one scenario."""
         return {**self.scenario, **self.scenarios.get(name, {})}
+
+    def plan(self, name: str) -> dict[str, object]:
+        """Return the plan of one timeline."""
+        plan = self.timelines[name]
+        own = plan.get("scenario", {})
+        if not isinstance(own, Mapping):
+            raise InputError(f"timelines.{name}.scenario", own, "it is a table", "put it right")
+        return {**plan, "scenario": {**self.scenario, **own}}
 
 
 def read(directory: Path) -> CaseFile:
@@ -218,7 +235,13 @@ def run(case: ValidationCase, options: Options) -> list[Claim]:
     return claims_of(case, read(case.path), predict_fields, options)
 
 
-def claims_of(case: ValidationCase, file: CaseFile, predictor: Predictor, options: Options) -> list[Claim]:
+def claims_of(
+    case: ValidationCase,
+    file: CaseFile,
+    predictor: Predictor,
+    options: Options,
+    teller: Predictor = follow_plan,
+) -> list[Claim]:
     """Return the claims of a case.
 
     Parameters
@@ -228,31 +251,39 @@ def claims_of(case: ValidationCase, file: CaseFile, predictor: Predictor, option
     predictor : callable
         Gives the prediction for a scenario's fields.
     options : Options
+    teller : callable, optional
+        Gives the timeline of a plan.
     """
-    answers = Answers(file, predictor, options)
+    answers = Answers(file, predictor, options, teller)
     return [replace(_judged(case, entry, answers), why=entry.why) for entry in file.claims]
 
 
 @dataclass(slots=True)
 class Answers:
-    """The predictions of a case's scenarios, each made when it is first asked for."""
+    """The predictions of a case's scenarios and timelines, each made when it is first asked for."""
 
     file: CaseFile
     predictor: Predictor
     options: Options
+    teller: Predictor = follow_plan
     known: dict[str, Mapping[str, object] | ZsimError] = field(default_factory=dict)
 
     def of(self, name: str) -> Mapping[str, object]:
-        """Return the prediction for a scenario; raises `ZsimError` if there is none."""
+        """Return the prediction for a scenario or timeline; raises `ZsimError` if there is none."""
         if name not in self.known:
             try:
-                self.known[name] = attempt(self.predictor, self.file.fields(name), self.options)
+                self.known[name] = self._made(name)
             except ZsimError as error:
                 self.known[name] = error
         answer = self.known[name]
         if isinstance(answer, ZsimError):
             raise answer
         return answer
+
+    def _made(self, name: str) -> Mapping[str, object]:
+        if name in self.file.timelines:
+            return attempt(self.teller, self.file.plan(name), self.options)
+        return attempt(self.predictor, self.file.fields(name), self.options)
 
 
 def _judged(case: ValidationCase, entry: ClaimEntry, answers: Answers) -> Claim:
@@ -281,8 +312,8 @@ def _compared(
         predicted = numbers[0] / numbers[1] if numbers[1] else None
     else:
         predicted = numbers[0]
-        if entry.quantity == "resilver_s.p50":
-            answer = table(prediction, "resilver_s")
+        if entry.quantity in MEDIANS:
+            answer = table(prediction, entry.quantity.partition(".")[0])
             p10, p90 = (None if answer.get(key) is None else number(answer, key) for key in ("p10", "p90"))
     unit = "1" if entry.ratio is not None else entry.unit
     return judge(
