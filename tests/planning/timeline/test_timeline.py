@@ -244,6 +244,7 @@ def test_wait_or_restart() -> None:
     assert "longer without redundancy" in restart.reason
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert list(data) == ["alternatives", "notes", "provenance"]
+    assert repr(found).startswith("<Decision: wait: whole after ")
 
 
 def test_questions_about_what_runs() -> None:

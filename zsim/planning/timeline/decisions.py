@@ -83,6 +83,9 @@ class Decision:
     alternatives: tuple[DecisionAlternative, ...]
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Decision: {self.best.name}: whole after {span(self.best.found.whole_s)}>"
+
     @property
     def best(self) -> DecisionAlternative:
         """The best alternative."""
