@@ -26,8 +26,8 @@ class Example(NamedTuple):
 EXAMPLES = (
     Example(
         "answer", "One drive of a RAID-Z2 pool",
-        "The fan of progress holds the pools that fit what is stated; the dashed line is when `zpool status` "
-        "says, at each moment, that it ends.",
+        "The fan of progress holds eight in ten of the pools that fit what is stated; the dashed line is "
+        "when `zpool status` says, at each moment, that it ends.",
         """
         import zsim
 
@@ -99,8 +99,8 @@ def gallery() -> str:
     """Run all examples, write their pictures, and return the page."""
     parts = [
         "# Gallery", MADE,
-        "Examples that are run when this page is made. Every picture has a dark form (`plot(dark=True)`), "
-        "and is in the HTML report (`--report answer.html`).",
+        "Examples that are run when this page is made. Every picture has a dark form too (`plot(dark=True)`), and "
+        "is in the HTML report (`--report answer.html`).",
     ]  # fmt: skip
     for example in EXAMPLES:
         printed, picture = ran(example)
