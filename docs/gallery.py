@@ -99,8 +99,8 @@ def gallery() -> str:
     """Run all examples, write their pictures, and return the page."""
     parts = [
         "# Gallery", MADE,
-        "Examples that are run when this page is made. Every picture has a dark form too (`plot(dark=True)`), and "
-        "is in the HTML report (`--report answer.html`).",
+        "Examples that are run when this page is made. Every picture has a dark form too "
+        "(`plot(dark=True)`), and is in the HTML report (`--report answer.html`).",
     ]  # fmt: skip
     for example in EXAMPLES:
         printed, picture = ran(example)
