@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +17,6 @@ from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.runs.middle import TILES, MiddleWorld, middle_world
-from zsim.prediction.runs.sampled import SampledRun
-from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.statistics.sampling import student, whole_from_windows, window_starts
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -114,28 +112,36 @@ def test_time_may_be_sliced_in_any_way(number: int, monkeypatch: pytest.MonkeyPa
     assert again.half_width_s == whole.half_width_s
 
 
-@pytest.mark.parametrize("precision", [None, "1%"])
+BY_NIGHT = "backup 100MB/s 22:00-06:00"
+
+
+@pytest.mark.parametrize(
+    ("precision", "load", "calls"),
+    [(None, None, 1), ("1%", None, 1), ("1%", None, 2), (None, BY_NIGHT, 1)],
+    ids=[
+        "learned",
+        "learned, precise",
+        "learned, in the second round",
+        "by the hour",
+    ],
+)
 def test_an_interrupted_prediction_has_an_interval(
-    precision: str | None, monkeypatch: pytest.MonkeyPatch
+    precision: str | None, load: str | None, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small tiles are interrupted after the first, windows after the first estimate."""
-    estimate, larger = SampledRun._estimate, Work._benched
+    """Interrupted once a world near the median is run: in what is run to know it better."""
+    ran: list[int] = []
+    for name in ("_run_telling", "_benched"):
+        real = getattr(Work, name)
 
-    def interrupted(run: SampledRun) -> None:
-        estimate(run)
-        if run.plan.whole < sys.maxsize:
-            raise KeyboardInterrupt
+        def stopped(work: Work, *given: int, real: Callable[..., object] = real) -> object:
+            ran.append(1)
+            if len(ran) > calls:
+                raise KeyboardInterrupt
+            return real(work, *given)
 
-    def stopped(work: Work, place: int, blocks: int) -> Baseline:
-        if place != work._shown:
-            raise KeyboardInterrupt
-        return larger(work, place, blocks)
-
-    if precision is None:
-        monkeypatch.setattr(Work, "_benched", stopped)
-    else:
-        monkeypatch.setattr(SampledRun, "_estimate", interrupted)
+        monkeypatch.setattr(Work, name, stopped)
     stated = {"layout": "mirror2", "fill": 0.5, "history": "home-nas", "precision": precision}
+    stated |= {"load": [load], "begins": "fri 17:30"} if load else {}
     scenario = Scenario.from_dict({name: value for name, value in stated.items() if value is not None})
     shares: list[float] = []
     with pytest.raises(PredictionInterrupted) as stop:

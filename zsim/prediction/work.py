@@ -418,7 +418,7 @@ class Work:
 
     def _run_on_tiles(self, places: Sequence[int], blocks: int) -> None:
         """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""
-        self._run_benches(places[:1] or range(TILES), blocks)
+        self._run_benches(places[:1] or range(TILES), blocks, part=0.0)
         self._take_benches()
         if places:
             self._run_telling(blocks, BUDGET)
@@ -485,12 +485,12 @@ class Work:
             (len(self.members) + SHARE_OF_MIDDLE * share) / whole, "those near the median in detail"
         )
 
-    def _run_benches(self, places: Sequence[int], blocks: int) -> None:
-        """Run worlds on populations of so many blocks, several at a time."""
+    def _run_benches(self, places: Sequence[int], blocks: int, part: float = 1.0) -> None:
+        """Run worlds on populations of so many blocks, several at a time; `part`: of what is to be run."""
         self._benches = []
         for bench in together(lambda place: self._benched(place, blocks), places):
             self._benches.append(bench)
-            self._report_larger(0.0, len(self._benches) / len(places))
+            self._report_larger(0.0, part * len(self._benches) / len(places))
 
     def _benched(self, place: int, blocks: int) -> Baseline:
         world = self._world(place)

@@ -25,6 +25,7 @@ from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.sources import WholeVisits
 from zsim.operation.txg import TxgRules
+from zsim.prediction.runs.freeing import FreedEntries
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
@@ -92,6 +93,8 @@ class SampledRun:
         self.counted: RunResult | None = None
         self._blocks = ScanBlocks(setup)
         self._items = self._blocks.items
+        # In many tiles the few entries that the ends of txgs free are not missed.
+        self._freed = FreedEntries(self._blocks) if self.sorted and plan.times == 1.0 else None
         self.plane = self._blocks.plane()
         self._notes = CourseNotes(self.plane)
         self.run = Run(setup, progress, work=self)
@@ -102,8 +105,8 @@ class SampledRun:
         self.pool, self.control = pool, pool.control
         self._scan: LegacyScan | SortedScan = LegacyScan(pool, self)
         if self.sorted:
-            visits = SampledVisits(pool, self._blocks)
-            self._scan = SortedScan(pool, visits, self.setup.blocks.allocated_bytes)
+            self._visits = SampledVisits(pool, self._blocks)
+            self._scan = SortedScan(pool, self._visits, self.setup.blocks.allocated_bytes)
         return self
 
     def finish(self) -> RunResult:
@@ -177,6 +180,8 @@ class SampledRun:
         yield from self._visit_steps(self._scan)
         assert blocks.queue is not None
         orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
+        if self._freed is not None:
+            orders = [rows[~self._freed.gone[rows]] for rows in orders]
         programs = [issue_program(blocks.queue, rows) for rows in orders]
         yield from self._issue_steps(programs, blocks.windows)
 
@@ -187,6 +192,8 @@ class SampledRun:
             drained = self.pool.elapsed
             yield from self.control.sync()
             self.visit_ends.append(self.pool.elapsed - drained)
+            if self._freed is not None:
+                self._freed.end_txg(slice(0, self._visits.visited))
             if scan.source.visited_all:
                 break
         self.visited_s = self.pool.elapsed
@@ -271,6 +278,7 @@ class SampledRun:
             yield from self._period()
             if self.control.finished(len(self.streams)):
                 break
+            self._drop_freed()
             over = all(self.plane.stream(number, "state") == STREAM_FINISHED for number in short)
             if over and len(self.periods) >= HEAD_SLICES and not whole:
                 positions = self.plane.positions()
@@ -313,6 +321,16 @@ class SampledRun:
     def _load(self, programs: list[Program]) -> None:
         self._firsts = np.cumsum([0, *[len(program) for program in programs]])[:-1].tolist()
         self.plane.load_streams(programs, self.limits)
+
+    def _drop_freed(self) -> None:
+        """Take what the end of a txg frees out of what is not issued yet."""
+        positions = self.plane.positions()
+        done = [position - first for position, first in zip(positions, self._firsts, strict=False)]
+        if self._freed is None or not self._freed.end_issue_txg(self.streams, done):
+            return
+        parts = zip(self.streams, done, strict=True)
+        self._load([_taken(stream.program, np.arange(begin, len(stream))) for stream, begin in parts])
+        self._firsts = [first - begin for first, begin in zip(self._firsts, done, strict=True)]
 
     def _left(self, streams: Sequence[SampledStream] | None = None) -> int:
         return sum(len(stream) - stream.head for stream in streams or self.streams)

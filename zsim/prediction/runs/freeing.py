@@ -1,0 +1,69 @@
+"""What the ends of txgs free of what a sampled sorted scan has queued."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.operation.blocks import ScanBlocks
+from zsim.operation.setup import freed_by_txgs
+from zsim.prediction.runs.windows import SampledStream
+from zsim.scan.program import Program
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+
+
+class FreedEntries:
+    """Queue entries that the end of each txg frees, as `zsim.operation.sources.WholeQueues` does it.
+
+    Parameters
+    ----------
+    blocks : ScanBlocks
+        With a queue.  Of a pool that stands for itself: in many tiles the few entries are not missed.
+    """
+
+    def __init__(self, blocks: ScanBlocks) -> None:
+        assert blocks.queue is not None
+        self._turns = iter(freed_by_txgs(blocks.setup))
+        self._rows = blocks.rows
+        self._first = int(blocks.queue.item[0]) if len(blocks.queue) else 0
+        self.gone: NDArray[np.bool_] = np.zeros(len(self._rows), bool)
+
+    def end_txg(self, queued: slice | I64) -> bool:
+        """Free what the next txg does of the entries that are queued; tell whether there were any."""
+        blocks = next(self._turns, None)
+        if blocks is None:
+            return False
+        freed = np.isin(self._rows[queued], blocks)
+        self.gone[queued] |= freed
+        return bool(freed.any())
+
+    def end_issue_txg(self, streams: Sequence[SampledStream], done: Sequence[int]) -> bool:
+        """Free what the next txg does of what is not issued yet, stream by stream, in place."""
+        left = [self._entries(each, begin) for each, begin in zip(streams, done, strict=True)]
+        if not self.end_txg(np.concatenate(left)):
+            return False
+        for stream, begin, entries in zip(streams, done, left, strict=True):
+            kept = np.concatenate((np.ones(begin, bool), ~self.gone[entries]))
+            _keep(stream, kept)
+        return True
+
+    def _entries(self, stream: SampledStream, begin: int) -> I64:
+        return stream.program.item[begin:] - self._first
+
+
+def _keep(stream: SampledStream, kept: NDArray[np.bool_]) -> None:
+    """Leave operations out of a stream."""
+    if kept.all():
+        return
+    stream.program = Program(stream.program.code[kept], stream.program.item[kept])
+    stream.work, stream.known = _sums(stream.work, kept), _sums(stream.known, kept)
+
+
+def _sums(sums: F64, kept: NDArray[np.bool_]) -> F64:
+    """Return sums before each operation of those that are kept."""
+    each = np.diff(sums, axis=0)[kept]
+    return np.concatenate((sums[:1], sums[0] + np.cumsum(each, axis=0)))
