@@ -64,6 +64,11 @@ def test_one_limit_has_one_figure(found: Prediction) -> None:
     row = next(leaf for leaf in found.leaves if leaf.role == role_of(limit.resource))
     assert limit.utilisation == row.utilisation
     assert role_of(found.breakdown_of) == row.role
+    target = next((leaf for leaf in found.leaves if leaf.role == "target"), None)
+    if found.operation == "resilver" and target is not None and target.count == 1:
+        assert found.leaves_of_s is not None
+        mean = found.resilvered_bytes / found.leaves_of_s
+        assert target.write_rate == pytest.approx(mean, rel=0.15), "the row's rate is that of its own world"
     share = re.match(r"(\d+) % of that is", limit.why)
     if share is not None:
         work = found.resilver_s.p50 - found.breakdown.get("idle, waiting on siblings", 0.0)

@@ -155,6 +155,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         clients=work.clients,
         bottleneck=held_up,
         leaves=leaf_rows(result),
+        leaves_of_s=result.time_s + lost_s,
         breakdown=_with_errors(_stretched(breakdown(result, limit), middle - lost_s), lost_s),
         breakdown_of=breakdown_of(result, limit),
         alternatives=others,

@@ -264,6 +264,9 @@ class Answer(AnswerPart):
     io_count: int = Field(ge=0, description="child I/Os entering the leaf queues, before aggregation")
     bottleneck: Bottleneck
     leaves: tuple[Leaf, ...] = ()
+    leaves_of_s: float | None = Field(
+        default=None, ge=0, description="how long the run took that the leaves are rows of: one world [s]"
+    )
     breakdown: dict[str, float] = Field(
         default_factory=dict, description="cause: seconds; sums to the answer"
     )

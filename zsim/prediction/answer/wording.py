@@ -31,6 +31,8 @@ TEXT_WIDTH = 100
 OVERLOADED = constant("clients.overloaded")
 # Below this share of the answer, what is left without the bottleneck is nothing.
 NOTHING = constant("answer.nothing")
+# Durations that lie closer together are the same.
+SAME = constant("answer.same_saving")
 # A load that costs a smaller share of the time is not worth naming in the first line.
 WORTH_NAMING = constant("answer.worth_naming")
 # What narrows the interval by less is not worth a user's trouble; it stays in the JSON.
@@ -185,6 +187,14 @@ def leaf_grid(leaves: Iterable[Leaf]) -> Grid:
     """Return the table that says how busy each kind of drive is."""
     head = ("role", "drive", "number", "busy", "I/Os/s", "mean I/O", "rate", "service", "queue")
     return Grid(head, tuple(leaf_row(leaf) for leaf in leaves), frozenset(range(2, len(head))))
+
+
+def whose_rows(prediction: Answer) -> tuple[str, ...]:
+    """Say how long the world took whose drives are shown, where that is not the answer."""
+    here, there = prediction.resilver_s.p50, prediction.leaves_of_s
+    if there is None or abs(there - here) <= SAME * here:
+        return ()
+    return (f"In the world shown, which takes {format_duration(there)}.",)
 
 
 def counted_twice(leaves: Iterable[Leaf]) -> tuple[str, ...]:
@@ -392,7 +402,7 @@ def rest(prediction: Answer, *, assumptions: bool = True) -> tuple[Section, ...]
         Section("What this pool has already shown", evidence_notes(p), evidence_grid(p)),
         Section("Sick drives", sick_sentences(p)),
         Section("Bottleneck", bottleneck(p)),
-        Section("How busy the drives are", counted_twice(p.leaves), leaf_grid(p.leaves)),
+        Section("How busy the drives are", (*whose_rows(p), *counted_twice(p.leaves)), leaf_grid(p.leaves)),
         Section("Where the time goes", breakdown_of(p), breakdown_grid(p.breakdown)),
         Section("Phases", milestones(p), phase_grid(p)),
         Section("Client latency", whose_load(p), clients_grid(p)),
