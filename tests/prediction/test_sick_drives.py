@@ -71,7 +71,13 @@ def test_autosit_takes_a_slow_source_out_of_the_reads() -> None:
 
 
 def test_a_stuttering_source_costs_time() -> None:
-    assert answer(slow="3:1%@200ms").resilver_s.p50 > 1.2 * answer().resilver_s.p50
+    """Over three seeds: the ratio of two medians is known to some 5 % from one."""
+    medians = [
+        (answer(slow="3:1%@200ms", seed=seed).resilver_s.p50, answer(seed=seed).resilver_s.p50)
+        for seed in (1, 2, 3)
+    ]
+    ratios = [slow / sound for slow, sound in medians]
+    assert 1.2 < sum(ratios) / len(ratios) < 1.4
 
 
 def test_slow_spells_cost_less_than_slowness_throughout() -> None:
