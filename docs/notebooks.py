@@ -36,7 +36,12 @@ def executed(path: Path) -> Any:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             data.pop(WIDGET, None)
-            if output.output_type != "display_data" or any(str(value).strip() for value in data.values()):
+            # Bars of progress come only where something takes long.
+            is_bar = output.get("name") == "stderr"
+            is_empty = output.output_type == "display_data" and not any(
+                str(each).strip() for each in data.values()
+            )
+            if not (is_bar or is_empty):
                 kept.append(output)
         if "outputs" in cell:
             cell.outputs = kept
