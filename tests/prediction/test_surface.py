@@ -25,7 +25,6 @@ from zsim.prediction.statistics.surface import (
     TILE,
     ResponseSurface,
     WorldRuns,
-    _with_members,
     design,
     draws,
     is_learned,
@@ -131,32 +130,6 @@ def test_the_error_shown_holds_the_median_as_often_as_it_says() -> None:
         halves.append(told.half_width)
     assert held >= 52
     assert np.mean(halves) < 0.25
-
-
-def test_a_few_worlds_that_are_unlike_the_rest_do_not_move_the_median() -> None:
-    """Fourteen members take 45 minutes and two five times as long, as drives without a write cache may."""
-    case = _case(fill=0.62, history="media-server", drive="wd40efrx")
-    surface = ResponseSurface(case, unknowns(case))
-    scores = _scores(case, 16, 3)
-    times = np.geomspace(2600.0, 2800.0, 16)
-    times[[3, 11]] *= 5.0
-    ran = WorldRuns(
-        np.concatenate([scores, scores[:1]]),
-        np.array([float(SMALL)] * 16 + [float(LARGER)]),
-        np.append(times, 0.93 * times[0]),
-    )
-    middle = 0.93 * float(np.median(times))
-    assert surface.told(ran, 16).quantiles[1] == pytest.approx(middle, rel=0.04)
-    assert abs(surface.told(ran).quantiles[1] / middle - 1.0) > 0.04
-
-
-def test_quantiles_that_differ_by_more_than_both_allow_widen_the_error() -> None:
-    members = np.log(np.geomspace(90.0, 110.0, 16))
-    (_, near, _), error = _with_members(tuple(np.log([95.0, 101.0, 106.0])), [0.001] * 3, members)
-    (_, far, _), wider = _with_members(tuple(np.log([95.0, 160.0, 166.0])), [0.001] * 3, members)
-    assert math.log(100.0) < near < math.log(101.0)
-    assert math.log(101.0) < far < math.log(160.0)
-    assert wider > 3.0 * error
 
 
 def test_more_runs_leave_less_open() -> None:

@@ -85,14 +85,14 @@ def response(inputs: Sequence[Unknown], scores: F64, times: Sequence[float]) -> 
     centre, known = design.mean(axis=0), _proportional(inputs, scores)
     fit = _fitted(design - centre, logs - known)
     values, medians = _predicted(fit, drawn - centre, _proportional(inputs, fresh))
-    apart = np.quantile(values, SHARES), np.quantile(smoothed(logs), SHARES)
+    apart = np.quantile(values, SHARES), np.quantile(_smoothed(logs), SHARES)
     low, middle, high = np.exp((apart[0] + apart[1]) / 2.0).tolist()
     half = student(len(logs) - 2) * float(np.std(medians, ddof=1))
     expected = np.exp(fit.mean + (design - centre) @ fit.slopes + known)
     return Response(low, middle, high, math.hypot(half, float(apart[1][1] - apart[0][1])), expected)
 
 
-def smoothed(logs: F64) -> F64:
+def _smoothed(logs: F64) -> F64:
     """Return the distribution of the members as a sample: a narrow kernel on each, their variance kept.
 
     Notes

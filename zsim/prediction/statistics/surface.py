@@ -23,7 +23,6 @@ from zsim.case.worlds import USES
 from zsim.prediction.inputs.clients import has_hours
 from zsim.prediction.inputs.ensemble import NORMAL, Unknown
 from zsim.prediction.inputs.points import kind_of_scenario, points
-from zsim.prediction.statistics.response import smoothed
 from zsim.prediction.statistics.sampling import student
 
 F64 = NDArray[np.float64]
@@ -44,7 +43,6 @@ OVERALL = (
 OPEN = constant("response.open")
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
-OF_LEVEL, FEWEST = constant("response.of_level"), whole_constant("response.fewest")
 SHARES = (0.1, 0.5, 0.9)
 LEARNED = ("resilver", "scrub", "rebuild")
 """Operations of the scenarios that the prior was learned from."""
@@ -258,16 +256,8 @@ class ResponseSurface:
         self.small = design(at, np.full(count, float(SMALL)))
         self._about = np.full((len(SHARES), count), 1.0 / count)
 
-    def told(self, ran: WorldRuns, members: int = 0) -> SurfaceEstimate:
-        """Return what runs tell of all worlds; the first `members` of them are a Latin hypercube.
-
-        Notes
-        -----
-        The regression smooths over the worlds, the quantiles of the members themselves assume no form: where
-        a few worlds are unlike the rest, as drives without a write cache, a straight line misses the many.
-        Both are taken, each by its variance; where they differ by more than both allow, the error grows by as
-        much (Birge, Physical Review 40, 1932).
-        """
+    def told(self, ran: WorldRuns) -> SurfaceEstimate:
+        """Return what runs tell of all worlds."""
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
         variance = self.prior.variance(at["use"], ran.blocks)
@@ -286,22 +276,18 @@ class ResponseSurface:
         left = np.sqrt(scale * self.prior.variance(self.use, np.full(len(whole), float(TILE))))
         low, middle, high = np.quantile(whole + left * _shuffled(len(whole)), SHARES).tolist()
         self._about = np.stack([_near(whole, share) for share in SHARES])
-        errors = [scale * max(0.0, self._open(about, seen, inverse)) for about in self._about]
+        error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
         small = float(np.median(expected(self.small, self.data)))
         there = expected(here, at["data"])
         rest = np.log(ran.times) - expected(seen, at["data"])
         # What a run shows beyond the regression counts by the share that is no chance of its population.
         kept = self.prior.chance / (self.prior.chance + self.prior.of_size * SMALL / ran.blocks)
-        own = there + kept * rest
-        shift = _paired(ran, members)
-        alone = own[:members] if shift is None else np.log(ran.times[:members]) + shift
-        (low, middle, high), error = _with_members((low, middle, high), errors, alone)
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
             student(round(freedom)) * error,
             np.exp(there),
-            np.exp(own),
+            np.exp(there + kept * rest),
         )
 
     def most_telling(
@@ -355,58 +341,6 @@ class ResponseSurface:
         row = (weights @ self.whole)[None, :]
         across = self.prior.between(row, seen)[0]
         return float(self.prior.between(row, row)[0, 0] - across @ inverse @ across)
-
-
-def _paired(ran: WorldRuns, members: int) -> float | None:
-    """Return what a larger population changes of the members that were run on one, too; None without any."""
-    found = [
-        math.log(ran.times[place] / ran.times[member])
-        for place in range(members, len(ran.times))
-        for member in range(members)
-        if ran.blocks[place] > SMALL and np.array_equal(ran.scores[place], ran.scores[member])
-    ]
-    return float(np.mean(found)) if found else None
-
-
-def _with_members(
-    quantiles: tuple[float, ...], variances: Sequence[float], members: F64
-) -> tuple[list[float], float]:
-    """Return quantiles (logarithm) of a regression and of the members together, and the median's error.
-
-    Parameters
-    ----------
-    quantiles, variances : sequence of float, one for each of `SHARES`
-        Of the regression.
-    members : ndarray of float, shape (members,)
-        Logarithm of each member's duration in the pool.
-    """
-    if len(members) < FEWEST or float(np.ptp(members)) < 1e-9:
-        return list(quantiles), math.sqrt(variances[1])
-    found, error = [], 0.0
-    for share, value, variance, other in zip(
-        SHARES, quantiles, variances, np.quantile(smoothed(members), SHARES).tolist(), strict=True
-    ):
-        its = _of_order(members, share) ** 2 + OF_LEVEL**2
-        part = variance / (variance + its)
-        found.append(value + part * (other - value))
-        if share == SHARES[1]:
-            apart = max(1.0, (other - value) ** 2 / (variance + its))
-            error = math.sqrt((1.0 - part) * variance * apart)
-    return sorted(found), error
-
-
-def _of_order(values: F64, share: float) -> float:
-    """Return the standard error of a sample's quantile, from what lies about it.
-
-    Notes
-    -----
-    How many values lie below a quantile is binomial: half the way between the values one standard deviation
-    of that count to either side (David and Nagaraja, Order Statistics, 2003, section 7.1).
-    """
-    count = len(values)
-    rank, away = share * count - 0.5, math.sqrt(count * share * (1.0 - share))
-    low, high = np.interp([rank - away, rank + away], np.arange(count), np.sort(values))
-    return float(high - low) / 2.0
 
 
 def _near(values: F64, quantile: float) -> F64:
