@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from zsim.scenario.evidence import FinishedScan as FinishedScan
     from zsim.scenario.layout import Layout as Layout
     from zsim.scenario.model import Scenario as Scenario
+    from zsim.scenario.one_drive.slow import SlowDrive as SlowDrive
     from zsim.scenario.parts import Load as Load
     from zsim.scenario.parts import Port as Port
     from zsim.scenario.releases.profile import load_release as load_release
-    from zsim.scenario.slow import SlowDrive as SlowDrive
     from zsim.validation.api import validate as validate
 
     __version__: str
@@ -59,7 +59,7 @@ _EXPORTS = {
     "InputError": "zsim.base.errors",
     "Load": "zsim.scenario.parts",
     "Port": "zsim.scenario.parts",
-    "SlowDrive": "zsim.scenario.slow",
+    "SlowDrive": "zsim.scenario.one_drive.slow",
     "Table": "zsim.planning.table",
     "Layout": "zsim.scenario.layout",
     "NotSimulatedYet": "zsim.base.errors",

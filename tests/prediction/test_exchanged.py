@@ -8,8 +8,8 @@ from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.prediction.api import predict
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.model import Scenario
+from zsim.scenario.one_drive.exchanged import ExchangedDrive
 
 STATED = {
     "layout": "raidz2x6", "fill": 0.6, "drive": "generic-7200rpm-cmr", "drive_size": "4TB",

@@ -13,7 +13,7 @@ from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.sick import error_seconds, failing_reads, recovery
-from zsim.scenario.slow import SlowDrive
+from zsim.scenario.one_drive.slow import SlowDrive
 
 POOL = {
     "layout": "raidz2x6", "drive_size": "4TB", "fill": 0.5, "drive": "generic-7200rpm-cmr",

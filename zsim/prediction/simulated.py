@@ -19,11 +19,11 @@ from zsim.case.worlds import Value, ends_of
 from zsim.prediction.answer.records import Assumption, Stated
 from zsim.prediction.inputs.ensemble import Unknown
 from zsim.prediction.missing import record_sizes, record_span
-from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.model import Scenario
+from zsim.scenario.one_drive.exchanged import ExchangedDrive
+from zsim.scenario.one_drive.sick import Attached, BadSectors
+from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load
-from zsim.scenario.sick import Attached, BadSectors
-from zsim.scenario.slow import SlowDrive
 
 BINARY = 1 << 30
 Formats = Mapping[str, Callable[..., str]]

@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
-from zsim.scenario.exchanged import ExchangedDrive
 from zsim.scenario.layout import Layout
 from zsim.scenario.loads.named import with_loads_of_files
+from zsim.scenario.one_drive.exchanged import ExchangedDrive
+from zsim.scenario.one_drive.sick import Attached, BadSectors, RecoveryLimit
+from zsim.scenario.one_drive.slow import SlowDrive
 from zsim.scenario.parts import Load, Moment, Port
 from zsim.scenario.releases.products import shipped
-from zsim.scenario.sick import Attached, BadSectors, RecoveryLimit
-from zsim.scenario.slow import SlowDrive
 from zsim.scenario.types import Bytes, DriveBytes, Fraction, LayoutField
 from zsim.vdevs.kind import SPECIAL
 

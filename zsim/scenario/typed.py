@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
-    from zsim.scenario.exchanged import ExchangedDrive
     from zsim.scenario.layout import Layout
+    from zsim.scenario.one_drive.exchanged import ExchangedDrive
+    from zsim.scenario.one_drive.sick import Attached, BadSectors
+    from zsim.scenario.one_drive.slow import SlowDrive
     from zsim.scenario.parts import Load, Port
-    from zsim.scenario.sick import Attached, BadSectors
-    from zsim.scenario.slow import SlowDrive
 
 Size: TypeAlias = int | str
 """A size [bytes], or text such as ``"128K"`` or ``"18TB"``."""

@@ -18,8 +18,8 @@ from zsim.drives.models.health import SOUND, DriveHealth
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.drives.models.slowed import slowed
-from zsim.scenario.sick import NO_LIMIT, sickness
-from zsim.scenario.slow import SlowDrive
+from zsim.scenario.one_drive.sick import NO_LIMIT, sickness
+from zsim.scenario.one_drive.slow import SlowDrive
 
 
 def _number(file: str, name: str) -> float:

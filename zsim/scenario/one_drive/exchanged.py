@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
-from zsim.base.errors import InputError
 from zsim.base.units import format_both
+from zsim.scenario.one_drive.form import OfOneDrive
 from zsim.scenario.types import DriveBytes
 
-_FORM = re.compile(r"(\d{1,5}):([^@]*)(?:@(.+))?", re.ASCII)
-REMEDY = "write 0:mg08aca16 for drive 0 of that model, 0:generic-7200rpm-cmr@8TB or 0:@8TB with a capacity"
 
-
-class ExchangedDrive(BaseModel):
+class ExchangedDrive(OfOneDrive):
     """A drive that has taken the place of one like the others.
 
     Text form: ``DRIVE:MODEL``, ``DRIVE:MODEL@CAPACITY``, or ``DRIVE:@CAPACITY`` for the model of the rest.
@@ -23,28 +20,25 @@ class ExchangedDrive(BaseModel):
     Attributes
     ----------
     drive : int
-        Counted from 0 in the order of the layout.
+        As `OfOneDrive` has it.
     model : str or None
         Name in the catalogue; None: as the rest.
     size : int or None
         [bytes]; None: as the model has it, of a generic one as the rest.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    FIELD, TOLD = "exchanged", "DRIVE:MODEL"
+    FORM = re.compile(r"(\d{1,5}):(?!\s*$)([^@]*)(?:@(.+))?", re.ASCII)
+    REMEDY = (
+        "write 0:mg08aca16 for drive 0 of that model, 0:generic-7200rpm-cmr@8TB or 0:@8TB with a capacity"
+    )
 
-    drive: int = Field(ge=0, description="drive, counted from 0 in the order of the layout")
     model: str | None = Field(None, min_length=1, description="its model; as the rest if not given")
     size: DriveBytes | None = Field(None, gt=0, description="its capacity")
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        match = _FORM.fullmatch(value.strip())
-        if match is None or not (match[2].strip() or match[3]):
-            raise InputError("exchanged", value, "it is not DRIVE:MODEL", REMEDY)
-        return {"drive": int(match[1]), "model": match[2].strip() or None, "size": match[3]}
+    def _said(cls, match: re.Match[str]) -> dict[str, object]:
+        return {"model": match[2].strip() or None, "size": match[3]}
 
     def __str__(self) -> str:
         size = "" if self.size is None else f"@{format_both(self.size).partition(' (')[0].replace(' ', '')}"

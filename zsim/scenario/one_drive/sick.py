@@ -5,27 +5,17 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
 from zsim.base.units import format_duration, parse_duration
+from zsim.scenario.one_drive.form import OfOneDrive
 
-_BAD = re.compile(r"(\d{1,5}):(\d{1,9})", re.ASCII)
-_ATTACHED = re.compile(r"(\d{1,5}):([a-z0-9.-]+)", re.ASCII)
-BAD_REMEDY = "write 3:1000 for 1000 sectors of drive 3 that cannot be read"
 NO_LIMIT = 0.0
 
 
-class BadSectors(BaseModel):
+class BadSectors(OfOneDrive):
     """Sectors of a drive that hold data and cannot be read.
 
     Text form: ``DRIVE:COUNT``, for example ``3:1000``.
@@ -33,31 +23,26 @@ class BadSectors(BaseModel):
     Attributes
     ----------
     drive : int
-        Counted from 0 in the order of the layout.
+        As `OfOneDrive` has it.
     count : int
         Physical sectors, such as SMART attribute 197 (Current_Pending_Sector) counts.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    FIELD, TOLD = "bad_sectors", "DRIVE:COUNT"
+    FORM = re.compile(r"(\d{1,5}):(\d{1,9})", re.ASCII)
+    REMEDY = "write 3:1000 for 1000 sectors of drive 3 that cannot be read"
 
-    drive: int = Field(ge=0, description="drive, counted from 0 in the order of the layout")
     count: int = Field(ge=1, le=10**9, description="sectors with data on them that cannot be read")
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        match = _BAD.fullmatch(value.strip())
-        if match is None:
-            raise InputError("bad_sectors", value, "it is not DRIVE:COUNT", BAD_REMEDY)
-        return {"drive": int(match[1]), "count": int(match[2])}
+    def _said(cls, match: re.Match[str]) -> dict[str, object]:
+        return {"count": int(match[2])}
 
     def __str__(self) -> str:
         return f"{self.drive}:{self.count}"
 
 
-class Attached(BaseModel):
+class Attached(OfOneDrive):
     """A drive attached worse than its model: a slower link, no command queueing, USB.
 
     Text form: ``DRIVE:HOW``, for example ``3:sata-1.5g`` or ``3:sata1``: the ways of
@@ -66,30 +51,25 @@ class Attached(BaseModel):
     Attributes
     ----------
     drive : int
-        Counted from 0 in the order of the layout.
+        As `OfOneDrive` has it.
     how : str
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    FIELD, TOLD = "attached", "DRIVE:HOW"
+    FORM = re.compile(r"(\d{1,5}):([a-z0-9.-]+)", re.ASCII | re.IGNORECASE)
+    REMEDY = "write 3:sata-1.5g"
 
-    drive: int = Field(ge=0, description="drive, counted from 0 in the order of the layout")
     how: str = Field(description="a way of models/sickness/attachments.toml, such as sata-1.5g")
 
-    @model_validator(mode="before")
     @classmethod
-    def _read_text(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        match = _ATTACHED.fullmatch(value.strip().lower())
-        if match is None:
-            raise InputError("attached", value, "it is not DRIVE:HOW", "write 3:sata-1.5g")
-        return {"drive": int(match[1]), "how": _way(match[2])}
+    def _said(cls, match: re.Match[str]) -> dict[str, object]:
+        return {"how": _way(match[2].lower())}
 
     @model_validator(mode="after")
     def _is_known(self) -> Attached:
         known = sickness("attachments")
         if self.how not in known:
-            raise InputError("attached", self.how, f"one of {', '.join(known)}", "write 3:sata-1.5g")
+            raise self._refusal(self.how, f"one of {', '.join(known)}")
         return self
 
     def __str__(self) -> str:
