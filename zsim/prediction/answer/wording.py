@@ -265,13 +265,9 @@ def _waits_rows(client: Clients) -> list[tuple[str, ...]]:
     for number, (when, mean, waits) in enumerate(times):
         shown = () if waits is None else (waits.p50, waits.p90, waits.p99, waits.max)
         named = (client.kind, f"{client.rate:.3g}/s") if number == 0 else ("", "")
-        cells = [_wait(value) for value in shown] or [""] * 4
-        rows.append((*named, when, _wait(mean), *cells))
+        cells = [format_duration(value) for value in shown] or [""] * 4
+        rows.append((*named, when, format_duration(mean), *cells))
     return rows
-
-
-def _wait(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
 
 
 def quantiles_text(answer: Quantiles) -> str:
@@ -315,7 +311,7 @@ def advice(prediction: Answer) -> tuple[str, ...]:
 def shown(value: float, unit: str) -> str:
     """Return a value as a person reads it."""
     if unit == "s":
-        return format_duration(value) if value >= 1.0 else f"{1e3 * value:.3g} ms"
+        return format_duration(value)
     if unit == "B/s":
         return format_rate(value)
     return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"

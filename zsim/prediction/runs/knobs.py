@@ -162,9 +162,5 @@ def knob_advice(case: Case, middle_s: float, clients: Sequence[Clients]) -> tupl
 def _cost(ratio: float, clients: Sequence[Clients]) -> str:
     """Return what clients then wait: where one load was stated, its p99 in the answer, times the ratio."""
     now_s = [each.during.p99 for each in clients if each.during is not None]
-    then = f"{_wait(ratio * now_s[0])}, " if len(now_s) == 1 else ""
+    then = f"{format_duration(ratio * now_s[0])}, " if len(now_s) == 1 else ""
     return f"of 100 requests of clients the longest then waits {then}{ratio:.2g} times as long as now"
-
-
-def _wait(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms" if seconds < 1.0 else format_duration(seconds)
