@@ -7,13 +7,12 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-import simpy
 from numpy.typing import NDArray
 
 from zsim.engine.codes import EXIT_BUDGET, EXIT_HORIZON, EXIT_STALLED
 from zsim.engine.compiled.records import GENERAL_DTYPE
 from zsim.engine.window import Window
-from zsim.operation.control import ScanControl, Steps
+from zsim.operation.control import RunClock, ScanControl, Steps
 from zsim.operation.txg import SyncWrites
 from zsim.scan.program import Program
 
@@ -92,7 +91,7 @@ class Control(ScanControl):
 
     def __init__(self, plane: Any, scenario: Scenario) -> None:
         writes = SyncWrites(scenario.model, scenario.txg, scenario.cursors)
-        super().__init__(simpy.Environment(), plane, scenario.txg, writes, within_an_hour)
+        super().__init__(RunClock(), plane, scenario.txg, writes, within_an_hour)
         self.scenario = scenario
         self.seen: list[tuple[int, float]] = []
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from simpy import Environment
 
 import zsim
 from zsim.drives.models.parameters import DriveParameters
@@ -46,7 +45,7 @@ from zsim.engine.reference.clock import Clock, Signal, Steps
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.engine.reference.state import LeafState, Shared
 from zsim.engine.window import Window
-from zsim.operation.control import ScanControl
+from zsim.operation.control import RunClock, ScanControl
 from zsim.operation.txg import SyncWrites, TxgRules
 from zsim.scan.program import OP_ISSUE, Program, ScanItems
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
@@ -368,7 +367,7 @@ def test_the_reasons_for_coming_back(engine: Any) -> None:
 def test_a_full_record_is_taken_away_and_the_run_goes_on(engine: Any) -> None:
     plane = engine(mirror_model(), far_apart(8), records=5)
     rules = TxgRules()
-    control = ScanControl(Environment(), plane, rules, SyncWrites(plane.model, rules, [(0, MIB)]))
+    control = ScanControl(RunClock(), plane, rules, SyncWrites(plane.model, rules, [(0, MIB)]))
     program = Program(np.full(8, OP_ISSUE, np.int64), np.arange(8))
     steps = txg_by_txg(control, [program], [Window(8, counts_blocks=True)])
     control.environment.run(control.environment.process(steps))

@@ -17,7 +17,7 @@ from zsim.case.resolve import resolve
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import ClientModel
 from zsim.engine.reference.plane import ReferencePlane
-from zsim.operation.control import Steps
+from zsim.operation.control import RunClock, Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
@@ -238,3 +238,13 @@ def test_runs_and_planes_are_not_derived_from() -> None:
             assert not {"Run", "CompiledPlane", "ReferencePlane", "LegacyScan", "SortedScan"} & set(bases), (
                 path
             )
+
+
+def test_time_passes_by_itself_only_where_nothing_waits() -> None:
+    clock = RunClock()
+    assert clock.pass_time(0.1)
+    assert clock.pass_time(0.2)
+    assert clock.now == 0.1 + 0.2
+    clock.timeout(1.0)
+    assert not clock.pass_time(0.5)
+    assert clock.now == 0.1 + 0.2

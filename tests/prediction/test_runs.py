@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -34,6 +34,7 @@ from zsim.prediction.inputs.population import history_of
 from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.prediction.runs.together import together
+from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.runs.windows import Period
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -364,5 +365,12 @@ def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) 
     assert whole.alternatives
     assert first.alternatives == row.alternatives == ()
     assert bool(whole.clients) == bool(fields)
-    assert first.clients == whole.clients
-    assert row.clients == ()
+    assert first.clients == row.clients == ()
+
+
+def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
+    work, run = Work(case(), lambda share, what: None), object()
+    result = SimpleNamespace(run=run, model=None)
+    work.bench = cast("Baseline", SimpleNamespace(case=work.case, result=result, shown=result))
+    assert work.case.operation == "resilver"
+    assert work._clients_run() is run

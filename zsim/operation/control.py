@@ -179,6 +179,17 @@ class Observer(Protocol):
         ...
 
 
+class RunClock(simpy.Environment):
+    """SimPy's environment of one run, on which time may pass without an event if nothing else waits."""
+
+    def pass_time(self, seconds: float) -> bool:
+        """Let time pass [s] where no process waits for anything; tell whether that was so."""
+        if self.peek() != FOREVER:
+            return False
+        self._now += seconds
+        return True
+
+
 def nothing_more(reason: int) -> bool:
     """Tell that no more operations follow those loaded."""
     return False
@@ -189,7 +200,7 @@ class ScanControl:
 
     Parameters
     ----------
-    environment : simpy.Environment
+    environment : RunClock
         Other processes on it act when their time comes: the plane never passes their next event.
     plane : Plane
     txg : TxgRules
@@ -207,7 +218,7 @@ class ScanControl:
 
     def __init__(
         self,
-        environment: simpy.Environment,
+        environment: RunClock,
         plane: Plane,
         txg: TxgRules,
         writes: SyncWrites,
@@ -223,7 +234,7 @@ class ScanControl:
 
     def release(self) -> None:
         """Let go of the data plane, of the environment, and of all that is told what happens here."""
-        self.plane, self.environment = cast("Plane", None), cast("simpy.Environment", None)
+        self.plane, self.environment = cast("Plane", None), cast("RunClock", None)
         self.progress = self.observer = None
         self.feed = nothing_more
 
@@ -231,7 +242,9 @@ class ScanControl:
         """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""
         while True:
             reason = self._advanced(until)
-            yield self.environment.timeout(max(0.0, self.plane.now - self.environment.now))
+            passed = max(0.0, self.plane.now - self.environment.now)
+            if not self.environment.pass_time(passed):
+                yield self.environment.timeout(passed)
             if self.progress is not None:
                 self.progress(self.plane.now)
             if reason == EXIT_RECORD:
@@ -283,7 +296,7 @@ class ScanControl:
 
     def _flush(self) -> Steps[None]:
         """Flush the write caches, before the uberblocks and after (vdev_label.c:vdev_config_sync)."""
-        if any(leaf.drive.flush_each_txg for leaf in self.writes.model.leaves):
+        if self.writes.flushes:
             self.plane.flush()
             yield from self._expect(EXIT_GROUP)
 

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 import numpy as np
-import simpy
 
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.expansion import ExpansionWork, expansion_work
 from zsim.operation.background.rebuild import RebuildScan
 from zsim.operation.background.removal import RemovalWork
 from zsim.operation.blocks import ScanBlocks
-from zsim.operation.control import Plane, Records, ScanControl, Steps, T
+from zsim.operation.control import Plane, Records, RunClock, ScanControl, Steps, T
 from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
 from zsim.operation.ledger import ByPhase
 from zsim.operation.pool import SimulatedPool, process_of
@@ -125,7 +124,7 @@ class Run:
         self.plane = self.work.plane
         if setup.clock_s != 0.0:
             self.plane.set_general("now", setup.clock_s)
-        environment = simpy.Environment(initial_time=setup.clock_s)
+        environment = RunClock(initial_time=setup.clock_s)
         txg = setup.txg or txg_rules(setup.release, setup.operation)
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
         writes.data_cursor = data_cursor(setup.blocks, setup.model)

@@ -100,6 +100,7 @@ class SyncWrites:
         self.txg = 0
         self.data_cursor: Cursor = (0, 0)
         self.writer = model.writer
+        self.flushes = any(leaf.drive.flush_each_txg for leaf in model.leaves)
         self._written_until = self._owed = 0.0
         self._count = 0
         self._leaves: dict[int, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}
@@ -125,6 +126,8 @@ class SyncWrites:
             self._owed = 0.0
         else:
             self._owed -= records * writer.record_bytes
+        if records == 0:
+            return np.zeros((0, 5), np.int64)
         vdev, offset = self.data_cursor
         taken = asize_of(self.model.vdevs[vdev], writer.record_bytes)
         self.data_cursor = vdev, offset + records * taken

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from zsim.scenario.typed import AnyFields
 
 Extent = Literal["all", "first screen", "row"]
-"""What of an answer is asked for: all of it; without other scan orders and advice, which are further runs; or
-the quantiles, the bottleneck and the sums alone, as one row of a table has them."""
+"""What of an answer is asked for: all of it; without other scan orders, advice and what clients wait, which
+are further runs; or the quantiles, the bottleneck and the sums alone, as one row of a table has them."""
 
 MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
@@ -111,7 +111,7 @@ def case_of(scenario: Scenario) -> Case:
 
 def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent = "all") -> Prediction:
     """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
-    work = Work(case, on_progress or (lambda share, what: None), with_clients=extent != "row")
+    work = Work(case, on_progress or (lambda share, what: None), with_clients=extent == "all")
     try:
         work.run()
     except KeyboardInterrupt:
