@@ -147,7 +147,6 @@ SCAN: dict[str, st.SearchStrategy[Any]] = {
     "repair_class": st.just(ASYNC_WRITE),
     "metadata_class": choice(ASYNC_READ, SCRUB),
     "prefetch_recursive": st.booleans(),
-    "prefetch_limit": choice(16 * KIB, 1 << 40),
     "delay_ticks": choice(0, 0, 2),
     "idle_window_s": choice(0.0, 0.02, 0.5),
     "tick_s": choice(0.001, 0.004),

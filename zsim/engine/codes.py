@@ -28,8 +28,8 @@ FLAG_NORMAL, FLAG_SCAN, FLAG_REPAIR, FLAG_METADATA = range(4)
 # What a scan stream waits for.
 STREAM_READY, STREAM_WINDOW, STREAM_METADATA, STREAM_DELAY, STREAM_PAUSED, STREAM_FINISHED = range(6)
 
-# Where a metadata block is.
-META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT = range(4)
+# Where a metadata block is; held: in memory before the scan, and what lies below it is not wanted yet.
+META_ABSENT, META_WANTED, META_IN_FLIGHT, META_PRESENT, META_HELD = range(5)
 
 # What has happened to a command in the write cache of its drive.
 CACHE_NONE, CACHE_PENDING, CACHE_ANSWERED, CACHE_DESTAGED = range(4)

@@ -186,8 +186,6 @@ class ScanRules:
         I/O classes.
     prefetch_recursive : bool
         The prefetch thread follows what it fetched (0.8+).
-    prefetch_limit : int
-        Bytes of metadata in flight.
     delay_ticks : int
         Sleep before each block while clients are active (releases to 0.7).
     idle_window_s : float
@@ -203,7 +201,6 @@ class ScanRules:
     repair_class: int = 3
     metadata_class: int = 4
     prefetch_recursive: bool = True
-    prefetch_limit: int = 1 << 40
     delay_ticks: int = 0
     idle_window_s: float = 0.0
     tick_s: float = 0.001

@@ -54,7 +54,11 @@ class ScanBlocks:
         self.wanted = wanted_blocks(setup)
         visited = setup.blocks if setup.visited is None else setup.visited
         self.items: ScanItems = scan_items(
-            visited, seed=setup.seed, wanted=self.wanted, vdevs=damaged_vdevs(setup.model)
+            visited,
+            seed=setup.seed,
+            wanted=self.wanted,
+            vdevs=damaged_vdevs(setup.model),
+            imported=setup.imported,
         )
         self.set_windows(setup.release)
         self.walk: Program = traversal_program(

@@ -87,7 +87,8 @@ class RunSetup:
         Size of the metaslabs [log2(bytes)], for a rebuild; by default that of a new vdev.
     imported : bool
         Whether the pool was imported just before: then each of several allocators starts at the beginning
-        of its best metaslabs, not where the youngest MOS blocks are.
+        of its best metaslabs, not where the youngest MOS blocks are, and of the metadata only what was
+        written last is in memory.
     log_bytes : int
         Size of a block of the intent log, for clients that write synchronously [bytes].
     plane : callable

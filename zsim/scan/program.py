@@ -24,6 +24,8 @@ from zsim.vdevs.kind import data_columns, kind_of
 OP_ISSUE, OP_VISIT, OP_PREFETCH = 0, 1, 2
 RANK_META_DNODE, RANK_OBJSET = 500, 1000
 NO_ITEM = -1
+# TXG_DEFER_SIZE and one more (spa.c:spa_ld_select_uberblock).
+VERIFIED_TXGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +133,46 @@ def is_traversed(blocks: BlockTable) -> NDArray[np.bool_]:
     return result
 
 
-def held_in_memory(blocks: BlockTable) -> NDArray[np.bool_]:
+def held_in_memory(blocks: BlockTable, *, imported: bool = False) -> NDArray[np.bool_]:
     """Tell which traversed blocks are in the ARC when the scan starts.
 
-    Import and mount have read the MOS, and of every dataset the objset's root, the indirect blocks of its
-    meta-dnode and the first dnode block (seen in all runs of real OpenZFS with a cold cache).
+    Parameters
+    ----------
+    blocks : BlockTable
+    imported : bool
+        Whether the pool was imported just before: then those of the MOS, and what was born in its last txgs,
+        which the import has verified (spa.c:spa_load_verify, spa_verify_min_txg; so it is in all runs of real
+        OpenZFS with a cold cache).  In a pool in use, those of the MOS, and of every file system the objset's
+        root, the indirect blocks of its meta-dnode and the first dnode block (its master node); of snapshots
+        none, as nobody mounts them.
     """
-    meta_dnode = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
-    result: NDArray[np.bool_] = (blocks.objset == 0) | (blocks.level == LEVEL_OBJSET) | meta_dnode
+    if imported:
+        held = blocks.birth > blocks.birth.max(initial=0) - VERIFIED_TXGS
+    else:
+        meta_dnode = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
+        held = ((blocks.level == LEVEL_OBJSET) | meta_dnode) & ~of_snapshots(blocks)
+    result: NDArray[np.bool_] = (blocks.objset == 0) | held
     return result & is_traversed(blocks)
+
+
+def of_snapshots(blocks: BlockTable) -> NDArray[np.bool_]:
+    """Tell which blocks belong to snapshots, as far as a list of blocks tells.
+
+    A snapshot has a later number than its file system, of which only blocks are listed that were born after
+    the root of the snapshot.  Where roots are left out, as in miniatures, there is none.
+    """
+    roots = np.flatnonzero((blocks.level == LEVEL_OBJSET) & (blocks.objset > 0))
+    if len(roots) < 2:
+        return np.zeros(len(blocks), np.bool_)
+    roots = roots[np.argsort(blocks.objset[roots], kind="stable")]
+    objsets = blocks.objset[roots]
+    place = np.minimum(np.searchsorted(objsets, blocks.objset), len(roots) - 1)
+    listed = objsets[place] == blocks.objset
+    oldest = np.full(len(roots), np.iinfo(np.int64).max)
+    np.minimum.at(oldest, place[listed], blocks.birth[listed])
+    before = np.concatenate(([-1], np.maximum.accumulate(oldest)[:-1]))
+    result: NDArray[np.bool_] = listed & (before > blocks.birth[roots])[place]
+    return result
 
 
 def needs_io(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...], *, column_test: bool) -> NDArray[np.bool_]:
@@ -345,6 +378,7 @@ def scan_items(
     seed: int,
     wanted: NDArray[np.bool_] | None = None,
     vdevs: tuple[DamagedVdev, ...] = (),
+    imported: bool = False,
 ) -> ScanItems:
     """Return the scan items of a block table, one a block in table order.
 
@@ -357,6 +391,8 @@ def scan_items(
         Blocks that need I/O; with them the items know the way up (`ScanItems.unwind`).
     vdevs : tuple of DamagedVdev, optional
         Top-level vdevs by number, where blocks of several widths may lie on one.
+    imported : bool
+        As in `held_in_memory`.
     """
     traversed = is_traversed(blocks)
     first, following, parents = metadata_tree(_ranks(blocks.object, blocks.level), traversed)
@@ -366,7 +402,7 @@ def scan_items(
         level0=(blocks.level == 0),
         prefetch_first=first,
         prefetch_next=following,
-        in_memory=held_in_memory(blocks),
+        in_memory=held_in_memory(blocks, imported=imported),
         unwind=None if wanted is None else wanted_above(parents, wanted),
     )
 

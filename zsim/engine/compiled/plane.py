@@ -14,7 +14,7 @@ from zsim.engine.codes import (
     CLIENT_SEED_STEP,
     MAX_CACHED,
     MAX_SLOTS,
-    META_PRESENT,
+    META_HELD,
     STREAM_PAUSED,
     STREAM_READY,
 )
@@ -355,7 +355,7 @@ def write_items(records: Rows, items: ScanItems) -> None:
     for name in ITEM_FIELDS:
         records[name] = getattr(items, name)
     records["unwind"] = -1 if items.unwind is None else items.unwind
-    records["metadata_state"] = np.where(items.in_memory, META_PRESENT, 0)
+    records["metadata_state"] = np.where(items.in_memory, META_HELD, 0)
 
 
 def _read_ahead(items: ScanItems, room: Room) -> int:

@@ -10,6 +10,7 @@ from zsim.engine.codes import (
     FLAG_METADATA,
     FLAG_REPAIR,
     META_ABSENT,
+    META_HELD,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
@@ -193,25 +194,49 @@ def fetch_metadata(table: Table, item_number: int) -> None:
 
 @njit
 def want_metadata(table: Table, item_number: int) -> None:
-    """Queue the prefetchable metadata below a block now in memory (dsl_scan.c:dsl_scan_prefetch_cb)."""
+    """Queue the prefetchable metadata below a block now in memory (dsl_scan.c:dsl_scan_prefetch_cb).
+
+    What is in memory already is queued too: its read is done at once, and what lies below it is next.
+    """
     items = items_of(table)
     child = items[item_number & word_of(table, ITEM_MASK)].prefetch_first
     while child >= 0:
         item = items[child & word_of(table, ITEM_MASK)]
-        if item.metadata_state == META_ABSENT:
-            item.metadata_state = META_WANTED
+        if item.metadata_state in (META_ABSENT, META_HELD):
+            item.metadata_state = META_WANTED if item.metadata_state == META_ABSENT else META_PRESENT
             heap_push(table, child)
         child = item.prefetch_next
 
 
 @njit
+def has_room(table: Table, stream_number: int) -> bool:
+    """Tell whether a stream's window has room; the one of the traversal holds what is prefetched as well.
+
+    One counter holds both (OpenZFS 0.8+ dsl_scan.c: spa_scrub_inflight against scn_maxinflight_bytes).
+    """
+    stream = streams_of(table)[stream_number]
+    held = stream.inflight
+    if stream_number == 0 and stream.counts_blocks == 0:
+        held += general_of(table)[0].prefetch_bytes
+    return bool(held < stream.limit)
+
+
+@njit
 def run_prefetch(table: Table) -> None:
-    """Let the prefetch thread start what fits its limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
-    general, limit = general_of(table)[0], scan_rules_of(table)[0].prefetch_limit
-    while general.heap_size > 0 and general.running != 0 and general.prefetch_bytes < limit:
+    """Let the prefetch thread start what fits the window (0.8+ dsl_scan.c:dsl_scan_prefetch_thread).
+
+    It stops as soon as the traversal pauses or ends (dsl_scan.c:dsl_scan_sync, scn_prefetch_stop).
+    """
+    general, state = general_of(table)[0], streams_of(table)[0].state
+    if general.running == 0 or state in (STREAM_PAUSED, STREAM_FINISHED):
+        return
+    while general.heap_size > 0 and has_room(table, 0):
         item_number = heap_pop(table)
-        if items_of(table)[item_number & word_of(table, ITEM_MASK)].metadata_state == META_WANTED:
+        state = items_of(table)[item_number & word_of(table, ITEM_MASK)].metadata_state
+        if state == META_WANTED:
             fetch_metadata(table, item_number)
+        elif state == META_PRESENT:
+            want_metadata(table, item_number)
 
 
 @njit
@@ -326,7 +351,7 @@ def issue_in_turn(table: Table, stream_number: int, item_number: int) -> int:
     """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     rules = scan_rules_of(table)[0]
-    if stream.inflight >= stream.limit or general.free_slots == 0:
+    if general.free_slots == 0 or not has_room(table, stream_number):
         return STREAM_WINDOW
     if (
         rules.delay_ticks > 0
@@ -381,7 +406,8 @@ def step_visit(table: Table, stream_number: int, item_number: int) -> int:
     """Visit a metadata block: it must be in memory first; return the stream's state."""
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
-    if item.metadata_state == META_PRESENT:
+    if item.metadata_state >= META_PRESENT:
+        item.metadata_state = META_PRESENT
         if stream.first_visit < 0.0:
             stream.first_visit = general.now
         stream.last_visit = general.now
@@ -430,13 +456,15 @@ def run_streams(table: Table) -> None:
     general, streams, program = general_of(table)[0], streams_of(table), program_of(table)
     if general.running == 0:
         return
+    if general.heap_size > 0:
+        run_prefetch(table)
     for number in range(word_of(table, N_STREAMS)):
         stream = streams[number]
         if stream.state == STREAM_METADATA:
             operation = program[stream.position & word_of(table, PROGRAM_MASK)]
             if items_of(table)[operation.item & word_of(table, ITEM_MASK)].metadata_state == META_PRESENT:
                 stream.state = STREAM_READY
-        elif stream.state == STREAM_WINDOW and stream.inflight < stream.limit and general.free_slots > 0:
+        elif stream.state == STREAM_WINDOW and general.free_slots > 0 and has_room(table, number):
             stream.state = STREAM_READY
         if stream.state == STREAM_READY:
             run_stream(table, number)

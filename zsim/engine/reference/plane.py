@@ -37,7 +37,7 @@ from zsim.engine.codes import (
     LEAF_DTYPE,
     MAX_SLOTS,
     META_ABSENT,
-    META_PRESENT,
+    META_HELD,
     RECORD_DTYPE,
     STREAM_FINISHED,
     STREAM_PAUSED,
@@ -189,6 +189,7 @@ class ReferencePlane:
                 self.clients.append(Client(self.shared, slot, group, seed, items, place, self.vdevs, waits))
                 slot += 1
         self.streams = [Stream(self.shared, slot + n, self.metadata, self.vdevs) for n in range(streams)]
+        self.metadata.traversal = self.streams[0]
 
     @property
     def client_answers(self) -> list[tuple[int, float]]:
@@ -384,6 +385,7 @@ class ReferencePlane:
 
     def _run_streams(self) -> None:
         if self.shared.running:
+            self.metadata.prefetch()
             for stream in self.streams:
                 stream.go_on()
 
@@ -479,7 +481,7 @@ def _item_list(items: ScanItems) -> list[Item]:
             prefetch_first=int(items.prefetch_first[number]),
             prefetch_next=int(items.prefetch_next[number]),
             unwind=unwind[number],
-            metadata_state=META_PRESENT if items.in_memory[number] else META_ABSENT,
+            metadata_state=META_HELD if items.in_memory[number] else META_ABSENT,
         )
         for number in range(len(items))
     ]

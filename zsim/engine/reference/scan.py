@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zsim.engine.codes import (
     FLAG_METADATA,
     META_ABSENT,
+    META_HELD,
     META_IN_FLIGHT,
     META_PRESENT,
     META_WANTED,
@@ -111,15 +112,23 @@ class Metadata:
     def __init__(self, shared: Shared, items: list[Item], vdevs: Sequence[VdevProcess]) -> None:
         self.shared, self.items, self.vdevs = shared, items, vdevs
         self.wanted: list[int] = []
+        self.traversal: Stream
 
-    def _prefetch(self) -> None:
-        """Fetch what is wanted, within the limit (0.8+ dsl_scan.c:dsl_scan_prefetch_thread)."""
-        shared = self.shared
-        while self.wanted and shared.running and shared.prefetch_bytes < shared.scan.prefetch_limit:
+    def prefetch(self) -> None:
+        """Fetch what is wanted and fits the window, until the traversal pauses or ends.
+
+        Source: OpenZFS 0.8+ dsl_scan.c:dsl_scan_prefetch_thread, scn_prefetch_stop.
+        """
+        shared, traversal = self.shared, self.traversal
+        if not shared.running or traversal.state in (STREAM_PAUSED, STREAM_FINISHED):
+            return
+        while self.wanted and traversal.fits():
             item = self.items[self.wanted.pop(0)]
             shared.heap_size = len(self.wanted)
             if item.metadata_state == META_WANTED:
                 self.fetch(item)
+            elif item.metadata_state == META_PRESENT:
+                self._want_below(item)
 
     def fetch(self, item: Item) -> None:
         """Start the read of a metadata block."""
@@ -147,15 +156,20 @@ class Metadata:
         """Want the metadata below a block that is in memory (0.8+ dsl_scan.c:dsl_scan_prefetch_cb)."""
         if not self.shared.scan.prefetch_recursive:
             return
+        self._want_below(item)
+        self.prefetch()
+
+    def _want_below(self, item: Item) -> None:
+        """Queue the metadata below a block; the read of what is in memory already is done at once."""
         below = item.prefetch_first
         while below >= 0:
             child = self.items[below]
-            if child.metadata_state == META_ABSENT:
-                child.metadata_state = META_WANTED
+            if child.metadata_state in (META_ABSENT, META_HELD):
+                absent = child.metadata_state == META_ABSENT
+                child.metadata_state = META_WANTED if absent else META_PRESENT
                 insort(self.wanted, below)
             below = child.prefetch_next
         self.shared.heap_size = len(self.wanted)
-        self._prefetch()
 
 
 class Stream:
@@ -268,8 +282,16 @@ class Stream:
         self._start(item)
         return STREAM_READY
 
+    def fits(self) -> bool:
+        """Tell whether the window has room; that of the traversal holds what is prefetched as well.
+
+        One counter holds both (OpenZFS 0.8+ dsl_scan.c: spa_scrub_inflight against scn_maxinflight_bytes).
+        """
+        both = self is self.metadata.traversal and not self.window.counts_blocks
+        return self.inflight + (self.shared.prefetch_bytes if both else 0) < self.window.limit
+
     def _has_room(self) -> bool:
-        return self.inflight < self.window.limit and self.shared.free_slots > 0
+        return self.shared.free_slots > 0 and self.fits()
 
     def _pool_is_busy(self) -> bool:
         """Tell whether clients were active lately (to 0.7: dsl_scan.c:dsl_scan_scrub_cb, zfs_scan_idle)."""
@@ -312,7 +334,8 @@ class Stream:
     def _visit(self, item: Item) -> int:
         """Visit a metadata block: it must be in memory (dsl_scan.c:dsl_scan_recurse)."""
         shared = self.shared
-        if item.metadata_state == META_PRESENT:
+        if item.metadata_state in (META_PRESENT, META_HELD):
+            item.metadata_state = META_PRESENT
             if self.first_visit < 0.0:
                 self.first_visit = shared.now
             self.last_visit = shared.now
