@@ -84,6 +84,22 @@ def test_metadata_phase_without_prefetch(without: str, with_prefetch: str) -> No
     assert run(without).visit / run(with_prefetch).visit == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("name", "within"),
+    [
+        (BASE, 0.001),
+        (f"{SORTED}/mirror2-scrub-aged", 0.001),
+        (f"{SORTED}/mirror2-aged-smallfiles", 0.05),
+        (f"{SORTED}/raidz2x6-a12-f50-aged", 0.005),
+        (f"{SORTED}/raidz2x6-snaps-aged", 0.07),
+        ("zfs-more/expanded-raidz1x4to5-s1", 0.06),
+    ],
+)
+def test_metadata_phase_after_an_import(name: str, within: float) -> None:
+    """Read are all blocks but those of the last txgs; of nine snapshots seven in a row each."""
+    assert run(name).visit == pytest.approx(seen(name, "visit_phase_s"), rel=within)
+
+
 def most_at_once(result: RunResult, leaf: int) -> int:
     """Return how many repair writes a leaf had at most at a time."""
     records = result.records

@@ -292,6 +292,39 @@ def test_thousands_of_metadata_blocks_may_be_read_ahead_at_once(engine: Any) -> 
 
 
 @ENGINES
+def test_reading_ahead_goes_through_what_is_in_memory(engine: Any) -> None:
+    """Two blocks in memory, and below each some that are not: all are asked for at the first visit."""
+    items = replace(
+        metadata_tree(9),
+        prefetch_first=np.array([1, 3, 6, -1, -1, -1, -1, -1, -1]),
+        prefetch_next=np.array([-1, 2, -1, 4, 5, -1, 7, 8, -1]),
+        in_memory=np.arange(9) < 3,
+    )
+    plane = engine(mirror_model(), items, records=100)
+    plane.load_streams([Program(np.ones(2, np.int64), np.array([0, 8]))], [Window(MIB, counts_blocks=False)])
+    plane.resume(np.inf)
+    plane.advance(0.0)
+    assert plane.general("children_queued") == 6
+
+
+@ENGINES
+@pytest.mark.parametrize("room", [1, 3])
+def test_reading_ahead_shares_the_window_and_stops_when_the_scan_pauses(engine: Any, room: int) -> None:
+    count, size = 20, 4096
+    items = replace(metadata_tree(count), in_memory=np.arange(count) == 0)
+    plane = engine(mirror_model(), items, records=100)
+    steps, window = np.array([0, count - 1]), Window((room - 1) * size + 1, counts_blocks=False)
+    plane.load_streams([Program(np.ones(2, np.int64), steps)], [window])
+    plane.resume(0.0)
+    # What was asked for arrives; nothing more is.
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.general("children_queued") == room
+    plane.resume(np.inf)
+    assert plane.advance(np.inf) == EXIT_DRAINED
+    assert plane.general("children_queued") > room
+
+
+@ENGINES
 def test_the_oldest_arrivals_come_first_however_old(engine: Any) -> None:
     rules = QueueRules(non_interactive=False, bucket_seconds=2.0**-17, maximum=(10, 10, 3, 2, 1, 3))
     plane = engine(mirror_model(queue=rules), far_apart(1), records=100)

@@ -21,6 +21,7 @@ from zsim.scan.program import (
     held_in_memory,
     is_traversed,
     metadata_tree,
+    of_snapshots,
     rewritten_by_start,
     rewritten_in_turn,
     scan_items,
@@ -68,6 +69,34 @@ def test_what_is_traversed_and_what_of_it_is_held(
     block = row_of(**fields)
     assert is_traversed(block).tolist() == [traversed]
     assert held_in_memory(block).tolist() == [held]
+
+
+def objsets(*rows: tuple[int, int, int]) -> BlockTable:
+    """Return a table of blocks, each of which has objset, level and birth."""
+    blocks = table([(number * SECTOR, SECTOR) for number in range(len(rows))]).take(np.arange(len(rows)))
+    objset, level, birth = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    return replace(
+        blocks, objset=objset, level=level.astype(np.int16), birth=birth, object=np.zeros(len(rows), np.int64)
+    )
+
+
+def test_snapshots_are_later_objsets_older_than_all_that_is_listed_of_an_earlier_one() -> None:
+    roots = [(54, 900), (60, 500), (70, 400), (80, 990)]
+    rows = [(0, 1, 100), *((number, LEVEL_OBJSET, birth) for number, birth in roots)]
+    # Of 54 all that is listed is younger than the root of 60, but not than that of 80; 70 is older still.
+    rows += [(54, 1, 600), (60, 1, 450), (70, 1, 300), (80, 1, 200)]
+    assert np.unique(objsets(*rows).objset[of_snapshots(objsets(*rows))]).tolist() == [60, 70]
+    idle = [(0, 1, 100), (54, LEVEL_OBJSET, 900), (54, 1, 20), (60, LEVEL_OBJSET, 500), (60, 1, 450)]
+    assert not of_snapshots(objsets(*idle)).any()
+
+
+def test_an_import_leaves_in_memory_the_mos_the_roots_and_what_was_written_last() -> None:
+    last = 600
+    rows = [(0, 1, 5), (54, LEVEL_OBJSET, 40), (54, 5, last - 3), (54, 1, last - 2), (54, 2, last)]
+    rows += [(60, LEVEL_OBJSET, 30), (60, 1, 25)]
+    blocks = objsets(*rows)
+    assert held_in_memory(blocks, imported=True).tolist() == [True, True, False, True, True, False, False]
+    assert held_in_memory(blocks).tolist() == [True, True, True, True, True, False, False]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))

@@ -140,18 +140,18 @@ def held_in_memory(blocks: BlockTable, *, imported: bool = False) -> NDArray[np.
     ----------
     blocks : BlockTable
     imported : bool
-        Whether the pool was imported just before: then those of the MOS, and what was born in its last txgs,
-        which the import has verified (spa.c:spa_load_verify, spa_verify_min_txg; so it is in all runs of real
-        OpenZFS with a cold cache).  In a pool in use, those of the MOS, and of every file system the objset's
-        root, the indirect blocks of its meta-dnode and the first dnode block (its master node); of snapshots
-        none, as nobody mounts them.
+        Whether the pool was imported just before: then those of the MOS, the roots of file systems, and what
+        was born in the last txgs, which the import has verified (spa.c:spa_load_verify, spa_verify_min_txg;
+        dmu_traverse.c:traverse_impl; so it is in all runs of real OpenZFS with a cold cache).  In a pool in
+        use, those of the MOS, and of every file system the root, the indirect blocks of its meta-dnode and
+        the first dnode block (its master node); of snapshots none, as nobody mounts them.
     """
+    opened = blocks.level == LEVEL_OBJSET
+    if not imported:
+        opened = opened | ((blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0)))
+    result: NDArray[np.bool_] = (blocks.objset == 0) | (opened & ~of_snapshots(blocks))
     if imported:
-        held = blocks.birth > blocks.birth.max(initial=0) - VERIFIED_TXGS
-    else:
-        meta_dnode = (blocks.object == 0) & ((blocks.level != 0) | (blocks.blkid == 0))
-        held = ((blocks.level == LEVEL_OBJSET) | meta_dnode) & ~of_snapshots(blocks)
-    result: NDArray[np.bool_] = (blocks.objset == 0) | held
+        result |= blocks.birth > blocks.birth.max(initial=0) - VERIFIED_TXGS
     return result & is_traversed(blocks)
 
 
