@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from zsim.base.errors import ZsimError
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.moments import PoolFacts
+from zsim.prediction.progress.moments import PoolFacts, with_clocks
 from zsim.prediction.progress.noise import Noise, fitted_noise, progress_number
 from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import RunningScan
@@ -93,7 +93,7 @@ def reported(path: Path) -> list[Row]:
             courses, facts = series.courses_of_row(row, 1)
         except ZsimError:
             continue
-        scans = tuple(scans_of(row))
+        scans = tuple(with_clocks(scans_of(row)))
         for count in range(1, len(scans) + 1):
             gone = series.clock_of(scans[count - 1])[0]
             group = f"reported, {band(gone / truth) if gone is not None else 'no time'}"

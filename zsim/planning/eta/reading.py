@@ -16,7 +16,7 @@ from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
-from zsim.prediction.progress.moments import clock_of
+from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides
 from zsim.scenario.model import Scenario
@@ -114,7 +114,7 @@ def read_paste(
         read = running(each, status.at, then, "zpool status")
         if read is not None:
             scans.append(read)
-    ordered = in_order(scans)
+    ordered = with_clocks(in_order(scans))
     at = _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})

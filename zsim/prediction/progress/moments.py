@@ -104,6 +104,55 @@ def clock_of(scan: RunningScan) -> tuple[float | None, Clock]:
     return None, "unknown"
 
 
+RESTART_CHANGE, RESTART_ODDS = constant("progress.restart_change"), constant("progress.restart_odds")
+
+
+def with_clocks(scans: Sequence[RunningScan]) -> list[RunningScan]:
+    """Return statuses of one scan with the times that rates tell, where the rates began anew on the way.
+
+    Bytes over their rate are the time since the begin only while both count from there.  An import begins the
+    rates anew: bytes over rate are then too much or too little, and the rate is that of the bytes since.
+    """
+    found: list[RunningScan] = []
+    latest: dict[Clock, tuple[float, float]] = {}
+    for scan in scans:
+        seconds, clock = clock_of(scan)
+        done, rate = _counted(scan, clock)
+        if seconds is not None and done is not None:
+            by_rate = rate is not None and scan.elapsed is None and _dated(scan) is None
+            if by_rate and clock in latest and _restarted(latest[clock], (done, seconds), float(rate or 0.0)):
+                before, then = latest[clock]
+                seconds = then + max(0.0, done - before) / float(rate or 1.0)
+                scan = scan.model_copy(update={"elapsed": seconds, "elapsed_is_pass": clock == "pass"})
+            latest[clock] = done, seconds
+        found.append(scan)
+    return found
+
+
+def _counted(scan: RunningScan, clock: Clock) -> tuple[float | None, float | None]:
+    """Return the bytes of which a rate is printed, and that rate [bytes/s]: those that `clock_of` reads."""
+    if clock == "scan" and scan.scan_rate and scan.scanned:
+        return scan.scanned, scan.scan_rate
+    return scan.issued, scan.issue_rate
+
+
+def _restarted(before: tuple[float, float], now: tuple[float, float], rate: float) -> bool:
+    """Tell whether rates have begun anew between two statuses: bytes done, and seconds by bytes over rate.
+
+    Where they have not, the pace since must explain the mean rate; where they have, it is that rate.  The
+    likelier change of the pace decides, after how rare an import is on the way.
+    """
+    (done, seconds), (done_now, seconds_now) = before, now
+    gained, gone = done_now - done, seconds_now - seconds
+    if gained <= 0.0 or done <= 0.0 or seconds <= 0.0:
+        return False
+    if gone <= 0.0:
+        return True
+    first = done / seconds
+    without, renewed = (math.log(each / first) / RESTART_CHANGE for each in (gained / gone, rate))
+    return 0.5 * (without**2 - renewed**2) > -math.log(RESTART_ODDS)
+
+
 def _dated(scan: RunningScan) -> float | None:
     if scan.since is None or scan.at is None:
         return None

@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.constants import whole_constant
+from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of
+from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, with_clocks
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
 from zsim.scenario.evidence import RunningScan
@@ -20,6 +20,8 @@ from zsim.scenario.evidence import RunningScan
 F64 = NDArray[np.float64]
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
+CLOSES = constant("progress.closes")
+"""Standard deviation of how long a txg closes after the last I/O [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ def remaining(
     that are little known are combined with the mean pace so far (`zsim.prediction.progress.pace`).
     """
     noise = noise or fitted_noise()
+    scans = with_clocks(scans)
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     found = [
         _of_world(adapted(course, scans), scans, facts, noise, float(own[place]))
@@ -175,6 +178,8 @@ def _of_world(
     pace = pace_of(course, seconds, history, noise.uneven)
     if pace is not None:
         to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
+    end = math.hypot(CLOSES, math.sqrt(2.0) * facts.clock_s) if history is not None else 0.0
+    to_go, all_of_it = _read_at_end(to_go, end), _read_at_end(all_of_it, end)
     told = sum(stretch.seconds for stretch in stretches)
     expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
     return _World(
@@ -187,6 +192,18 @@ def _of_world(
         state,
         tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
     )
+
+
+def _read_at_end(time: tuple[F64, F64], error: float) -> tuple[F64, F64]:
+    """Return logarithms of a time and their spreads, with what reading its end adds [s].
+
+    The whole is told in full seconds, as the time that is gone is, and waits for its last txg: the error of
+    what is left does not get smaller with it.  Of a shifted lognormal distribution of that mean and variance
+    the mean is kept.
+    """
+    logs, spreads = time
+    more = np.log1p((error / np.exp(logs + 0.5 * spreads**2)) ** 2)
+    return logs - 0.5 * more, np.sqrt(spreads**2 + more)
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.prediction.progress.course import Course
-from zsim.prediction.progress.moments import PoolFacts, clock_of
+from zsim.prediction.progress.moments import PoolFacts, clock_of, with_clocks
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
@@ -25,7 +25,7 @@ ZPOOL, GONE = "zpool_s", "elapsed_s"
 
 def claims_of(case: ValidationCase, row: Row, options: Options) -> list[Claim]:
     """Return the claims of a row, one a status."""
-    scans = scans_of(row)
+    scans = with_clocks(scans_of(row))
     truth = row.get("final_duration_s")
     courses, facts = courses_of_row(row, options.seed)
     return [_claim(case, place, truth, courses, scans[: place + 1], facts) for place in range(len(scans))]
