@@ -202,3 +202,92 @@ def test_a_drive_slower_than_its_model_allows_is_a_reason(wait, busy, is_slow):
     told = [each for each in found.reasons if each.startswith("sda spends 49.5 ms on a request of")]
     assert bool(told) == is_slow
     assert all("--slow 0:x3." in each for each in told)
+
+
+SOLARIS_10 = """\
+  pool: rpool
+ state: ONLINE
+ scrub: resilver in progress for 0h1m, 11.50% done, 0h11m to go
+config:
+
+        NAME          STATE     READ WRITE CKSUM
+        rpool         ONLINE       0     0     0
+          mirror-0    ONLINE       0     0     0
+            c0t0d0s0  ONLINE       0     0     0
+            c0t1d0s0  ONLINE       0     0     0  1.38G resilvered
+
+errors: No known data errors
+"""
+
+
+def test_a_share_and_the_bytes_of_a_row_tell_how_much_there_is():
+    paste = read_paste(SOLARIS_10)
+    assert paste.scenario.alloc == pytest.approx(12 * 2**30, rel=0.01)
+    assert (paste.scans[-1].elapsed, paste.scans[-1].resolution) == (90.0, 60.0)
+    assert not any("how full" in note for note in paste.notes)
+
+
+NVME = """\
+  pool: zroot
+ state: ONLINE
+  scan: resilver in progress since Tue Nov 21 09:12:10 2023
+\t355G scanned at 71.0G/s, 984K issued at 197K/s, {total} total
+\t0B resilvered, 0.00% done, no estimated completion time
+config:
+
+\tNAME              STATE     READ WRITE CKSUM
+\tzroot             ONLINE       0     0     0
+\t  mirror-0        ONLINE       0     0     0
+\t    {names[0]}  ONLINE       0     0     0
+\t    {names[1]}  ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+@pytest.mark.parametrize("names", [("nda0p4", "nda1p4"), ("nvme0n1p3", "nvme1n1p3"), ("nvd0", "nvd1")])
+def test_names_of_nvme_devices_tell_the_class_of_the_drives(names):
+    # 3.2T on a mirror: more than the class's usual capacity holds.
+    paste = read_paste(NVME.format(names=names, total="3.20T"))
+    assert paste.scenario.drive == "generic-nvme-ssd"
+    assert case_of(paste.scenario).drive_size >= 4e12
+    assert any("how large the drives are" in note for note in paste.notes)
+    assert read_paste(NVME.format(names=("nda0", "da1"), total="432G")).scenario.drive is None
+
+
+def test_seconds_of_a_metadata_phase_are_no_pace():
+    found = zsim.eta(NVME.format(names=("nda0p4", "nda1p4"), total="432G"))
+    assert found.pace > 3.0
+    assert not found.pace_tells
+    assert "too early to tell" in str(found)
+    assert not any("explains the slow pace" in reason for reason in found.reasons)
+
+
+EXPANDS = """\
+  pool: tank
+ state: ONLINE
+  scan: scrub repaired 0B in 09:12:31 with 0 errors on Sun May  3 09:36:32 2026
+expand: expansion of raidz1-0 in progress since Tue May 12 09:12:10 2026
+\t2.10T / 11.2T copied at 96.4M/s, 18.75% done, 1 days 03:30:00 to go
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\ttank        ONLINE       0     0     0
+\t  raidz1-0  ONLINE       0     0     0
+\t    sda     ONLINE       0     0     0
+\t    sdb     ONLINE       0     0     0
+\t    sdc     ONLINE       0     0     0
+\t    sdd     ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def test_an_expansion_goes_on_at_its_own_pace():
+    found = zsim.eta(EXPANDS)
+    # The middle world copies at several times that rate: length of allocated runs, which nobody tells.
+    assert found.pace > 2.0
+    assert found.remaining_s.p10 < 27.5 * 3600 < found.remaining_s.p90
+    assert "metadata" not in found.zpool_why
+    assert "left: 2" in str(found)
+    assert "copying" in str(found).partition("left: ")[2].partition(".")[0]

@@ -1,12 +1,21 @@
 """A running scan: what its statuses say of its end, world by world."""
 
+import math
 from datetime import datetime
 
 import numpy as np
 import pytest
 
 from zsim.prediction.progress.course import CELLS, Course, Shape, done_cells, straight, with_zones
-from zsim.prediction.progress.moments import PoolFacts, adapted, clock_of, history_of, in_rounds, state_of
+from zsim.prediction.progress.moments import (
+    PoolFacts,
+    adapted,
+    clock_of,
+    history_of,
+    in_rounds,
+    state_of,
+    with_clocks,
+)
 from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior, reading_errors
 from zsim.prediction.progress.remaining import remaining
 from zsim.scenario.evidence import RunningScan
@@ -230,3 +239,36 @@ def test_legacy_scans_get_faster_towards_the_files_that_were_rewritten_least():
     assert seconds.sum() == pytest.approx(course().total_s)
     half = done_cells(1.0, 0.5)
     assert (seconds * half).sum() > (course().seconds() * half).sum()
+
+
+def test_rates_that_began_anew_date_the_work_since():
+    old = scan(format="legacy", scanned=4 * T, scan_rate=T // 1000, total_issue=None)
+    new = old.model_copy(update={"scanned": 5 * T, "scan_rate": T // 8000})
+    first, second = with_clocks([old, new])
+    assert first == old
+    # Bytes over rate would be 40,000 s; of the bytes since, the rate tells 8,000 s after the first 4,000.
+    assert second.elapsed == pytest.approx(12_000.0, rel=1e-3)
+    assert not second.elapsed_is_pass
+    backwards = old.model_copy(update={"scanned": 5 * T, "scan_rate": T // 500})
+    assert with_clocks([old, backwards])[1].elapsed == pytest.approx(4500.0, rel=1e-3)
+
+
+def test_rates_that_go_on_and_dates_are_left_as_they_are():
+    old = scan(format="legacy", scanned=4 * T, scan_rate=T // 1000, total_issue=None)
+    slower = old.model_copy(update={"scanned": 5 * T, "scan_rate": T // 1500})
+    assert with_clocks([old, slower]) == [old, slower]
+    dated = old.model_copy(update={"elapsed": 4000.0}), slower.model_copy(
+        update={"elapsed": 90_000.0, "scan_rate": T // 8000}
+    )
+    assert with_clocks(dated) == list(dated)
+
+
+def test_the_end_is_read_to_the_second_and_a_time_in_minutes_is_known_less():
+    near = scan(scanned=10 * T, issued=round(9.9 * T), elapsed=99.0)
+    world = course(visit_s=10.0, issue_s=90.0)
+    low, _, high = remaining([world], [near], PoolFacts()).left()
+    # 0.9 s of work and the last txg, told in full seconds: no interval is narrower than these.
+    assert high - low > 0.8
+    half = [scan(scanned=10 * T, issued=5 * T, elapsed=40.0, resolution=each) for each in (1.0, 60.0)]
+    fine, coarse = (remaining([world], [each], PoolFacts()).total() for each in half)
+    assert math.log(coarse[2] / coarse[0]) > 1.2 * math.log(fine[2] / fine[0])

@@ -10,8 +10,10 @@ from zsim.base.errors import InputError
 from zsim.validation.api import validate
 from zsim.validation.progress.rows import fields_of, layout_of, scans_of
 from zsim.validation.progress.runs import (
+    Sample,
     attach_s,
     courses_with_scrub,
+    facts_of,
     load,
     printed_s,
     progress_file,
@@ -105,3 +107,17 @@ def test_an_experiment_counts_once():
     assert (found.answers, found.experiments) == (11, 3)
     assert found.median == pytest.approx(1.0, rel=1e-3)
     assert found.inside == pytest.approx(1.0)
+
+
+def test_an_expansion_is_followed_by_what_is_copied():
+    bench = load(HERE / "zfs-more" / "expand-raidz1x4-s1")
+    # As progress.csv of the run has it: what is copied is counted as examined.
+    samples = [
+        Sample(1.4, 0, 0, 2035367936, 0),
+        Sample(10.5, 447389696, 0, 2035318784, 0),
+        Sample(15.0, 1103389696, 0, 2035318784, 0),
+    ]
+    _, scans = statuses(bench, samples, 16.0)
+    assert {(each.kind, each.format) for each in scans} == {("expand", "rebuild")}
+    assert [each.issued for each in scans] == [447389696, 1103389696]
+    assert not facts_of(bench).sorted

@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -366,13 +367,23 @@ def _own(data: object) -> object:
     return [_own(value) for value in data] if isinstance(data, list) else data
 
 
+def _toml_remedy(text: str) -> str:
+    """Return what to do with text that is no TOML: what zpool printed is often given as it is."""
+    if not re.search(r"^[ \t]{0,12}(?:pool|scan): ", text[:4096], re.MULTILINE):
+        return "put that line right"
+    return (
+        "it looks like the output of zpool status: zsim import FILE -o - | zsim predict - makes a scenario"
+        " of it, and zsim eta FILE tells when a scan that runs is over"
+    )
+
+
 def toml_of(text: str, path: str | Path, field: str = "file", remedy: str = REMEDY) -> dict[str, object]:
     """Return the data of TOML text that was read from `path`; see `read_toml` for the errors."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = f"it is not TOML: {printable(str(error), 120)}"
-        raise InputError(field, str(path), reason, "put that line right") from error
+        raise InputError(field, str(path), reason, _toml_remedy(text)) from error
     except (RecursionError, ValueError) as error:
         raise InputError(field, str(path), _unusable(error), remedy) from error
     _check_depth(data, path, field, remedy)

@@ -175,10 +175,14 @@ def _space(
     drive = notes.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
     size = scenario.drive_size
     if size is None:
-        size = (
-            shelf.named(drive).capacity_bytes if scenario.drive else _common_size(scenario, layout, release)
-        )
-        origin = "as the drive's model has it" if scenario.drive else "a common size"
+        size, origin = _common_size(scenario, layout, release), "a common size"
+        if scenario.drive is not None:
+            model = shelf.named(drive)
+            held = pool_size(layout, model.capacity_bytes, release)
+            # A class of drives has no capacity of its own: data that is stated has room.
+            if not model.is_generic or (scenario.alloc or 0) <= USUALLY_FULL * held:
+                size = model.capacity_bytes
+                origin = "usual of this class" if model.is_generic else "as the drive's model has it"
         notes.take("drive_size", None, size, format_both(size), origin)
     total = pool_size(layout, size, release)
     if scenario.alloc is not None:

@@ -68,6 +68,7 @@ class RunningScan(_Observation):
     since: datetime | None = Field(None, description="when the scan began, local time")
     at: datetime | None = Field(None, description="when it was looked at, local time")
     elapsed: Seconds | None = Field(None, ge=0, description="time since the scan began")
+    resolution: Seconds = Field(1.0, gt=0, description="how coarsely that time was printed")
     elapsed_is_pass: bool = Field(False, description="the elapsed time is that of this pass alone")
     scanned: Bytes | None = Field(None, ge=0, description="bytes visited by the metadata phase")
     issued: Bytes | None = Field(None, ge=0, description="bytes issued (examined, in the legacy order)")

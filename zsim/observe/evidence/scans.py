@@ -16,6 +16,7 @@ FORMATS: dict[str, StatusFormat] = {
     "legacy": "legacy", "solaris": "legacy", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
     "2.2": "2.2+", "json": "2.2+",
 }  # fmt: skip
+WHOLE_MINUTES = 60.0
 HEAL_SHARE = 0.25
 """A resilver that wrote less than this share of what lies on one drive has healed, not filled one: drives
 that were filled got 0.5 to 1.06 of it in reported pairs of scans, outages repaired 0.004 to 0.17."""
@@ -137,6 +138,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         since=since,
         at=at,
         elapsed=_elapsed(scan, since, at),
+        resolution=1.0 if scan.elapsed is None else WHOLE_MINUTES,
         scanned=scan.scanned,
         # The legacy order knows no second counter: what is scanned is issued.
         issued=scan.issued if scan.issued is not None or not legacy else scan.scanned,
@@ -154,7 +156,8 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
 def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float | None:
     """Return how long a scan has run [s]; None where the dates do not tell it."""
     if scan.elapsed is not None:
-        return scan.elapsed
+        # Printed in full minutes that are over, before pool version 28.
+        return scan.elapsed + 0.5 * WHOLE_MINUTES
     if since is None or at is None or at < since:
         return None
     return (at - since).total_seconds()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.observe.devices.identity import Identity
-from zsim.observe.devices.labels import label_of
+from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
@@ -26,6 +26,8 @@ USUAL_GB = (
 )  # fmt: skip
 """Capacities that drives are sold with [GB]: a size of three digits is taken to one of them."""
 USUAL_WITHIN = 0.015
+NVME_DEVICE = re.compile(r"nvme\d{1,4}n\d{1,4}|nvd\d{1,4}|nda\d{1,4}", re.ASCII)
+"""Linux' and FreeBSD's names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4))."""
 _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 
@@ -75,6 +77,8 @@ def find_drives(evidence: Evidence) -> None:
     models = tuple(model for each in known if (model := model_named(each)).drive or model.size)
     if models:
         _find_old(evidence, models, source, len(drives.old))
+    elif drives.old and all(NVME_DEVICE.fullmatch(device_of(name)) for name in drives.old):
+        evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
     elif vendors := {label_of(name).vendor for name in drives.old} - {""}:
         evidence.notes.append(
             f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors))}):"

@@ -25,7 +25,7 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     open_gaps = [
         (field, words, command)
         for field, settled, words, command in GAPS
-        if not any(evidence.value(each) is not None for each in settled)
+        if not any(_settles(evidence, each) for each in settled)
         and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
@@ -38,6 +38,14 @@ def unknown_notes(evidence: Evidence) -> list[str]:
         f"{GAP}{listed}. The output given does not show it, and the answer depends on it:"
         f" add the output of {commands}, or state it with {stated}"
     ]
+
+
+def _settles(evidence: Evidence, field: str) -> bool:
+    """Tell whether a field is known; a class of drives settles no size."""
+    value = evidence.value(field)
+    if field == "drive" and evidence.named_size is None and str(value).startswith("generic-"):
+        return False
+    return value is not None
 
 
 def is_gap(note: str) -> bool:

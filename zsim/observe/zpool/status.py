@@ -198,6 +198,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         scans.append(expansion.scan)
     state = block.lines.get("state", [(0, "")])[0][1].split()
     root = sections.pop("", ())
+    scans = [_with_rows(scan, root) for scan in scans]
     return PoolStatus(
         name=block.pool.split()[0] if block.pool.split() else "",
         state=state[0] if state else "",
@@ -211,6 +212,15 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         expansion=expansion,
         removal=running_removal([line for _, line in block.lines.get("remove", [])]),
     )
+
+
+def _with_rows(scan: Scan, vdevs: Sequence[Vdev]) -> Scan:
+    """Return a resilver with the bytes that the rows of its drives tell, as before pool version 28."""
+    if scan.function != "resilver" or scan.repaired is not None or scan.form != "legacy":
+        return scan
+    notes = (_REPAIRED.search(leaf.note) for vdev in vdevs for leaf in vdev.leaves())
+    told = [size for note in notes if note and (size := nice_bytes(note[1])) is not None]
+    return replace(scan, repaired=max(told)) if told else scan
 
 
 def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vdev, ...]]:

@@ -17,6 +17,7 @@ from zsim.planning.eta.reasons import (
     consequences,
     expected_pace,
     slow_reasons,
+    telling_pace,
     worries,
     zpool_remaining,
     zpool_why,
@@ -96,6 +97,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     phase = _phase(found, case, paused=paste.paused)
     said = zpool_remaining(last)
     pace = expected_pace(found)
+    telling = telling_pace(pace, total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST))
     return Eta(
         pool=paste.pool,
         subject=subject(case),
@@ -110,7 +112,10 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
         pace=pace,
-        reasons=_reasons(case, slow_reasons(courses, found, case, pace, _collected(last))),
+        pace_tells=telling,
+        reasons=_reasons(
+            case, slow_reasons(courses, found, case, pace if telling else 1.0, _collected(last))
+        ),
         worry=worries(found, phase, left, paste.at),
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),

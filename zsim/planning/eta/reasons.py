@@ -40,6 +40,7 @@ OUTER_TRACKS = (
 SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
+FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 UNEXPLAINED = (
     "nothing known about the pool explains the slow pace: compare the drives (zpool iostat -vl 60), "
     "look for link resets (dmesg) and for client load"
@@ -75,6 +76,8 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
     short = said < left.p10
     several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
     rebuild = scan.format == "rebuild" and scan.kind != "expand"
+    if case.operation in COPIES and not rebuild:
+        return SLOWER_LEFT if short else FASTER_LEFT
     rules = (
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
@@ -91,6 +94,19 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
 def expected_pace(found: Remaining) -> float:
     """Return how much slower the scan is than the middle one of all worlds, weighed or not."""
     return float(np.median(found.paces))
+
+
+def telling_pace(pace: float, changed: float) -> bool:
+    """Tell whether a pace that is out of the common says something: the answer has moved with it.
+
+    Parameters
+    ----------
+    pace : float
+        How many times slower than expected the scan is so far.
+    changed : float
+        How many times as long the whole is expected to take as before anything was seen.
+    """
+    return FAST < pace < SLOW or changed >= SLOW or changed <= FAST
 
 
 def slow_reasons(

@@ -88,6 +88,8 @@ class EtaAnswer:
         Why it is off; empty where it is not.
     pace : float
         How much slower this scan is so far than the pool should be (1: as fast).
+    pace_tells : bool
+        Whether so much was seen that this says something about the rest.
     reasons, worry, consequences : tuple of str
         Why it is slow, until when what looks odd is normal, what a further step would cost.
     evidence : tuple of Weighed
@@ -110,6 +112,7 @@ class EtaAnswer:
     zpool_total_s: float | None
     zpool_why: str
     pace: float
+    pace_tells: bool = True
     reasons: tuple[str, ...] = ()
     worry: tuple[str, ...] = ()
     consequences: tuple[str, ...] = ()
@@ -132,6 +135,7 @@ class EtaAnswer:
             "done": self.done,
             "parts_s": self.parts,
             "pace": self.pace,
+            "pace_tells": self.pace_tells,
             "zpool": {
                 "remaining_s": self.zpool_remaining_s,
                 "total_s": self.zpool_total_s,

@@ -67,14 +67,21 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
 
 
 def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
-    parts = [f"{format_duration(seconds)} {name}" for name, seconds in answer.parts.items() if seconds >= 1.0]
+    work = {"repair": answer.phase} if answer.phase in ("copying", "rebuild") else {}
+    parts = [
+        f"{format_duration(seconds)} {work.get(name, name)}"
+        for name, seconds in answer.parts.items()
+        if seconds >= 1.0
+    ]
     gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
     yield (
         f"Now: {answer.phase}, {format_fraction(answer.done)} done; {gone}left: "
         f"{', '.join(parts) or 'the last txg syncs'}.",
         "",
     )
-    if answer.pace >= SLOW:
+    if not answer.pace_tells:
+        yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
+    elif answer.pace >= SLOW:
         yield f"Pace: {answer.pace:.1f} times slower than the median pool simulated.", ""
     elif answer.pace <= FAST:
         yield f"Pace: {1.0 / answer.pace:.1f} times faster than the median pool simulated.", ""

@@ -25,6 +25,8 @@ MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.mos
 
 PRINTED = constant("progress.printed")
 """Standard deviation of a time that is printed to the second."""
+ROUNDED = 1.0 / math.sqrt(12.0)
+"""Standard deviation of what was rounded to a whole number, as a share of the step."""
 CHECKPOINT = constant("progress.checkpoint")
 SKIPPED_ERROR = constant("progress.skipped_error")
 """Of the share of ALLOC that a world skips, relative to it."""
@@ -68,6 +70,8 @@ class State:
         Standard deviation of the logarithm of the share, from how it was read.
     counted : float
         Share issued, with what is under way.
+    clock_s : float
+        Standard deviation of the time, where it was printed more coarsely than to the second [s].
     """
 
     visited: float
@@ -76,6 +80,7 @@ class State:
     clock: Clock
     error: float
     counted: float = 0.0
+    clock_s: float = 0.0
 
     @property
     def phase(self) -> str:
@@ -183,7 +188,9 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
         # Issued is not done: what is under way, half of it on the mean at the end of a txg.
         issued, under_way = max(issued - course.window, issued * 0.02), course.window
         error = math.hypot(error, noise.under_way * under_way / max(issued, under_way, 1e-9))
-    return State(visited if course.visit_s > 0.0 else 1.0, min(issued, 1.0), seconds, clock, error, counted)
+    coarse = ROUNDED * scan.resolution if scan.resolution > 1.0 else 0.0
+    visited = visited if course.visit_s > 0.0 else 1.0
+    return State(visited, min(issued, 1.0), seconds, clock, error, counted, coarse)
 
 
 def _share(part: float | None, whole: float | None) -> float:
@@ -383,11 +390,11 @@ def _stretch(seen: _Seen, state: State, course: Course, facts: PoolFacts, noise:
     if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
         return None
     gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
-    clock = min(MOST_CLOCK, facts.clock_s / gone)
+    read = [min(MOST_CLOCK, max(facts.clock_s, each.clock_s) / gone) for each in (first, state)]
     counts = [min(MOST_COUNT, each.error * each.issued / gained) for each in (first, state)]
     scattered = 0.0
     if state.issued <= 0.0 and state.visited > first.visited:
         length = noise.visit_length / (state.visited - first.visited)
         scattered = noise.visit_quick * min(1.0, math.sqrt(2.0 * length))
     error = math.hypot(noise.counters, scattered)
-    return Stretch(work, gone, error, (clock, counts[0]), (clock, counts[1]), seen.stretch)
+    return Stretch(work, gone, error, (read[0], counts[0]), (read[1], counts[1]), seen.stretch)

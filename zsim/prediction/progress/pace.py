@@ -65,7 +65,8 @@ def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenn
     # a drive that slows down does so, on the mean, over half of the work.
     own = unevenness / math.sqrt(done * (1.0 - done))
     counted = under_way / done / math.sqrt(3.0)
-    return Pace(math.log(gone * (1.0 - done) / done), math.hypot(own, counted, 0.5 * course.tilt))
+    read = last.clock_s / last.seconds
+    return Pace(math.log(gone * (1.0 - done) / done), math.hypot(own, counted, 0.5 * course.tilt, read))
 
 
 def discrepancy_of(course: Course) -> float:

@@ -178,7 +178,7 @@ def _of_world(
     pace = pace_of(course, seconds, history, noise.uneven)
     if pace is not None:
         to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
-    end = math.hypot(CLOSES, math.sqrt(2.0) * facts.clock_s) if history is not None else 0.0
+    end = _end_error(state, facts) if state is not None else 0.0
     to_go, all_of_it = _read_at_end(to_go, end), _read_at_end(all_of_it, end)
     told = sum(stretch.seconds for stretch in stretches)
     expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
@@ -192,6 +192,11 @@ def _of_world(
         state,
         tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
     )
+
+
+def _end_error(state: State, facts: PoolFacts) -> float:
+    """Return the standard deviation of a scan's end against the clock of its latest status [s]."""
+    return math.hypot(CLOSES, facts.clock_s, max(facts.clock_s, state.clock_s))
 
 
 def _read_at_end(time: tuple[F64, F64], error: float) -> tuple[F64, F64]:

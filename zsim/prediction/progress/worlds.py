@@ -117,8 +117,10 @@ class CourseWork(Work):
         if self.weighing is None:
             return ()
         rows = zip(self.weighing.comparisons, self.weighing.shown[place], strict=True)
+        # Scans say little of how fast a vdev is copied, which neither sorts nor checks.
+        copies = discrepancy(self.case) if self.case.operation in ("expand", "remove") else 0.0
         return tuple(
-            (each.seen.log - shown, math.hypot(each.seen.sigma, OTHER_SCAN))
+            (each.seen.log - shown, math.hypot(each.seen.sigma, OTHER_SCAN, copies))
             for each, shown in rows
             if isinstance(each.probe, ScanProbe)
         )
@@ -370,7 +372,10 @@ def is_small(case: Case) -> bool:
 
 def discrepancy(case: Case) -> float:
     """Return by how much answers of worlds are off as a whole: standard deviation of the logarithm."""
-    return progress_number(f"discrepancy.{'small' if is_small(case) else knowledge(case)}")
+    if is_small(case):
+        return progress_number("discrepancy.small")
+    moved = case.operation if case.operation in ("expand", "remove") else None
+    return progress_number(f"discrepancy.{moved or knowledge(case)}")
 
 
 def known_tilt(case: Case) -> float:

@@ -118,6 +118,7 @@ def _scan(row: Row, status: Mapping[str, Any]) -> RunningScan:
         format="rebuild" if kind == "rebuild" else printed,
         since=_when(row.get("since")),
         elapsed=status.get("elapsed_s"),
+        resolution=60.0 if "to the minute" in str(status.get("elapsed_how")) else 1.0,
         elapsed_is_pass=str(status.get("elapsed_how") or "").startswith("derived, pass only"),
         scanned=_bytes(scanned),
         issued=_bytes(issued),

@@ -20,7 +20,8 @@ from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.progress.remaining import remaining
-from zsim.scenario.evidence import RunningScan, StatusFormat
+from zsim.scenario.evidence import RunningScan, ScanKind, StatusFormat
+from zsim.scenario.releases.profile import COPIES
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 
@@ -128,17 +129,24 @@ def courses_with_scrub(bench: EmulatedRun, other: EmulatedRun) -> list[tuple[Cou
 
 def facts_of(bench: EmulatedRun) -> PoolFacts:
     """Return what decides how the counters of a run are to be read."""
-    return PoolFacts(bench.mode == "sorted", clock_s=SAMPLED)
+    return PoolFacts(bench.mode == "sorted" and bench.operation not in COPIES, clock_s=SAMPLED)
 
 
 def format_of(bench: EmulatedRun) -> StatusFormat:
     """Return the format in which the release of a run prints a scan."""
-    if bench.mode == "rebuild":
+    if bench.operation in COPIES:
         return "rebuild"
     version = tuple(int(part) for part in str(bench.config["zfs"]).split(".")[:2])
     if version < (0, 8) or bench.mode == "legacy":
         return "legacy"
     return "2.2+" if version >= (2, 2) else "0.8-2.1"
+
+
+def kind_of(bench: EmulatedRun) -> ScanKind:
+    """Return what kind of scan a run is, as a status names it."""
+    if bench.scrub:
+        return "scrub"
+    return "expand" if bench.operation == "expand" else "rebuild" if bench.mode == "rebuild" else "resilver"
 
 
 def statuses(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> tuple[float, list[RunningScan]]:
@@ -161,11 +169,12 @@ def statuses(bench: EmulatedRun, samples: Sequence[Sample], until: float) -> tup
     kept = [*kept, *moved[-1:]] if moved and kept[-1] is not moved[-1] else kept
     return begin, [
         RunningScan(
-            kind="scrub" if bench.scrub else "rebuild" if bench.mode == "rebuild" else "resilver",
+            kind=kind_of(bench),
             format=printed,
             elapsed=sample.time - begin,
             scanned=sample.scanned if bench.mode != "rebuild" else sample.issued,
-            issued=sample.scanned if printed == "legacy" else sample.issued,
+            # Of an expansion one counter is kept: what is copied.
+            issued=sample.scanned if printed == "legacy" or bench.operation == "expand" else sample.issued,
             total=sample.total or total or None,
             processed=sample.processed,
         )
