@@ -120,7 +120,8 @@ def with_clocks(scans: Sequence[RunningScan]) -> list[RunningScan]:
     """
     found: list[RunningScan] = []
     latest: dict[Clock, tuple[float, float]] = {}
-    for scan in scans:
+    for each in scans:
+        scan = each
         seconds, clock = clock_of(scan)
         done, rate = _counted(scan, clock)
         if seconds is not None and done is not None:
