@@ -24,9 +24,7 @@ MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.mos
 
 
 PRINTED = constant("progress.printed")
-"""Standard deviation of a time that is printed to the second."""
-ROUNDED = 1.0 / math.sqrt(12.0)
-"""Standard deviation of what was rounded to a whole number, as a share of the step."""
+"""Standard deviation of a time that is printed to the second; of one printed in minutes 60 times that."""
 CHECKPOINT = constant("progress.checkpoint")
 SKIPPED_ERROR = constant("progress.skipped_error")
 """Of the share of ALLOC that a world skips, relative to it."""
@@ -189,7 +187,7 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
         # Issued is not done: what is under way, half of it on the mean at the end of a txg.
         issued, under_way = max(issued - course.window, issued * 0.02), course.window
         error = math.hypot(error, noise.under_way * under_way / max(issued, under_way, 1e-9))
-    coarse = ROUNDED * scan.resolution if scan.resolution > 1.0 else 0.0
+    coarse = PRINTED * scan.resolution if scan.resolution > 1.0 else 0.0
     visited = visited if course.visit_s > 0.0 else 1.0
     return State(visited, min(issued, 1.0), seconds, clock, error, counted, coarse)
 
