@@ -158,6 +158,15 @@ def test_defaults_that_cannot_be_used_are_refused_in_a_sentence(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("words", [("scenario", "show", "--layout", "mirror2"), ("--version", "-v")])
+def test_defaults_at_the_home_of_nobody_are_refused(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("ZSIM_CONFIG", "~nobody-of-this-name/config.toml")
+    assert main(list(words)) == 2
+    assert "there is no such user" in capsys.readouterr().err
+
+
 def test_defaults_that_are_not_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ZSIM_CONFIG", str(tmp_path / "absent.toml"))
     assert defaults() == {}

@@ -15,7 +15,8 @@ import time
 
 from tests.fuzz import running
 from tests.fuzz.running import Outcome, complaints, run, warm
-from tests.fuzz.surfaces import Trial, trial
+from tests.fuzz.surfaces import Trial
+from tests.fuzz.trials import trial
 
 
 def place(one: Trial) -> str:

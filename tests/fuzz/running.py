@@ -106,6 +106,8 @@ def lay_out(files: Any, home: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, bytes):
                 path.write_bytes(content)
+                if path.parent.name == "bin":
+                    path.chmod(0o755)
             else:
                 _special(path, content)
         except (OSError, ValueError):
@@ -131,8 +133,8 @@ def _special(path: Path, kind: str) -> None:
             made.bind(str(path))
 
 
-FORKED = frozenset({"odd_files", "traces", "block_lists"})
-"""They take memory, or run compiled code on what they are given."""
+FORKED = frozenset({"odd_files", "traces", "block_lists", "surroundings", "asked_pools"})
+"""They take memory, run compiled code on what they are given, or change what a process knows of its surroundings."""
 
 
 class _TooLongError(BaseException):
@@ -234,6 +236,13 @@ def run_forked(trial: Trial) -> Outcome:
         shutil.rmtree(outside, ignore_errors=True)
 
 
+class _Terminal(io.StringIO):
+    """Nothing comes from it, as nobody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def _wait(pid: int, began: float) -> tuple[int, Any]:
     pause = 0.001
     while True:
@@ -267,11 +276,13 @@ def _child(trial: Trial, home: Path, outside: Path) -> None:
     try:
         os.setpgid(0, 0)
         os.chdir(home)
+        os.environ.update(trial.environ)
+        time.tzset()
         for name, number, flags in (
             ("in", 0, os.O_RDONLY), ("out", 1, os.O_CREAT | os.O_WRONLY), ("err", 2, os.O_CREAT | os.O_WRONLY),
         ):  # fmt: skip
             os.dup2(os.open(outside / name, flags, 0o600), number)
-        sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+        sys.stdin = _Terminal() if trial.terminal else io.TextIOWrapper(io.FileIO(0, closefd=False))
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
         sys.stderr = io.TextIOWrapper(
             io.FileIO(2, "w", closefd=False), "utf-8", "backslashreplace", write_through=True
@@ -372,7 +383,19 @@ def complaints(trial: Trial, got: Outcome) -> list[str]:
     temporary = [name for name in got.left if Path(name).name.startswith(".") or ".tmp" in name]
     if temporary:
         found.append(f"left behind {temporary[0][:60]!r}")
+    if got.code == 0 and NO_NUMBER.search(out) and not {"nan", "inf"} & _given(trial):
+        found.append(f"says {NO_NUMBER.search(out).group()!r}")  # type: ignore[union-attr]
     return found
+
+
+NO_NUMBER = re.compile(r"(?<![\w.\-/])-?(nan|inf)\b(?!\w)", re.IGNORECASE)
+
+
+def _given(trial: Trial) -> set[str]:
+    """Return what of the words of no number the input holds itself: a name may be so."""
+    contents = [each.decode("utf-8", "replace") for each in trial.files.values() if isinstance(each, bytes)]
+    text = " ".join([*trial.words, *contents, *trial.environ.values()]).lower()
+    return {word for word in ("nan", "inf") if word in text}
 
 
 def _of_refusal(trial: Trial, got: Outcome, out: str, err: str) -> list[str]:
@@ -390,6 +413,7 @@ def _of_refusal(trial: Trial, got: Outcome, out: str, err: str) -> list[str]:
         found.append(f"message of {len(err)} characters")
     given = [
         *trial.words,
+        *trial.environ.values(),
         *(each.decode("utf-8", "replace") for each in trial.files.values() if isinstance(each, bytes)),
     ]
     for word in given:

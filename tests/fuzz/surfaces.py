@@ -1,11 +1,11 @@
-"""Hostile command lines with their files: a number of a seed gives the same trial every time."""
+"""Hostile command lines with their files; `tests.fuzz.trials` draws from them by seed and number."""
 
 from __future__ import annotations
 
 import functools
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import click
@@ -48,6 +48,10 @@ class Trial(NamedTuple):
     stdin : bytes
     whole : bool
         Predictions are really made; otherwise they are answered at once, as tests of reading need none.
+    environ : mapping
+        Of the environment, what is other than here.
+    terminal : bool
+        The standard input calls itself one.
     """
 
     surface: str
@@ -55,18 +59,8 @@ class Trial(NamedTuple):
     files: Mapping[str, bytes | str]
     stdin: bytes = b""
     whole: bool = False
-
-
-def trial(seed: int, number: int) -> Trial:
-    """Return a trial; the same seed and number give the same one."""
-    chance = random.Random(f"{seed}:{number}")
-    surface = SURFACES[number % len(SURFACES)]
-    found = surface(chance)
-    whole = chance.random() < WHOLE
-    return found._replace(surface=surface.__name__.strip("_"), whole=whole)
-
-
-WHOLE = 0.02
+    environ: Mapping[str, str] = {}
+    terminal: bool = False
 
 
 @functools.cache
@@ -102,7 +96,7 @@ def _option(chance: random.Random, option: click.Parameter, hostile: float) -> l
     return [name, chance.choice(PLAINLY[name])]
 
 
-def _base(name: str) -> list[str]:
+def base_words(name: str) -> list[str]:
     """Return what makes a command line of this command complete."""
     inner = {
         "import": ["status.txt"], "eta": ["status.txt"], "fleet": ["fleet.toml"], "replay": ["trace"],
@@ -116,7 +110,7 @@ def _base(name: str) -> list[str]:
     return inner if inner is not None else ["--layout", "mirror2", "--fill", "0.3", "--drive-size", "20GB"]
 
 
-def _files() -> dict[str, bytes | str]:
+def files() -> dict[str, bytes | str]:
     """Return right files for every command that wants one."""
     return {
         "status.txt": docs.observed()["status-2.1.txt"], "fleet.toml": mut.toml_of(docs.FLEET),
@@ -129,14 +123,14 @@ def flags(chance: random.Random) -> Trial:
     """Return a command with hostile values of its options."""
     name = chance.choice(list(commands()))
     options = [each for each in commands()[name] if isinstance(each, click.Option)]
-    words = [*name.split(), *_base(name)]
+    words = [*name.split(), *base_words(name)]
     for _ in range(chance.choice((1, 1, 1, 2, 3, 4))):
         usable = [each for each in options if not NEVER & set(each.opts)]
         if usable:
             words += _option(chance, chance.choice(usable), 0.75)
     if chance.random() < 0.5 and any("--json" in each.opts for each in options):
         words.append("--json")
-    return Trial("", tuple(words), _files())
+    return Trial("", tuple(words), files())
 
 
 def arguments(chance: random.Random) -> Trial:
@@ -144,7 +138,7 @@ def arguments(chance: random.Random) -> Trial:
     name = chance.choice(
         [*commands(), "warm", "predcit", "", "-", "--", "\x00", mut.BIDI, "help", mut.CONTROL]
     )
-    words = [*name.split(), *(_base(name) if chance.random() < 0.7 else [])]
+    words = [*name.split(), *(base_words(name) if chance.random() < 0.7 else [])]
     for _ in range(chance.choice((1, 2, 3))):
         kind = chance.randrange(5)
         if kind == 0 and words:
@@ -162,17 +156,17 @@ def arguments(chance: random.Random) -> Trial:
         else:
             chance.shuffle(words)
     safe = [word for place, word in enumerate(words) if not (place and words[place - 1] in OUTPUTS | NEVER)]
-    return Trial("", tuple(word for word in safe if word not in OUTPUTS | NEVER), _files())
+    return Trial("", tuple(word for word in safe if word not in OUTPUTS | NEVER), files())
 
 
-def _toml(chance: random.Random, data: Mapping[str, Any]) -> bytes:
+def toml_bytes(chance: random.Random, data: Mapping[str, Any]) -> bytes:
     """Return data as TOML, damaged as data or as text."""
     if chance.random() < 0.65:
         return mut.toml_of(mut.damaged_data(chance, dict(data)))
     return mut.damaged_bytes(chance, mut.toml_of(dict(data)))
 
 
-def _json(chance: random.Random, data: Any) -> bytes:
+def json_bytes(chance: random.Random, data: Any) -> bytes:
     if chance.random() < 0.6:
         return mut.json_of(mut.damaged_data(chance, data))
     return mut.damaged_bytes(chance, mut.json_of(data))
@@ -185,7 +179,7 @@ def scenario_files(chance: random.Random) -> Trial:
         for key, value in docs.SCENARIO.items()
         if key in {"layout", "fill"} or chance.random() < 0.6
     }
-    content = _toml(chance, data)
+    content = toml_bytes(chance, data)
     words = chance.choice(
         (["predict", "s.toml"], ["predict", "--scenario", "s.toml", "--json"], ["scenario", "show", "--scenario", "s.toml"],
          ["compare", "s.toml", "mirror2"], ["risk", "--scenario", "s.toml", "--hours", "5"], ["decide", "s.toml", "--done", "35%", "--reboot"],
@@ -193,7 +187,7 @@ def scenario_files(chance: random.Random) -> Trial:
          ["scenario", "show", "--scenario", "s.toml", "--json"], ["scenario", "show", "--scenario", "s.toml", "-o", "out.toml"],
          ["plan", "--scenario", "s.toml", "--drives", "8"], ["eta", "status.txt", "--scenario", "s.toml"])
     )  # fmt: skip
-    return Trial("", tuple(words), {**_files(), "s.toml": content}, content)
+    return Trial("", tuple(words), {**files(), "s.toml": content}, content)
 
 
 def set_values(chance: random.Random) -> Trial:
@@ -219,26 +213,26 @@ def set_values(chance: random.Random) -> Trial:
 def drive_files(chance: random.Random) -> Trial:
     """Return a damaged drive model, as TOML or as DiskSim's extraction."""
     if chance.random() < 0.2:
-        content = _json(
+        content = json_bytes(
             chance, json.loads(docs.bytes_at("validation/disksim-vectors/drives/ibm18es.json", 10**7))
         )
         name = "d.json"
     else:
-        content, name = _toml(chance, docs.toml_at(chance.choice(docs.models("drives")))), "d.toml"
+        content, name = toml_bytes(chance, docs.toml_at(chance.choice(docs.models("drives")))), "d.toml"
     words = chance.choice(
         (["drives", "show", name], ["drives", "show", name, "--json"], ["drives", "plot", name, "-o", "out.svg"],
          ["predict", "--layout", "mirror2", "--fill", "0.2", "--drive", name], ["replay", "trace", "--drive", name],
          ["drives", "fit", "--drive", name, "--dd", "dd.csv"], ["scenario", "show", "--layout", "mirror2", "--drive", name],
          ["drives", "show", name, "--drive-size", "20GB"], ["risk", "--layout", "mirror2", "--hours", "5", "--drive", name])
     )  # fmt: skip
-    return Trial("", tuple(words), {**_files(), name: content})
+    return Trial("", tuple(words), {**files(), name: content})
 
 
 def model_files(chance: random.Random) -> Trial:
     """Return a damaged model of an enclosure, history or release."""
     kind, option = chance.choice((("enclosures", "--enclosure"), ("histories", "--history"), ("releases", "--release"),
                                   ("enclosures", "--ports")))  # fmt: skip
-    content = _toml(chance, docs.toml_at(chance.choice(docs.models(kind))))
+    content = toml_bytes(chance, docs.toml_at(chance.choice(docs.models(kind))))
     value = "m.toml:0,1" if option == "--ports" else "m.toml"
     head = chance.choice((["scenario", "show"], ["predict"], ["pool", "show"], ["predict"]))
     return Trial(
@@ -251,14 +245,14 @@ def model_files(chance: random.Random) -> Trial:
 def results(chance: random.Random) -> Trial:
     """Return a damaged stored result."""
     words = ["rerun", "r.json", *(["--json"] if chance.random() < 0.4 else [])]
-    return Trial("", tuple(words), {"r.json": _json(chance, docs.stored_result())})
+    return Trial("", tuple(words), {"r.json": json_bytes(chance, docs.stored_result())})
 
 
 def stores(chance: random.Random) -> Trial:
     """Return a damaged store of answers."""
     if chance.random() < 0.5:
         row = json.loads(docs.STORE)
-        content = docs.STORE + _json(chance, row) + chance.choice((b"", b"\n", b"\n" + docs.STORE))
+        content = docs.STORE + json_bytes(chance, row) + chance.choice((b"", b"\n", b"\n" + docs.STORE))
         words = [
             "sweep",
             "--width",
@@ -382,7 +376,7 @@ def cases(chance: random.Random) -> Trial:
             ("slow-tails", "queue-limits", "draid-chart", "lanl-raidz-recovery", "n36l-raidz2x5")
         )
         return Trial(
-            "", tuple(words), {"c/case.toml": _toml(chance, docs.toml_at(f"validation/{name}/case.toml"))}
+            "", tuple(words), {"c/case.toml": toml_bytes(chance, docs.toml_at(f"validation/{name}/case.toml"))}
         )
     if kind == 1:
         home = "zfs-legacy/mirror2-a12-f50-aged"
@@ -395,7 +389,7 @@ def cases(chance: random.Random) -> Trial:
         content = files[name]
         assert isinstance(content, bytes)
         damaged = (
-            _json(chance, json.loads(content))
+            json_bytes(chance, json.loads(content))
             if name.endswith("json")
             else mut.damaged_bytes(chance, content)
         )
@@ -405,7 +399,7 @@ def cases(chance: random.Random) -> Trial:
         return Trial(
             "",
             tuple(words),
-            {f"c/{name.rpartition('/')[2]}": _toml(chance, docs.toml_at(f"validation/{name}"))},
+            {f"c/{name.rpartition('/')[2]}": toml_bytes(chance, docs.toml_at(f"validation/{name}"))},
         )
     name = chance.choice(("running-scans/pairs.jsonl", "running-scans/series.jsonl", "field-reports/reports.jsonl",
                           "geometry/draid_perms.csv.gz"))  # fmt: skip
@@ -418,7 +412,7 @@ def fleets(chance: random.Random) -> Trial:
     return Trial(
         "",
         ("fleet", "f.toml", *(["--json"] if chance.random() < 0.3 else [])),
-        {"f.toml": _toml(chance, docs.FLEET)},
+        {"f.toml": toml_bytes(chance, docs.FLEET)},
     )
 
 
@@ -432,7 +426,7 @@ def plans(chance: random.Random) -> Trial:
     return Trial(
         "",
         ("timeline", "p.toml", *(["--json"] if chance.random() < 0.3 else [])),
-        {"p.toml": _toml(chance, data)},
+        {"p.toml": toml_bytes(chance, data)},
     )
 
 
@@ -486,7 +480,7 @@ def written(chance: random.Random) -> Trial:
          "drives plot", "drives fit", "scenario show", "validate"]
     )  # fmt: skip
     own = [opt for each in commands()[name] for opt in each.opts if opt in OUTPUTS]
-    words = [*name.split(), *_base(name)]
+    words = [*name.split(), *base_words(name)]
     if name == "drives plot":
         words = words[:3]
     for option in chance.sample(own, min(len(own), chance.choice((1, 1, 2)))):
@@ -495,10 +489,4 @@ def written(chance: random.Random) -> Trial:
         "here.json": b"old", "here.csv": b"old", "here.toml": b"old", "here.svg": b"old", "here.sqlite": b"old",
         "here.jsonl": b"old", "loop.json": "loop", "fulldev.json": "full", "fulldev.jsonl": "full", "fulldev.prom": "full",
     }  # fmt: skip
-    return Trial("", tuple(words), {**_files(), **special})
-
-
-SURFACES: tuple[Callable[[random.Random], Trial], ...] = (
-    flags, arguments, scenario_files, set_values, drive_files, model_files, results, stores, outputs, block_lists, traces,
-    samples, cases, fleets, plans, odd_files, written, flags, outputs,
-)  # fmt: skip
+    return Trial("", tuple(words), {**files(), **special})

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.running import complaints, run
-from tests.fuzz.surfaces import SURFACES, Trial, trial
+from tests.fuzz.surfaces import Trial
+from tests.fuzz.trials import SURFACES, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and forks of POSIX")

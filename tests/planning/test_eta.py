@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from datetime import datetime
 from pathlib import Path
 
@@ -164,10 +165,37 @@ def test_a_pool_is_asked_without_a_shell(tmp_path, monkeypatch):
     fake.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/asked\nprintf 'status'\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert status_of("tank; rm") == "status"
-    assert (tmp_path / "asked").read_text() == "status -v tank; rm\n"
-    with pytest.raises(InputError):
-        status_of("-x")
+    assert status_of("my tank") == "status"
+    assert (tmp_path / "asked").read_text() == "status -v my tank\n"
+
+
+@pytest.mark.parametrize("name", ["-x", "", "tank; rm", "a\0b", "a\ud800", "x" * 300_000, "\u202e"])
+def test_what_is_no_name_of_a_pool_is_refused_before_anything_runs(name, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", lambda *args, **more: pytest.fail("it was run"))
+    with pytest.raises(InputError, match="a pool's name begins with a letter"):
+        status_of(name)
+
+
+@pytest.mark.parametrize(
+    ("script", "mode", "said"),
+    [
+        ("exit 3", 0o755, "ended with 3 and printed nothing"),
+        ("echo 'cannot open: \033[2Jno such pool' >&2; exit 1", 0o755, "no such pool"),
+        ("exit 0", 0o644, "zpool status -v tank: "),
+        ("printf '\377\376 pool'", 0o755, None),
+    ],
+)
+def test_a_zpool_that_fails_is_told_of_in_a_sentence(script, mode, said, tmp_path, monkeypatch):
+    fake = tmp_path / "zpool"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(mode)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    if said is None:
+        assert status_of("tank").endswith("pool")
+        return
+    with pytest.raises(InputError, match=said) as caught:
+        status_of("tank")
+    assert "\x1b" not in str(caught.value)
 
 
 def test_json_is_all_that_is_on_stdout_and_files_are_written(tmp_path, capsys, monkeypatch):

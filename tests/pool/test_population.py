@@ -23,7 +23,7 @@ from zsim.pool.recipes.recipe import (
     pool_of,
 )
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
-from zsim.pool.simulator.population import HistoryError, build_population
+from zsim.pool.simulator.population import HistoryError, HistoryRun, build_population
 from zsim.pool.statistics import extents, mean_position, slab_fill
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.profile import load_release
@@ -267,3 +267,18 @@ def test_pool_of_cuts_drives_into_metaslabs_as_the_release_does() -> None:
     assert (vdevs[0].slab_bytes, style.allocators) == (32 * MIB, 1)
     vdevs, _ = pool_of("raidz2x6", 4 * 10**12, "2.3.9")
     assert vdevs[0].slab_count == 4 * 10**12 * 6 // (16 << 30) - 1  # one metaslab is for the intent log
+
+
+def test_the_last_table_is_that_of_any_moment_and_nothing_can_follow_it() -> None:
+    recipe = small_recipe(steps=(Fill(0.3), Snapshot(), Overwrite(0.3)))
+    run, other = HistoryRun(recipe, 3), HistoryRun(recipe, 3)
+    for each in (run, other):
+        each.run(*recipe.steps)
+    fills, segments = run.vdev_fills, run.segments.copy()
+    last, table = run.last_table(), other.table()
+    for field in fields(table):
+        assert np.array_equal(getattr(last, field.name), getattr(table, field.name)), field.name
+    assert run.vdev_fills == fills
+    assert np.array_equal(run.segments, segments)
+    with pytest.raises(RuntimeError, match="no step can follow"):
+        run.run(*recipe.steps)

@@ -15,10 +15,19 @@ TABLE = "scenario"
 
 
 def defaults_file() -> Path | None:
-    """Return where the defaults are looked for, as programs of this system keep theirs."""
+    """Return where the defaults are looked for, as programs of this system keep theirs.
+
+    Raises
+    ------
+    InputError
+        When the variable names the home of nobody.
+    """
     stated = os.environ.get(VARIABLE)
     if stated is not None:
-        return Path(stated).expanduser() if stated else None
+        try:
+            return Path(stated).expanduser() if stated else None
+        except RuntimeError as error:
+            raise InputError(VARIABLE, stated, "there is no such user", "give the path of a file") from error
     try:
         home = Path.home()
     except (RuntimeError, KeyError):

@@ -198,7 +198,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     grid = Grid(("factor on", "value", "standard error", "decided"), rows, frozenset({1, 2}))
     sentences = [
         f"{fit.samples} samples, residual {fit.residual:.1%} (root mean square of the logarithm).",
-        f"Condition number of the samples: {fit.condition:.3g}."
+        f"Condition number of the samples: {fit.condition:.3g}.".replace(": inf.", ": infinite.")
         + (" The factors they touch cannot be told apart by them." if fit.condition > 1e3 else ""),
     ]
     show(Group(rich_table(grid), *(Text(line) for line in sentences)))

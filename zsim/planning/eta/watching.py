@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING
 from zsim.base.errors import InputError
 from zsim.base.files import append_line, replace_file
 from zsim.base.units import format_duration
+from zsim.observe.collect.commands import checked_name
+from zsim.observe.collect.live import run
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.api import eta
@@ -32,25 +33,13 @@ def status_of(pool: str) -> str:
     Raises
     ------
     InputError
-        When the command is missing, fails or does not answer.
+        When the name is none, or the command is missing, fails or does not answer.
     """
-    if not pool or pool.startswith("-"):
-        raise InputError("--pool", pool, "the name of a pool is expected", "zpool list names them")
-    command = ["zpool", "status", "-v", pool]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_ALLOWED, check=False)
-    except FileNotFoundError as error:
-        raise InputError(
-            "--pool", pool, "there is no command zpool here", "pipe in what it prints elsewhere"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise InputError(
-            "--pool", pool, f"zpool status did not answer in {SECONDS_ALLOWED:.0f} s", "try again"
-        ) from error
-    if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["zpool status failed"])[0]
-        raise InputError("--pool", pool, reason[:200], "zpool list names the pools")
-    return done.stdout
+    outcome = run(["zpool", "status", "-v", checked_name(pool)], SECONDS_ALLOWED)
+    if outcome.problem:
+        remedy = "zpool list names the pools; or pipe in what zpool status prints elsewhere"
+        raise InputError("--pool", pool, f"{outcome.line}: {outcome.problem}", remedy)
+    return outcome.text
 
 
 def runs(text: str) -> bool:

@@ -115,14 +115,14 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
 
 
 def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
-    """Return the present state of a reduced history as a miniature of the pool of `recipe`."""
+    """Return the last state of a reduced history as a miniature of the pool of `recipe`; no step can follow."""
     reduced = history.recipe
     real = sum(
         recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count
         for number in numbers
         if recipe.vdevs[number].spec.alloc_class == NORMAL
     )
-    table = history.table()
+    table = history.last_table()
     if numbers != tuple(range(len(numbers))):
         names = np.array([*numbers, -1], dtype=np.int32)
         table = replace(table, dva_vdev=names[table.dva_vdev])

@@ -391,6 +391,11 @@ class HistoryMemory:
         ]  # fmt: skip
         self.table = np.array([address_of(array) for array in arrays] + sizes, dtype=np.int64)
 
+    def forget(self, *names: str) -> None:
+        """Free arrays that are not needed any more."""
+        for name in names:
+            setattr(self, name, getattr(self, name)[:0].copy())
+
 
 ARRAYS = (
     "rules", "vdevs", "slabs", "allocators", "cursors", "histogram", "starts", "ends", "owners", "log",

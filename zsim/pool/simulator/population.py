@@ -84,6 +84,7 @@ class HistoryRun:
         self.recipe = recipe
         files = draw_files(recipe, seed)
         self._memory = found_pool(recipe, files, seed)
+        self._over = False
 
     def run(self, *steps: Step) -> None:
         """Run steps.
@@ -92,7 +93,12 @@ class HistoryRun:
         ------
         HistoryError
             When the pool cannot hold what they write, or they write more than the recipe said.
+        RuntimeError
+            After `last_table`.
         """
+        if self._over:
+            msg = "no step can follow the last table"
+            raise RuntimeError(msg)
         for step in steps:
             writing.run_step(self._memory.table, *_operation(step))
             _check(self._memory, self.recipe)
@@ -129,6 +135,11 @@ class HistoryRun:
         """Return the blocks that are on the pool now."""
         return _table(self.recipe, self._memory)
 
+    def last_table(self) -> BlockTable:
+        """Return the blocks that are on the pool now, and give most of the memory back: no step can follow."""
+        self._over = True
+        return _table(self.recipe, self._memory, last=True)
+
 
 def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     """Build the population a recipe leaves.
@@ -152,7 +163,7 @@ def build_population(recipe: PoolRecipe, seed: int = 0) -> BlockTable:
     """
     history = HistoryRun(recipe, seed)
     history.run(*recipe.steps)
-    return history.table()
+    return history.last_table()
 
 
 def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
@@ -330,26 +341,26 @@ def _ratio_tables(records: Sequence[RecordClass]) -> tuple[NDArray[np.float64], 
 def _file_records(files: Files, metadata: MetadataSizes) -> tuple[Rows, int]:
     """Return the FILE records and the number of slots they take: data, then each level of indirect blocks."""
     records = np.zeros(len(files), dtype=FILE)
-    width = files.records.copy()
-    widths = np.zeros((len(files), MAX_LEVELS), dtype=np.int64)
+    width, total = files.records.copy(), files.records.copy()
+    # A level at a time: a table of all levels of all files would be larger than the records.
     for level in range(1, MAX_LEVELS):
         deeper = width > metadata.dnode_pointers
         width = np.where(deeper, -(-width // metadata.pointers), 0)
         records["levels"][deeper] = level
-        widths[:, level] = width
-    total = files.records + widths.sum(axis=1)
-    first = np.concatenate([[0], np.cumsum(total)[:-1]]).astype(np.int64)
-    before = np.cumsum(np.concatenate([files.records[:, None], widths[:, 1:]], axis=1), axis=1)
+        records["indirect"][:, level] = total
+        total += width
+    first = np.cumsum(total)
+    count = int(first[-1]) if len(first) else 0
+    first -= total
     records["first"] = first
-    records["indirect"][:, 0] = first
-    records["indirect"][:, 1:] = first[:, None] + before[:, :-1]
+    records["indirect"] += first[:, None]
     records["dataset"] = files.dataset
     records["item"] = files.item
     records["records"] = files.records
     records["lsize"] = files.lsize
     records["kind"] = files.kind
     records["head"] = -1
-    return records, int(total.sum())
+    return records, count
 
 
 def _dataset_records(files: Files, metadata: MetadataSizes, datasets: int, slots: int) -> tuple[Rows, int]:
@@ -403,15 +414,17 @@ def _check(memory: HistoryMemory, recipe: PoolRecipe) -> None:
         raise HistoryError("The history writes more than was planned for; give it fewer snapshots or steps.")
 
 
-def _table(recipe: PoolRecipe, memory: HistoryMemory) -> BlockTable:
-    names, chosen = _rows(memory, recipe.datasets)
-    live = chosen >= 0
-    slots = np.where(live, chosen, memory.kept["slot"][np.where(live, 0, -1 - chosen)])
+def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> BlockTable:
+    names, chosen = _rows(memory, recipe.datasets, last)
+    held = np.flatnonzero(chosen < 0)
+    versions = -1 - chosen[held]
+    slots = chosen.copy() if len(held) else chosen
+    slots[held] = memory.kept["slot"][versions]
     names = names[slots]
 
     def column(name: str) -> I64:
-        values: I64 = memory.slots[name][slots].astype(np.int64)
-        values[~live] = memory.kept[name][-1 - chosen[~live]]
+        values: I64 = memory.slots[name][slots].astype(np.int64, copy=False)
+        values[held] = memory.kept[name][versions]
         return values
 
     count = len(chosen)
@@ -443,8 +456,10 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory) -> BlockTable:
     )
 
 
-def _rows(memory: HistoryMemory, datasets: int) -> tuple[Rows, I64]:
+def _rows(memory: HistoryMemory, datasets: int, last: bool) -> tuple[Rows, I64]:
     """Return the NAMEs of all slots, and the rows of the table: slots, and -1 - k for kept versions."""
+    if last:
+        memory.forget("lists", "log", "starts", "ends")
     # Most slots of a small population are never used: what is not touched takes no memory.
     names = np.zeros(len(memory.slots), dtype=rows.NAME)
     written = np.arange(int(memory.now[0]["next_file"]), dtype=np.int64)
@@ -452,6 +467,8 @@ def _rows(memory: HistoryMemory, datasets: int) -> tuple[Rows, I64]:
     order = np.argsort(dataset, kind="stable")
     bounds = np.searchsorted(dataset[order], np.arange(datasets + 1)).astype(np.int64)
     named = rows.name_all(memory.table, checked(names, rows.NameRecord), written[order], bounds)
+    if last:
+        memory.forget("files")
     by_order = np.empty(named, dtype=np.int64)
     reached = np.flatnonzero(names["order"])
     by_order[names["order"][reached] - 1] = reached

@@ -126,7 +126,9 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     pool = with_degraded_groups(case, pool)
     if facts.free_space is not None:
         pool = placed_by(pool, facts.free_space)
-    table = pool.table if pool.scale == 1.0 else thinned(pool.table, pool.recipe)
+    if pool.scale != 1.0:
+        pool = replace(pool, table=thinned(pool.table, pool.recipe))
+    table = pool.table
     far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
     table = far if far is not None and by_birth else table

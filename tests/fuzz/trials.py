@@ -1,0 +1,28 @@
+"""Every surface, and the trial that a number of a seed gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from tests.fuzz import surfaces as old
+from tests.fuzz import wider_surfaces as wider
+from tests.fuzz.surfaces import Trial
+
+SURFACES: tuple[Callable[[random.Random], Trial], ...] = (
+    old.flags, old.arguments, old.scenario_files, old.set_values, old.drive_files, old.model_files, old.results, old.stores,
+    old.outputs, old.block_lists, old.traces, old.samples, old.cases, old.fleets, old.plans, old.odd_files, old.written,
+    old.flags, old.outputs, wider.near_flags, wider.near_flags, wider.load_files, wider.surroundings, wider.asked_pools,
+    wider.rows_of_stores, wider.stories, wider.sets_of_outputs, wider.claims, wider.axes, wider.requirements,
+)  # fmt: skip
+WHOLE = 0.02
+"""So many are run with their predictions."""
+
+
+def trial(seed: int, number: int) -> Trial:
+    """Return a trial; the same seed and number give the same one."""
+    chance = random.Random(f"{seed}:{number}")
+    surface = SURFACES[number % len(SURFACES)]
+    found = surface(chance)
+    whole = chance.random() < WHOLE
+    return found._replace(surface=surface.__name__.strip("_"), whole=whole)
