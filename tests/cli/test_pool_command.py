@@ -81,3 +81,17 @@ def test_what_cannot_be_is_refused_in_one_sentence(
     assert out == ""
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("fill", "sizes"), [("99%", ""), ("40%", "psize,blocks,lsize\n4096,1000,131072\n131072,9\n")]
+)
+def test_a_pool_that_its_history_does_not_fit_is_refused(
+    fill: str, sizes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "z.csv").write_text(sizes)
+    words = ("pool", "show", "--layout", "mirror2", "--drive-size", "8GB" if sizes else "1GB", "--fill", fill)
+    code, out, err = zsim(capsys, *words, *(("--blocks", str(tmp_path / "z.csv")) if sizes else ()))
+    assert (code, out) == (2, "")
+    assert "cannot be run on it" in err
+    assert len(err.splitlines()) == 1

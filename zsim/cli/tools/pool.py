@@ -72,9 +72,25 @@ def histories_command(as_json: bool) -> None:
 
 
 def _populated(case: Case) -> AgedPool:
-    from zsim.case.population import populate
+    """Return the population.
 
-    return populate(case)
+    Raises
+    ------
+    InputError
+        When the history cannot be run at that fill: no room for it, or too small for its files.
+    """
+    from zsim.base.errors import InputError
+    from zsim.base.units import format_fraction
+    from zsim.case.population import populate
+    from zsim.pool.simulator.population import HistoryError
+
+    try:
+        return populate(case)
+    except HistoryError as error:
+        history = case.scenario.history or case.history.name
+        reason = f"the history {history} cannot be run on it: {str(error).rstrip('.').partition(';')[0]}"
+        remedy = "give larger drives, another history, or another fill"
+        raise InputError("fill", format_fraction(case.fill), reason, remedy) from error
 
 
 def figures(pool: AgedPool, case: Case) -> dict[str, object]:

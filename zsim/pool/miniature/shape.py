@@ -115,7 +115,7 @@ def build_miniature(recipe: PoolRecipe, max_blocks: int = 60_000, seed: int = 0,
 
 
 def miniature_of(recipe: PoolRecipe, history: HistoryRun, numbers: tuple[int, ...]) -> Miniature:
-    """Return the last state of a reduced history as a miniature of the pool of `recipe`; no step can follow."""
+    """Return the last state of a reduced history as a miniature of its pool; no step can follow."""
     reduced = history.recipe
     real = sum(
         recipe.vdevs[number].slab_bytes * recipe.vdevs[number].slab_count

@@ -136,7 +136,7 @@ class HistoryRun:
         return _table(self.recipe, self._memory)
 
     def last_table(self) -> BlockTable:
-        """Return the blocks that are on the pool now, and give most of the memory back: no step can follow."""
+        """Return the blocks that are on the pool now, and give memory back: no step can follow."""
         self._over = True
         return _table(self.recipe, self._memory, last=True)
 
