@@ -18,6 +18,7 @@ from zsim.base.errors import InputError, ZsimError
 from zsim.base.machine.kernel_cache import WORKER
 from zsim.base.machine.lightly import begin_lightly
 from zsim.planning.rows import Row, answer_row, refused_row
+from zsim.planning.sharing import SharedOut
 from zsim.scenario.model import Scenario
 
 PACKAGE = Path(__file__).parents[1]
@@ -58,30 +59,29 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
     """
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
+    waiting = SharedOut(scenarios)
     if jobs <= 1 or not can_start_others():
-        yield from ((place, answer(stated)) for place, stated in enumerate(scenarios))
+        name = None
+        while (following := waiting.next_for(name)) is not None:
+            name, place, stated = following
+            yield place, answer(stated)
         return
     from zsim.base.jit import of_this_machine
 
     of_this_machine().prepare()
-    yield from _shared_out(scenarios, jobs)
+    yield from _shared_out(waiting, min(jobs, len(scenarios)))
 
 
-def _shared_out(scenarios: Sequence[dict[str, object]], jobs: int) -> Iterator[tuple[int, Row]]:
+def _shared_out(waiting: SharedOut, jobs: int) -> Iterator[tuple[int, Row]]:
     """Yield answers of other processes, each of which has one scenario at a time."""
-    workers = [_Worker() for _ in range(min(jobs, len(scenarios)))]
-    waiting = list(enumerate(scenarios))[::-1]
+    workers = [_Worker() for _ in range(jobs)]
     try:
-        busy = {worker.answers: worker for worker in workers}
-        for worker in workers:
-            worker.ask(*waiting.pop())
+        busy = {worker.answers: worker for worker in workers if worker.goes_on(waiting)}
         while busy:
             for ready in wait(list(busy)):
                 worker = busy[ready]  # type: ignore[index]
                 place, row = worker.answered()
-                if waiting:
-                    worker.ask(*waiting.pop())
-                else:
+                if not worker.goes_on(waiting):
                     del busy[worker.answers]
                 yield place, row
     finally:
@@ -111,6 +111,16 @@ class _Worker:
         self.answers = Connection(os.dup(self.process.stdout.fileno()), writable=False)
         self.process.stdout.close()
         self.place = -1
+        self.blocks: str | None = None
+
+    def goes_on(self, waiting: SharedOut) -> bool:
+        """Give it the scenario that it is to answer next; tell whether there is one."""
+        following = waiting.next_for(self.blocks)
+        if following is None:
+            return False
+        self.blocks, place, stated = following
+        self.ask(place, stated)
+        return True
 
     def ask(self, place: int, stated: dict[str, object]) -> None:
         """Give it a scenario."""

@@ -161,7 +161,8 @@ def tile_result(
     share = (visit + issue) / max(counted.end, 1e-9)
     every = whole_s / run.time_s
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
-    course = [replace(each, time=each.time * counted.end / max(run.time_s, 1e-9)) for each in run.course()]
+    own_s = max(run.time_s, 1e-9)
+    course = [replace(each, time=each.time * counted.end / own_s) for each in run.course()]
     issued = run.plan.times * sum(float(stream.known[-1, 1]) for stream in run.streams)
     return MemberResult(
         time_s=whole_s,

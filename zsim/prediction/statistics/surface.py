@@ -358,17 +358,25 @@ def _near(values: F64, quantile: float) -> F64:
     return shared
 
 
+@functools.lru_cache(maxsize=32)
 def draws(unknowns: int) -> F64:
     """Return scores of worlds drawn anew, a Latin hypercube, the same every time; one without unknowns."""
     if not unknowns:
         return np.zeros((1, 0))
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    strata = np.array([NORMAL.inv_cdf((part + 0.5) / DRAWN) for part in range(DRAWN)])
-    return np.stack([generator.permutation(strata) for _ in range(unknowns)], axis=1)
+    found = np.stack([generator.permutation(_strata(DRAWN)) for _ in range(unknowns)], axis=1)
+    found.flags.writeable = False
+    return found
 
 
+@functools.lru_cache(maxsize=32)
 def _shuffled(count: int) -> F64:
     """Return the middles of equal parts of the normal distribution in random order, the same every time."""
-    generator = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1))
-    strata = np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])
-    return generator.permutation(strata)
+    found = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1)).permutation(_strata(count))
+    found.flags.writeable = False
+    return found
+
+
+@functools.lru_cache(maxsize=32)
+def _strata(count: int) -> F64:
+    return np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])
