@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -353,6 +355,20 @@ def test_a_world_of_a_prediction_is_made_once() -> None:
     seeds = {work._world(place).case.seed for place in range(4)}
     assert len(seeds) == 4, "chance is not the same in all of them"
     assert work._world(2).case.member == work.members[2]
+
+
+def test_what_a_prediction_has_run_is_given_back_without_the_collector() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        work = Work(case(), lambda share, what: None)
+        work.run()
+        assert work.middle is not None
+        kept = weakref.ref(work)
+        del work
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("fields", [{}, {"load": [{"kind": "random-read", "rate": 5}]}])

@@ -238,6 +238,8 @@ class Work:
         self._let_sit_out()
         self._run_members()
         self._run_larger()
+        if self.middle is not None:
+            self.middle.progress = None  # it refers back here, and to several megabytes
         self._weigh()
         if self.case.exact:
             self._run_exactly()
