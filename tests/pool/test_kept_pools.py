@@ -19,8 +19,8 @@ STATED = {"layout": "raidz1x4", "fill": 0.4, "drive_size": "1TB", "history": "vm
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Nothing kept at first; the fills of the histories that are run."""
     found: list[float] = []
-    run = ageing._run
-    monkeypatch.setattr(ageing, "_run", lambda *given: found.append(given[5]) or run(*given))
+    aged = ageing._aged
+    monkeypatch.setattr(ageing, "_aged", lambda run: found.append(run.fill) or aged(run))
     monkeypatch.setattr(ageing, "_kept", type(ageing._kept)())
     return found
 

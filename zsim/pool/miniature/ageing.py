@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
@@ -37,7 +36,7 @@ EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("populati
 MOST_KEPT, MOST_BLOCKS_KEPT = 24, 40_000
 """Pools kept, those of one prediction, and of how many blocks at most: of some 20 MB together."""
 _KEEPING = threading.Lock()
-_kept: OrderedDict[Hashable, AgedPool] = OrderedDict()
+_kept: OrderedDict[AgedRun, AgedPool] = OrderedDict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,69 +120,93 @@ def aged_pool(
     if reduced is recipe:
         reduced = fitted(recipe, files)
     grown = growth.among(numbers) if growth is not None else Growth()
-    return _aged(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, grown)
+    run = AgedRun(
+        history=history,
+        recipe=recipe,
+        reduced=reduced,
+        numbers=numbers,
+        of_release=(release.fragmentation_table, release.fragmentation_mean),
+        fill=fill,
+        frag=frag,
+        rounds=rounds,
+        seed=seed,
+        rewritten=rewritten,
+        growth=grown,
+        release=release,
+    )
+    return _kept_or_run(run)
 
 
-def _aged(
-    history: History,
-    recipe: PoolRecipe,
-    reduced: PoolRecipe,
-    numbers: tuple[int, ...],
-    release: ReleaseProfile,
-    fill: float,
-    frag: float | None,
-    rounds: int,
-    seed: int,
-    rewritten: float,
-    growth: Growth,
-) -> AgedPool:
-    """Return the pool after its history, run on the reduced recipe; one that was run lately is kept.
+@dataclass(frozen=True, slots=True)
+class AgedRun:
+    """What an aged pool is made from; equal ones give the same pool.
+
+    Attributes
+    ----------
+    history : History
+    recipe, reduced : PoolRecipe
+        Of the pool, and of its miniature, which is run.
+    numbers : tuple of int
+        The vdevs of the miniature, by their numbers in the pool.
+    of_release : tuple
+        What FRAG depends on of the release: its table, and how it takes the mean.
+    fill, frag, rounds, seed, rewritten
+        As `aged_pool` has them; rounds of ageing where no FRAG is asked for.
+    growth : Growth
+        Of the vdevs of the miniature.
+    release : ReleaseProfile
+        Whole, for its FRAG; two releases that differ elsewhere give the same pool.
+    """
+
+    history: History
+    recipe: PoolRecipe
+    reduced: PoolRecipe
+    numbers: tuple[int, ...]
+    of_release: tuple[str, str]
+    fill: float
+    frag: float | None
+    rounds: int
+    seed: int
+    rewritten: float
+    growth: Growth
+    release: ReleaseProfile = field(compare=False)
+
+
+def _kept_or_run(run: AgedRun) -> AgedPool:
+    """Return the pool of a run; one that was run lately is kept.
 
     Scenarios asked for one after the other differ in loads, drives or tunables as often as in their blocks.
     """
-    of_release = release.fragmentation_table, release.fragmentation_mean
-    key = (history, recipe, reduced, numbers, of_release, fill, frag, rounds, seed, rewritten, growth)
     with _KEEPING:
-        known = _kept.pop(key, None)
+        known = _kept.pop(run, None)
         if known is not None:
-            _kept[key] = known
+            _kept[run] = known
             return known
-    found = _run(history, recipe, reduced, numbers, release, fill, frag, rounds, seed, rewritten, growth)
+    found = _aged(run)
     if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
         with _KEEPING:
-            _kept[key] = found
+            _kept[run] = found
             while len(_kept) > MOST_KEPT:
                 _kept.popitem(last=False)
     return found
 
 
-def _run(
-    history: History,
-    recipe: PoolRecipe,
-    reduced: PoolRecipe,
-    numbers: tuple[int, ...],
-    release: ReleaseProfile,
-    fill: float,
-    frag: float | None,
-    rounds: int,
-    seed: int,
-    rewritten: float,
-    growth: Growth,
-) -> AgedPool:
-    """Run a history on the reduced recipe."""
+def _aged(run: AgedRun) -> AgedPool:
+    """Run the history on the reduced recipe."""
+    history, release, fill, frag, growth = run.history, run.release, run.fill, run.frag, run.growth
     # Snapshots hold what was overwritten, and a vdev that is added later is no room for it.
     held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
-    grown = any(vdev.spec.grown for vdev in reduced.vdevs)
+    grown = any(vdev.spec.grown for vdev in run.reduced.vdevs)
     for _ in range(FILL_TRIES):
         full = growth.stages[0][0] if growth.stages else fill
         first = full * held
-        pool = Pool(reduced, seed)
+        pool = Pool(run.reduced, run.seed)
         if grown:
             _expand_full(pool, history, first)
         pool.run(*history.first_steps(first))
         if frag is None:
-            pool.run(*history.round_steps(full) * rounds)
-            done = float(rounds)
+            pool.run(*history.round_steps(full) * run.rounds)
+            done = float(run.rounds)
         else:
             done = _age_to(pool, history, full, frag, release)
         pool.run(*growth.steps, Fill(fill))
@@ -191,15 +214,15 @@ def _run(
         if any(abs(fills[vdev] - wanted) > FILL_TOLERANCE for vdev, wanted in growth.wanted):
             growth = growth.corrected(fills)
             continue
-        if grown and rewritten:
+        if grown and run.rewritten:
             # Records are drawn again and again: of as many draws as records a share 1 / e is never drawn.
-            share = -math.log1p(-min(rewritten, MOST_DRAWN))
+            share = -math.log1p(-min(run.rewritten, MOST_DRAWN))
             pool.run(Expand(), Overwrite(share), Fill(fill))
         if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
             break
         # What the snapshots hold is known now; as much less has to be there from the first.
         held *= fill / pool.fill
-    return AgedPool(miniature_of(recipe, pool, numbers), done, pool.fill, _frag(pool, release))
+    return AgedPool(miniature_of(run.recipe, pool, run.numbers), done, pool.fill, _frag(pool, release))
 
 
 def _expand_full(pool: Pool, history: History, fill: float) -> None:
