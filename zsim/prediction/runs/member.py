@@ -87,14 +87,7 @@ def run_member(
         return _expansion_member(case, pool, model, progress)
     if case.operation == "remove":
         return _removal_member(case, pool, model, progress)
-    small = in_miniature(
-        model,
-        pool.scale,
-        case.member.shingling,
-        slab_bytes(case, pool),
-        in_order=profile.order == "sorted",
-    )
-    setup = setup_of(case, pool, small, profile)
+    setup = setup_of(case, pool, _small(case, pool, model, in_order=profile.order == "sorted"), profile)
     if case.second_at is not None:
         setup = replace(setup, second=_second(case, setup))
     run, quiet_s = run_and_quiet(setup, progress)
@@ -251,8 +244,7 @@ def _expansion_member(
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
     """Simulate a RAID-Z expansion on a miniature."""
-    small = in_miniature(model, pool.scale, case.member.shingling, slab_bytes(case, pool), in_order=True)
-    setup = replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+    setup = _copying_setup(case, pool, model)
     found = expansion_of(case, setup, pool.scale, progress)
     whole = found.copying_s + found.waiting_s
     return MemberResult(whole, 0.0, found.copying_s, found.waiting_s, pool.scale, found.run, model)
@@ -265,14 +257,25 @@ def _removal_member(
     progress: Callable[[float, float], None] | None,
 ) -> MemberResult:
     """Simulate the removal of a vdev on a miniature: copying grows with the bytes, the last txgs do not."""
-    small = in_miniature(model, pool.scale, case.member.shingling, slab_bytes(case, pool), in_order=True)
-    setup = replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+    setup = _copying_setup(case, pool, model)
     work = RemovalWork(setup, pool.levels or None, case.allocator)
     run = Run(setup, progress, work=work).finish()
     copying = sum(end - begin for _, begin, end in run.phases)
     ending = max(0.0, run.end - copying)
     whole = copying * pool.scale + ending
     return MemberResult(whole, 0.0, copying * pool.scale, ending, pool.scale, run, model)
+
+
+def _copying_setup(case: Case, pool: WorldPopulation, model: PlaneModel) -> RunSetup:
+    """Return the run of a miniature that an expansion or a removal copies, in the order of addresses."""
+    small = _small(case, pool, model, in_order=True)
+    return replace(whole_setup(case, pool.table, small), cursors=cursors_of(pool))
+
+
+def _small(case: Case, pool: WorldPopulation, model: PlaneModel, *, in_order: bool) -> PlaneModel:
+    """Return the hardware of a miniature; see `zsim.prediction.inputs.shingled.in_miniature`."""
+    shingling, stretch = case.member.shingling, slab_bytes(case, pool)
+    return in_miniature(model, pool.scale, shingling, stretch, in_order=in_order)
 
 
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:
