@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 
 from zsim.case.case import Case
 from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
-from zsim.prediction.inputs.clients import Now, at, next_change, set_by, writer
+from zsim.prediction.inputs.clients import Now, are_on, at, next_change, set_by, writer
 
 
 def by_the_hour(pool: SimulatedPool, case: Case) -> Steps[None]:
@@ -22,14 +23,12 @@ def by_the_hour(pool: SimulatedPool, case: Case) -> Steps[None]:
     # Moments are counted, not read off a clock: whole seconds stay whole.
     moment = 0.0
     while True:
-        week_s = case.begins + moment
-        on = [load.hours is None or load.hours.contains(week_s) for load in case.load]
-        waiting = [each for each, load in zip(on, case.load, strict=True) if load.kind != "async-write"]
+        waiting = compress(are_on(case, moment), (load.kind != "async-write" for load in case.load))
         for group, asks in enumerate(waiting):
             pool.set_clients(group, on=asks)
-        loads = tuple(load for load, each in zip(case.load, on, strict=True) if each)
-        pool.set_writer(writer(replace(case, load=loads)).rate)
-        _set_tunables(pool, case, at(case, moment))
+        now = at(case, moment)
+        pool.set_writer(writer(replace(case, load=now.loads)).rate)
+        _set_tunables(pool, case, now)
         moment = next_change(case, moment)
         yield from pool.at(moment)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -207,10 +208,15 @@ def has_hours(case: Case) -> bool:
     return bool(case.timed) or any(load.hours is not None for load in case.load)
 
 
+def are_on(case: Case, moment: float) -> list[bool]:
+    """Return of each load whether it is on `moment` seconds after the start."""
+    week_s = case.begins + moment
+    return [load.hours is None or load.hours.contains(week_s) for load in case.load]
+
+
 def loads_at(case: Case, moment: float) -> Loads:
     """Return the loads that are on `moment` seconds after the start, as loads without hours."""
-    week_s = case.begins + moment
-    on = (load for load in case.load if load.hours is None or load.hours.contains(week_s))
+    on = compress(case.load, are_on(case, moment))
     return tuple(load.model_copy(update={"hours": None}) for load in on)
 
 
