@@ -86,6 +86,27 @@ class WholeVisits(WholeSource):
         self.visited_all = self.visited >= self.entries and self.position >= len(self.visits)
 
 
+class FreedEntries:
+    """Queue entries that the end of each txg frees (OpenZFS dsl_scan.c:dsl_scan_freed).
+
+    Parameters
+    ----------
+    blocks : ScanBlocks
+        With a queue.
+    """
+
+    def __init__(self, blocks: ScanBlocks) -> None:
+        self._turns = iter(freed_by_txgs(blocks.setup))
+        self._rows = blocks.rows
+
+    def end_txg(self, queued: I64) -> NDArray[np.bool_]:
+        """Return which of the entries that are queued the next txg frees."""
+        blocks = next(self._turns, None)
+        if blocks is None:
+            return np.zeros(len(queued), bool)
+        return np.isin(self._rows[queued], blocks)
+
+
 class WholeQueues(WholeVisits):
     """The metadata of a whole pool, and the queues of its sorted scan."""
 
@@ -97,7 +118,7 @@ class WholeQueues(WholeVisits):
         self._first_entry = np.full(len(blocks.setup.blocks), -1, np.int64)
         self._first_entry[blocks.rows[::-1]] = np.arange(len(self.queue))[::-1]
         self._orders: list[I64] = []
-        self._freed = iter(freed_by_txgs(pool.setup))
+        self._freed = FreedEntries(blocks)
         super().__init__(pool, blocks)
 
     def _follow(self, release: ReleaseProfile) -> None:
@@ -111,11 +132,9 @@ class WholeQueues(WholeVisits):
         self.pending.rows = np.zeros(0, np.int64)
 
     def note_txg(self) -> None:
-        """Take what the end of a txg frees out of the queues (OpenZFS dsl_scan.c:dsl_scan_freed)."""
-        freed = next(self._freed, None)
-        if freed is not None:
-            rows = self.pending.rows
-            self.pending.rows = rows[~np.isin(self.blocks.rows[rows], freed)]
+        """Take what the end of a txg frees out of the queues."""
+        rows = self.pending.rows
+        self.pending.rows = rows[~self._freed.end_txg(rows)]
 
     @property
     def waiting(self) -> int:

@@ -23,10 +23,9 @@ from zsim.operation.result import Slices, seconds_of
 from zsim.operation.run import Run, RunResult, RunSetup, ScanSample, ScanStrategy
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
-from zsim.operation.sources import WholeVisits
 from zsim.operation.txg import TxgRules
-from zsim.prediction.runs.freeing import FreedEntries
 from zsim.prediction.runs.rhythm import quiet_end
+from zsim.prediction.runs.sources import SampledFreeing, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
@@ -94,7 +93,7 @@ class SampledRun:
         self._blocks = ScanBlocks(setup)
         self._items = self._blocks.items
         # In many tiles the few entries that the ends of txgs free are not missed.
-        self._freed = FreedEntries(self._blocks) if self.sorted and plan.times == 1.0 else None
+        self._freeing = SampledFreeing(self._blocks) if self.sorted and plan.times == 1.0 else None
         self.plane = self._blocks.plane()
         self._notes = CourseNotes(self.plane)
         self.run = Run(setup, progress, work=self)
@@ -105,8 +104,8 @@ class SampledRun:
         self.pool, self.control = pool, pool.control
         self._scan: LegacyScan | SortedScan = LegacyScan(pool, self)
         if self.sorted:
-            self._visits = SampledVisits(pool, self._blocks)
-            self._scan = SortedScan(pool, self._visits, self.setup.blocks.allocated_bytes)
+            visits = SampledVisits(pool, self._blocks, self._freeing)
+            self._scan = SortedScan(pool, visits, self.setup.blocks.allocated_bytes)
         return self
 
     def finish(self) -> RunResult:
@@ -180,8 +179,8 @@ class SampledRun:
         yield from self._visit_steps(self._scan)
         assert blocks.queue is not None
         orders = [address_order(blocks.queue, vdev) for vdev in range(len(blocks.windows))]
-        if self._freed is not None:
-            orders = [rows[~self._freed.gone[rows]] for rows in orders]
+        if self._freeing is not None:
+            orders = [rows[~self._freeing.gone[rows]] for rows in orders]
         programs = [issue_program(blocks.queue, rows) for rows in orders]
         yield from self._issue_steps(programs, blocks.windows)
 
@@ -192,8 +191,7 @@ class SampledRun:
             drained = self.pool.elapsed
             yield from self.control.sync()
             self.visit_ends.append(self.pool.elapsed - drained)
-            if self._freed is not None:
-                self._freed.end_txg(slice(0, self._visits.visited))
+            scan.source.note_txg()
             if scan.source.visited_all:
                 break
         self.visited_s = self.pool.elapsed
@@ -326,7 +324,7 @@ class SampledRun:
         """Take what the end of a txg frees out of what is not issued yet."""
         positions = self.plane.positions()
         done = [position - first for position, first in zip(positions, self._firsts, strict=False)]
-        if self._freed is None or not self._freed.end_issue_txg(self.streams, done):
+        if self._freeing is None or not self._freeing.end_issue_txg(self.streams, done):
             return
         parts = zip(self.streams, done, strict=True)
         self._load([_taken(stream.program, np.arange(begin, len(stream))) for stream, begin in parts])
@@ -575,23 +573,6 @@ class SampledRun:
             ScanSample(float(moment), 0, int(each), "issue")
             for moment, each in zip(seconds, issued, strict=True)
         ]
-
-
-class SampledVisits(WholeVisits):
-    """The metadata of a sampled sorted scan: all of it is visited before anything is issued."""
-
-    waiting = 0
-
-    def used_bytes(self) -> float:
-        """Return no memory: what is visited is issued from samples."""
-        return 0.0
-
-    def load_entries(self, *, by_address: bool) -> Sequence[int]:
-        """Load nothing: windows are loaded already."""
-        return ()
-
-    def note_entries(self) -> None:
-        """Do nothing."""
 
 
 def _taken(program: Program, rows: I64) -> Program:

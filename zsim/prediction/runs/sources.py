@@ -1,4 +1,4 @@
-"""What the ends of txgs free of what a sampled sorted scan has queued."""
+"""What a sampled sorted scan visits, and what the ends of txgs free of what it has queued."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.operation.blocks import ScanBlocks
-from zsim.operation.setup import freed_by_txgs
+from zsim.operation.pool import SimulatedPool
+from zsim.operation.sources import FreedEntries, WholeVisits
 from zsim.prediction.runs.windows import SampledStream
 from zsim.scan.program import Program
 
@@ -16,8 +17,8 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 
 
-class FreedEntries:
-    """Queue entries that the end of each txg frees, as `zsim.operation.sources.WholeQueues` does it.
+class SampledFreeing:
+    """What the end of each txg frees, of entries that are queued and of streams that are issued from samples.
 
     Parameters
     ----------
@@ -27,17 +28,13 @@ class FreedEntries:
 
     def __init__(self, blocks: ScanBlocks) -> None:
         assert blocks.queue is not None
-        self._turns = iter(freed_by_txgs(blocks.setup))
-        self._rows = blocks.rows
+        self._freed = FreedEntries(blocks)
         self._first = int(blocks.queue.item[0]) if len(blocks.queue) else 0
-        self.gone: NDArray[np.bool_] = np.zeros(len(self._rows), bool)
+        self.gone: NDArray[np.bool_] = np.zeros(len(blocks.queue), bool)
 
-    def end_txg(self, queued: slice | I64) -> bool:
+    def end_txg(self, queued: I64) -> bool:
         """Free what the next txg does of the entries that are queued; tell whether there were any."""
-        blocks = next(self._turns, None)
-        if blocks is None:
-            return False
-        freed = np.isin(self._rows[queued], blocks)
+        freed = self._freed.end_txg(queued)
         self.gone[queued] |= freed
         return bool(freed.any())
 
@@ -53,6 +50,32 @@ class FreedEntries:
 
     def _entries(self, stream: SampledStream, begin: int) -> I64:
         return stream.program.item[begin:] - self._first
+
+
+class SampledVisits(WholeVisits):
+    """The metadata of a sampled sorted scan: all of it is visited before anything is issued."""
+
+    waiting = 0
+
+    def __init__(self, pool: SimulatedPool, blocks: ScanBlocks, freeing: SampledFreeing | None) -> None:
+        super().__init__(pool, blocks)
+        self._freeing = freeing
+
+    def note_txg(self) -> None:
+        """Free what the end of a txg does of all that was visited."""
+        if self._freeing is not None:
+            self._freeing.end_txg(np.arange(self.visited))
+
+    def used_bytes(self) -> float:
+        """Return no memory: what is visited is issued from samples."""
+        return 0.0
+
+    def load_entries(self, *, by_address: bool) -> Sequence[int]:
+        """Load nothing: windows are loaded already."""
+        return ()
+
+    def note_entries(self) -> None:
+        """Do nothing."""
 
 
 def _keep(stream: SampledStream, kept: NDArray[np.bool_]) -> None:
