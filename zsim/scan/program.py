@@ -108,6 +108,71 @@ class ScanItems:
         return len(self.vdev)
 
 
+def plain_items(
+    vdev: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    psize: NDArray[np.int64],
+    *,
+    level0: NDArray[np.bool_] | None = None,
+    columns: NDArray[np.int16] | None = None,
+) -> ScanItems:
+    """Return items of one copy each, outside the tree of metadata.
+
+    Parameters
+    ----------
+    vdev, offset, psize : ndarray of int64, shape (n,)
+        Where each is read, and how much [bytes].
+    level0 : ndarray of bool, shape (n,), optional
+        All are if not given.
+    columns : ndarray of int16, shape (n,), optional
+        As in `ScanItems`; 0 if not given.
+    """
+    count = len(offset)
+    zero, none = np.zeros(count, np.int64), np.full(count, NO_ITEM, np.int64)
+    return ScanItems(
+        vdev=vdev,
+        offset=offset,
+        psize=psize,
+        level0=np.ones(count, bool) if level0 is None else level0,
+        copies=zero,
+        copy_count=zero,
+        copy_vdev=np.zeros(0, np.int64),
+        copy_offset=np.zeros(0, np.int64),
+        prefetch_first=none,
+        prefetch_next=none,
+        in_memory=np.zeros(count, bool),
+        columns=_no_columns() if columns is None else columns,
+    )
+
+
+def joined(items: ScanItems, more: ScanItems) -> ScanItems:
+    """Return items and, behind them, more: each with its copies and with its own tree of metadata."""
+    first = len(items)
+    here = replace(
+        more,
+        copies=more.copies + len(items.copy_vdev),
+        prefetch_first=_moved(more.prefetch_first, first),
+        prefetch_next=_moved(more.prefetch_next, first),
+        unwind=None if more.unwind is None else _moved(more.unwind, first),
+    )
+    pair = _with_unwind(items), _with_unwind(here)
+    both = ScanItems(
+        *(np.concatenate([getattr(each, name) for each in pair]) for name in ScanItems.__slots__)
+    )
+    return replace(both, unwind=None) if items.unwind is None and more.unwind is None else both
+
+
+def _moved(numbers: NDArray[np.int64], by: int) -> NDArray[np.int64]:
+    """Return numbers of items that stand so many places further behind."""
+    return np.where(numbers == NO_ITEM, NO_ITEM, numbers + by)
+
+
+def _with_unwind(items: ScanItems) -> ScanItems:
+    if items.unwind is not None:
+        return items
+    return replace(items, unwind=np.full(len(items), NO_ITEM, np.int64))
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A sequence of scan operations.
@@ -482,23 +547,8 @@ def with_entries(
         offset[some, place] = blocks.dva_offset[rows[some], turned]
         columns[some, place] = held[rows[some], turned]
     places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
-    places["copies"] = places["copies"] + len(items.copy_vdev)
-    more = len(rows)
-    none = np.full(more, NO_ITEM, np.int64)
-    new = ScanItems(
-        **places,
-        psize=items.psize[rows],
-        level0=items.level0[rows],
-        prefetch_first=none,
-        prefetch_next=none,
-        in_memory=np.zeros(more, bool),
-        unwind=none,
-    )
-    if items.unwind is None:
-        items = replace(items, unwind=np.full(len(items), NO_ITEM, np.int64))
-    return ScanItems(
-        *(np.concatenate((getattr(items, name), getattr(new, name))) for name in ScanItems.__slots__)
-    )
+    new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
+    return joined(items, replace(new, **places, unwind=np.full(len(rows), NO_ITEM, np.int64)))
 
 
 def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:

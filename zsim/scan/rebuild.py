@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import MAX_DVAS, BlockTable
-from zsim.scan.program import NO_ITEM, DamagedVdev, ScanItems, touched
+from zsim.scan.program import DamagedVdev, ScanItems, joined, plain_items, touched
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
 
@@ -95,22 +95,5 @@ def rebuild_chunks(
 
 def with_chunks(items: ScanItems, chunks: Chunks, vdev: int) -> ScanItems:
     """Return the items with one more for each chunk."""
-    more = len(chunks)
-    zero, none = np.zeros(more, np.int64), np.full(more, NO_ITEM, np.int64)
-    unwind = np.full(len(items), NO_ITEM, np.int64) if items.unwind is None else items.unwind
-    return ScanItems(
-        vdev=np.concatenate((items.vdev, zero + vdev)),
-        offset=np.concatenate((items.offset, chunks.offset)),
-        psize=np.concatenate((items.psize, chunks.psize)),
-        level0=np.concatenate((items.level0, np.ones(more, bool))),
-        copies=np.concatenate((items.copies, zero)),
-        copy_count=np.concatenate((items.copy_count, zero)),
-        copy_vdev=items.copy_vdev,
-        copy_offset=items.copy_offset,
-        prefetch_first=np.concatenate((items.prefetch_first, none)),
-        prefetch_next=np.concatenate((items.prefetch_next, none)),
-        in_memory=np.concatenate((items.in_memory, np.zeros(more, bool))),
-        unwind=np.concatenate((unwind, none)),
-        columns=np.concatenate((items.columns, zero.astype(np.int16))),
-        copy_columns=items.copy_columns,
-    )
+    more = plain_items(np.full(len(chunks), vdev, np.int64), chunks.offset, chunks.psize)
+    return joined(items, more)

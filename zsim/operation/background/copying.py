@@ -14,7 +14,7 @@ from zsim.operation.control import ScanControl, Steps
 from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
-from zsim.scan.program import NO_ITEM, ScanItems, scan_items
+from zsim.scan.program import ScanItems, joined, plain_items, scan_items
 
 Integers = NDArray[np.int64]
 
@@ -180,20 +180,15 @@ def copied(
     offset, size, to : ndarray of int64, shape (copies,)
         Where each is read, how much, and where it is written [bytes].
     """
-    count = len(offset)
-    zero, none = np.zeros(count, np.int64), np.full(count, NO_ITEM, np.int64)
-    return ScanItems(
-        vdev=read_by,
-        offset=offset,
-        psize=size,
-        level0=np.ones(count, bool),
-        copies=np.arange(count, dtype=np.int64),
-        copy_count=zero + 1,
+    each = np.arange(len(offset), dtype=np.int64)
+    items = plain_items(read_by, offset, size)
+    return replace(
+        items,
+        copies=each,
+        copy_count=np.ones_like(each),
         copy_vdev=written_by,
         copy_offset=to,
-        prefetch_first=none,
-        prefetch_next=none,
-        in_memory=np.zeros(count, bool),
+        copy_columns=np.zeros(len(offset), np.int16),
     )
 
 
@@ -219,21 +214,7 @@ def with_clients(
     readable = np.flatnonzero(~blocks.is_metadata).astype(np.int64)
     every = np.ones(len(blocks.psize), bool)
     more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
-    zero, bare = np.zeros(len(more), np.int64), np.full(len(more), NO_ITEM, np.int64)
-    items = ScanItems(
-        vdev=np.concatenate((copies.vdev, more.vdev)),
-        offset=np.concatenate((copies.offset, more.offset)),
-        psize=np.concatenate((copies.psize, more.psize)),
-        level0=np.concatenate((copies.level0, more.level0)),
-        copies=np.concatenate((copies.copies, zero)),
-        copy_count=np.concatenate((copies.copy_count, zero)),
-        copy_vdev=copies.copy_vdev,
-        copy_offset=copies.copy_offset,
-        prefetch_first=np.concatenate((copies.prefetch_first, bare)),
-        prefetch_next=np.concatenate((copies.prefetch_next, bare)),
-        in_memory=np.concatenate((copies.in_memory, np.zeros(len(more), bool))),
-        columns=np.concatenate((copies.columns, more.columns)),
-        copy_columns=copies.copy_columns,
-    )
+    plain = plain_items(more.vdev, more.offset, more.psize, level0=more.level0, columns=more.columns)
+    items = joined(copies, plain)
     items, log = with_log(model, setup.log_bytes, items)
     return items, readable + len(copies), log
