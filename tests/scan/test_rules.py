@@ -20,8 +20,10 @@ from zsim.scan.program import (
     columns_of,
     held_in_memory,
     is_traversed,
+    joined,
     metadata_tree,
     of_snapshots,
+    plain_items,
     rewritten_by_start,
     rewritten_in_turn,
     scan_items,
@@ -353,7 +355,7 @@ def test_a_block_is_read_as_wide_as_it_was_written() -> None:
 
 def test_chunks_of_a_rebuild_stand_behind_the_blocks() -> None:
     blocks = table([(0, SECTOR), (SECTOR, SECTOR)])
-    items = scan_items(blocks, seed=1)
+    items = scan_items(blocks, seed=1, wanted=np.ones(2, bool))
     chunks = Chunks(np.array([0, 8 * SECTOR]), np.array([2 * SECTOR, SECTOR]), np.array([0, 0]))
     both = with_chunks(items, chunks, 3)
     assert len(both) == len(items) + 2
@@ -366,6 +368,26 @@ def test_chunks_of_a_rebuild_stand_behind_the_blocks() -> None:
     for name in ("prefetch_first", "prefetch_next", "unwind"):
         assert getattr(both, name)[-2:].tolist() == [-1, -1]
     assert both.prefetch_first[:2].tolist() == items.prefetch_first[:2].tolist()
+
+
+def test_joined_items_keep_their_trees_and_copies() -> None:
+    """What points to an item or to a copy points to the same one behind the others."""
+    first = scan_items(table([(0, SECTOR), (SECTOR, SECTOR)]), seed=1)
+    place, one = np.array([5 * SECTOR, 6 * SECTOR]), np.ones(2, np.int64)
+    plain = plain_items(np.array([0, 0]), place, SECTOR * one)
+    second = replace(
+        plain, copies=np.arange(2), copy_count=one, copy_vdev=one, copy_offset=place,
+        prefetch_first=np.array([1, -1]), copy_columns=np.zeros(2, np.int16),
+    )  # fmt: skip
+    both = joined(joined(first, second), second)
+    assert both.unwind is None
+    count = len(first)
+    assert both.prefetch_first[count:].tolist() == [count + 1, -1, count + 3, -1]
+    assert both.copies[count:].tolist() == [0, 1, 2, 3]
+    assert both.copy_offset.tolist() == [*place, *place]
+    ways = joined(first, replace(plain, unwind=np.array([-1, 0])))
+    assert ways.unwind is not None
+    assert ways.unwind.tolist() == [-1] * count + [-1, count]
 
 
 def test_files_stand_below_dnodes_and_these_below_the_root() -> None:

@@ -104,7 +104,8 @@ class SampledRun:
         self.pool, self.control = pool, pool.control
         self._scan: LegacyScan | SortedScan = LegacyScan(pool, self)
         if self.sorted:
-            visits = SampledVisits(pool, self._blocks, self._freeing)
+            visits = SampledVisits(pool, self._blocks)
+            visits.freeing = self._freeing
             self._scan = SortedScan(pool, visits, self.setup.blocks.allocated_bytes)
         return self
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.operation.blocks import ScanBlocks
-from zsim.operation.pool import SimulatedPool
 from zsim.operation.sources import FreedEntries, WholeVisits
 from zsim.prediction.runs.windows import SampledStream
 from zsim.scan.program import Program
@@ -56,15 +55,12 @@ class SampledVisits(WholeVisits):
     """The metadata of a sampled sorted scan: all of it is visited before anything is issued."""
 
     waiting = 0
-
-    def __init__(self, pool: SimulatedPool, blocks: ScanBlocks, freeing: SampledFreeing | None) -> None:
-        super().__init__(pool, blocks)
-        self._freeing = freeing
+    freeing: SampledFreeing | None = None
 
     def note_txg(self) -> None:
         """Free what the end of a txg does of all that was visited."""
-        if self._freeing is not None:
-            self._freeing.end_txg(np.arange(self.visited))
+        if self.freeing is not None:
+            self.freeing.end_txg(np.arange(self.visited))
 
     def used_bytes(self) -> float:
         """Return no memory: what is visited is issued from samples."""
