@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -57,16 +57,10 @@ def tune(
 
 def _setting(knob: Knob, case: Case, effect: KnobEffect) -> Setting:
     return Setting(
-        name=knob.name,
-        value=knob.value,
+        **asdict(knob),
+        **asdict(effect),
         default=int(case.release.tunables[knob.name]),
-        ratio=effect.ratio,
-        error=effect.error,
-        p99_ratio=effect.p99_ratio,
-        p99_s=effect.p99_s,
         label=MEASURED if knob.source else MODELLED,
-        source=knob.source,
-        memory=knob.memory,
     )
 
 
