@@ -15,6 +15,7 @@ from zsim.base.provenance import SCHEMA_VERSION, provenance
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
+from zsim.prediction.answer.output import DrawnAnswer
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent, rich_table
 from zsim.prediction.simulated import text_of
 
@@ -62,7 +63,7 @@ LEAST_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table:
+class Table(DrawnAnswer):
     """Rows in the order in which they were asked for; SI units.
 
     Attributes
@@ -247,12 +248,6 @@ class Table:
         words = (_printed(name, value) if name == "layout" else f"{_head(name)} {_printed(name, value)}"
                  for name, value in told.items())  # fmt: skip
         return ", ".join(words)
-
-    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(dark=dark), path)
 
     def reasons(self) -> tuple[str, ...]:
         """Return why rows have no answer, each reason with the rows it holds for."""

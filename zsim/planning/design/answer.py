@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.base.files import replace_file
 from zsim.base.units import DAY, HOUR, format_bytes, format_fraction, format_rate
 from zsim.planning.risk.words import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Design(SavedAnswer, DrawnAnswer):
     """Rows in the order in which they answer; SI units.
 
     Attributes
@@ -74,11 +72,6 @@ class Design:
             "rows": [dict(row) for row in self.rows],
             "provenance": self.provenance,
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write the answer as JSON; the file appears whole or not at all."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(path, (text + "\n").encode())
 
     def to_pandas(self) -> DataFrame:
         """Return a pandas data frame; pandas must be installed."""
@@ -127,17 +120,18 @@ class Design:
             lines.insert(0, "No layout meets all requirements; the table shows all.")
         return tuple(lines)
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: of layouts the Pareto front, else the chances."""
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: of layouts the Pareto front, else the chances.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
         from zsim.planning.design.drawing import figure
+        from zsim.prediction.answer.drawing import themed
 
-        return figure(self)
-
-    def save_plot(self, path: str | Path) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(), path)
+        return themed(figure(self), dark)
 
     def __rich__(self) -> Group:
         from rich.console import Group

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zsim.planning.eta.records import EtaAnswer
+from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
 
-class Eta(EtaAnswer):
+class Eta(EtaAnswer, DrawnAnswer):
     """When a running scan is over; its fields are those of `zsim.planning.eta.records.Answer`."""
 
     __slots__ = ()
@@ -31,11 +32,18 @@ class Eta(EtaAnswer):
 
         return renderable(self)
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: what is gone, the interval of the end, and zpool's own."""
-        from zsim.planning.eta.drawing import figure
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: what is gone, the interval of the end, and zpool's own.
 
-        return figure(self)
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
+        from zsim.planning.eta.drawing import figure
+        from zsim.prediction.answer.drawing import themed
+
+        return themed(figure(self), dark)
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from zsim.planning.eta.records import EtaAnswer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from zsim.prediction.answer.drawing import Picture
 
 HOUR = 3600.0
 
 
-def figure(answer: EtaAnswer) -> Figure:
+def figure(answer: EtaAnswer) -> Picture:
     """Return a matplotlib figure."""
     from zsim.prediction.answer.drawing import Picture
 

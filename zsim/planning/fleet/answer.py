@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import html
 import io
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, JsonValue
 
-from zsim.base.files import replace_file
 from zsim.base.units import format_duration
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.words import between, odds
 from zsim.prediction.answer.frames import data_frame
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
 
-class FleetAnswer(AnswerPart):
+class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
     """What `zsim.fleet` returns; durations in seconds."""
 
     schema_version: Literal[1] = 1
@@ -49,27 +47,23 @@ class FleetAnswer(AnswerPart):
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
-    def save(self, path: str | Path) -> None:
-        """Write the answer as JSON; the file appears whole or not at all."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(path, (text + "\n").encode())
-
     def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a kind of pools; pandas must be installed."""
         rows = [_flat(row) for row in self.pools]
         return data_frame(rows)
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: which pools contribute most, and hours without full redundancy."""
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: which pools contribute most, and hours without full redundancy.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
         from zsim.planning.fleet.drawing import figure
+        from zsim.prediction.answer.drawing import themed
 
-        return figure(self.pools, headline(self))
-
-    def save_plot(self, path: str | Path) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(), path)
+        return themed(figure(self.pools, headline(self)), dark)
 
     def __repr__(self) -> str:
         return f"<FleetAnswer: {headline(self)}>"

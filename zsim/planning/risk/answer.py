@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zsim.base.files import replace_file
 from zsim.planning.risk.records import Risk
 from zsim.prediction.answer.frames import data_frame
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-class RiskAnswer(Risk):
+class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
     """What `zsim.risk` returns; durations in seconds.
 
     Notes
@@ -28,11 +26,6 @@ class RiskAnswer(Risk):
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
         return self.model_dump(mode="json")
-
-    def save(self, path: str | Path) -> None:
-        """Write the answer as JSON; the file appears whole or not at all."""
-        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(path, (text + "\n").encode())
 
     def to_pandas(self) -> DataFrame:
         """Return a data frame, a row a period and grade; pandas must be installed."""
@@ -46,17 +39,18 @@ class RiskAnswer(Risk):
             for grade in ("files", "vdev", "pool")
         ]
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: the ranges by grade and period, and what moves them."""
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: the ranges by grade and period, and what moves them.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
         from zsim.planning.risk.drawing import figure
+        from zsim.prediction.answer.drawing import themed
 
-        return figure(self)
-
-    def save_plot(self, path: str | Path) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(), path)
+        return themed(figure(self), dark)
 
     def __repr__(self) -> str:
         from zsim.planning.risk.words import headline

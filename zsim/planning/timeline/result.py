@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from zsim.planning.timeline.passes import F64, MIDDLE, quantiles
 from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.scans import Pass
+from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
 
-class Timeline(TimelineAnswer):
+class Timeline(TimelineAnswer, DrawnAnswer):
     """What `zsim.timeline` returns: a `TimelineAnswer` that prints and draws itself."""
 
     __slots__ = ()
@@ -32,17 +32,18 @@ class Timeline(TimelineAnswer):
 
         return f"<Timeline: {headline(self)}>"
 
-    def plot(self) -> Figure:
-        """Return a matplotlib figure: a Gantt chart of the passes, and the redundancy left below it."""
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return a matplotlib figure: a Gantt chart of the passes, and the redundancy left below it.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
         from zsim.planning.timeline.gantt import figure
+        from zsim.prediction.answer.drawing import themed
 
-        return figure(self)
-
-    def save_plot(self, path: str | Path) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format."""
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(), path)
+        return themed(figure(self), dark)
 
     def __rich__(self) -> RenderableType:
         from zsim.planning.timeline.wording import as_renderable

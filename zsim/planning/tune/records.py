@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration
 from zsim.planning.tune.settings import Setting
+from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(DrawnAnswer):
     """The answer: what helps most, and everything tried.
 
     Attributes
@@ -59,18 +59,6 @@ class Tuning:
         from zsim.planning.tune.drawing import figure
 
         return figure(self.subject, self.default_s, self.default_p99_s, self.settings, dark=dark)
-
-    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format.
-
-        Raises
-        ------
-        InputError
-            If the ending is none of these, or the directory does not exist.
-        """
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(dark=dark), path)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

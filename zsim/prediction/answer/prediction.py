@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Self, cast
 from pydantic import PrivateAttr, ValidationError
 
 from zsim.base.errors import InputError
-from zsim.base.files import replace_file
 from zsim.base.reading import json_of, read_text
 from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
+from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
 from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
 
@@ -52,7 +52,7 @@ class Held:
         return Held, ()
 
 
-class Prediction(Answer):
+class Prediction(Answer, SavedAnswer, DrawnAnswer):
     """What `zsim.predict` returns.
 
     Notes
@@ -134,10 +134,6 @@ class Prediction(Answer):
         """Build a prediction from JSON text; see `from_dict` for what is raised."""
         return cls.from_dict(json_of(text, origin, "result", REMEDY), origin)
 
-    def save(self, path: str | Path) -> None:
-        """Write the prediction as JSON; the file appears whole or not at all."""
-        replace_file(path, (self.to_json() + "\n").encode())
-
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a prediction written by `save`; see `from_dict` for what is raised."""
@@ -198,18 +194,6 @@ class Prediction(Answer):
         from zsim.prediction.answer.panels import figure
 
         return figure(self, dark=dark)
-
-    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
-        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format.
-
-        Raises
-        ------
-        InputError
-            If the ending is none of these, or the directory does not exist.
-        """
-        from zsim.prediction.answer.drawing import save
-
-        save(self.plot(dark=dark), path)
 
 
 class PredictionInterrupted(KeyboardInterrupt):

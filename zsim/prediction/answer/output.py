@@ -1,0 +1,49 @@
+"""What answers have in common that are written to files: as JSON, and as a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zsim.base.files import replace_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class SavedAnswer:
+    """An answer that is stored as JSON."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for JSON."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as JSON; the file appears whole or not at all."""
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(path, (text + "\n").encode())
+
+
+class DrawnAnswer:
+    """An answer that has a picture."""
+
+    __slots__ = ()
+
+    def plot(self, *, dark: bool = False) -> Figure:
+        """Return it as a matplotlib figure; `dark`: light ink on a dark ground."""
+        raise NotImplementedError
+
+    def save_plot(self, path: str | Path, *, dark: bool = False) -> None:
+        """Write the figure of `plot`; the ending (.svg, .png or .pdf) decides the format.
+
+        Raises
+        ------
+        InputError
+            If the ending is none of these, or the directory does not exist.
+        """
+        from zsim.prediction.answer.drawing import save
+
+        save(self.plot(dark=dark), path)
