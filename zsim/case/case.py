@@ -21,7 +21,7 @@ from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.products import Product, Timed
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
-from zsim.vdevs.kind import NORMAL
+from zsim.vdevs.kind import NORMAL, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,8 @@ class Case:
         Tunables that are set at some hours only, over those of `release`.
     product : Product or None
         What ships the release and sets tunables.
+    without_effect : tuple of str
+        What is said of stated tunables that change nothing here.
     sitting : frozenset of int
         Drives that sit out: they are written, but not read (autosit, 2.4).
     member : Member
@@ -214,6 +216,7 @@ class Case:
     candidates: Candidates = field(default_factory=Candidates, repr=False)
     timed: tuple[Timed, ...] = ()
     product: Product | None = None
+    without_effect: tuple[str, ...] = ()
     sitting: frozenset[int] = frozenset()
     member: Member = field(default_factory=Member)
 
@@ -253,6 +256,11 @@ class Case:
     def damaged_size(self) -> int:
         """Capacity of the drives of the vdev under repair [bytes]."""
         return self.drive_model(0).capacity_bytes if self.repairs_class else self.drive_size
+
+    @property
+    def repairs_groups(self) -> bool:
+        """Whether of the vdev under repair those groups are read that have lost a child, and no others."""
+        return self.operation == "resilver" and kind_of(self.layout.vdevs[0].kind).has_groups
 
     @property
     def repairs_class(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeVar
 
 from zsim.base.constants import constant
@@ -17,10 +18,11 @@ from zsim.case.worlds import DRIVE_CLASSES, USES
 from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
 from zsim.drives.models.model import DriveModel
-from zsim.pool.recipes.histories import DEFAULT_HISTORY, load_history
+from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -41,18 +43,54 @@ OldDrive = Literal["missing", "online", "overwritten"]
 Value = TypeVar("Value")
 
 
-@dataclass(slots=True)
-class _Notes:
-    """Collects assumptions while a scenario is resolved."""
+@dataclass
+class _Door:
+    """A scenario on its way to the case: its names are looked up once, and what is assumed is noted.
 
-    found: list[CaseAssumption] = field(default_factory=list)
+    What is stated is settled first, then what is looked up, room by room, and the case is made of both.
+    """
+
+    scenario: Scenario
+    layout: Layout
+    shipped: Shipped
+    release: ReleaseProfile
+    assumed: list[CaseAssumption] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> _Door:
+        """Return it with the release and the product, on which the rest depends."""
+        found = shipped(scenario.release, scenario.product, scenario.tunables)
+        door = cls(scenario, scenario.led_layout, found, found.tuned(scenario.order, scenario.hz))
+        _note_release(door)
+        return door
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """Drives of the time of the release."""
+        return Shelf(self.release.year)
+
+    @cached_property
+    def special(self) -> DriveModel | None:
+        """Drives of vdevs of other classes than data."""
+        return class_drive(self.scenario, self.layout, self.shelf)
 
     def take(self, name: str, stated: Value | None, default: Value, text: str, why: str) -> Value:
         """Return what is stated, or note the default and return it."""
         if stated is not None:
             return stated
-        self.found.append(CaseAssumption(name, default, text, why))
+        self.assumed.append(CaseAssumption(name, default, text, why))
         return default
+
+
+class _Settings(NamedTuple):
+    """What is known of a pool and its host beside its drives; by the names that the case has for it."""
+
+    recordsize: int
+    frag: float | None
+    ashift: int
+    memory: int
+    cpus: int
+    write_cache: bool
 
 
 class _Space(NamedTuple):
@@ -89,31 +127,25 @@ def resolve(scenario: Scenario) -> Case:
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
     (8000000000000, ['release', 'hz', 'drive'])
     """
-    notes = _Notes()
-    layout, found = scenario.led_layout, shipped(scenario.release, scenario.product, scenario.tunables)
-    _note_release(scenario, found, notes)
-    release = found.tuned(scenario.order, scenario.hz)
-    shelf = Shelf(release.year)
-    space = _space(scenario, layout, release, shelf, notes)
-    special = class_drive(scenario, layout, shelf)
-    repair = _repair(scenario, layout, release, space, special, shelf, notes)
-    take = notes.take
-    sectors, why = _default_ashift(release)
-    recordsize = take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS")
-    frag = take("frag", scenario.frag, None, "as it comes", "what the pool's history leaves")
-    ashift = take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why)
-    memory = take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size")
-    cpus = take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number")
-    write_cache = take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON)
-    classes = class_vdevs(scenario, layout, release, special, space.drive_size, space.fill, take)
-    drives, candidates = _drives(scenario, space, repair, shelf, notes)
-    ports = _ports(scenario, layout.leaves, repair.replace)
-    if not ports:
-        take("ports", None, None, "direct", "every drive on a port of its own")
-    why = "files written, overwritten and deleted for some time"
-    history = load_history(take("history", scenario.history, None, DEFAULT_HISTORY, why) or DEFAULT_HISTORY)
-    take("load", scenario.load, None, "none", "nothing else uses the pool")
-    case = Case(
+    door = _Door.of(scenario)
+    space = _space(door)
+    idle = without_effect(door.release, scenario.tunables or ())
+    repair = _repair(door, space)
+    settings = _settings(door)
+    drives = _drives(door, space, repair)
+    case = _case(door, space, repair, settings, drives)
+    known = with_facts(case)
+    return replace(known, load=in_requests(known), without_effect=idle)
+
+
+def _case(door: _Door, space: _Space, repair: _Repair, settings: _Settings, drives: _CaseDrives) -> Case:
+    """Return the case from what is settled, without what files about the pool say."""
+    scenario, layout, release = door.scenario, door.layout, door.release
+    classes = class_vdevs(scenario, layout, release, door.special, space.drive_size, space.fill, door.take)
+    histories = {name: load_history(name) for name in USES if scenario.history is None}
+    ports, history = _ports(door, repair.replace), _history(door)
+    door.take("load", scenario.load, None, "none", "nothing else uses the pool")
+    return Case(
         scenario=scenario,
         layout=layout,
         release=release,
@@ -122,22 +154,16 @@ def resolve(scenario: Scenario) -> Case:
         old_drive=repair.old_drive,
         second_at=scenario.second_at,
         target=repair.target,
-        drive=drives.pool,
+        drive=drives.own.pool,
         drive_size=space.drive_size,
-        new_drive=drives.new,
+        new_drive=drives.own.new,
         new_drive_size=repair.new_drive_size,
         pool_size=space.pool_size,
         fill=space.fill,
         alloc=space.alloc,
-        write_cache=write_cache,
-        recordsize=recordsize,
-        rewritten=_rewritten(scenario, layout, notes),
-        frag=frag,
-        ashift=ashift,
-        memory=memory,
-        cpus=cpus,
+        **settings._asdict(),
         ports=ports,
-        host=None if ports else _host(shelf),
+        host=None if ports else _host(door.shelf),
         history=history,
         load=scenario.load or (),
         begins=scenario.begins or 0,
@@ -145,45 +171,63 @@ def resolve(scenario: Scenario) -> Case:
         exact=bool(scenario.exact),
         precision=scenario.precision or DEFAULT_PRECISION,
         seed=DEFAULT_SEED if scenario.seed is None else scenario.seed,
-        assumptions=tuple(notes.found),
+        rewritten=_rewritten(door),
+        assumptions=tuple(door.assumed),
         classes=classes,
-        candidates=candidates,
-        timed=found.settings.timed,
-        product=found.product,
+        candidates=Candidates(drives.classes, histories, door.shelf),
+        timed=door.shipped.settings.timed,
+        product=door.shipped.product,
     )
-    known = with_facts(case)
-    return replace(known, load=in_requests(known))
 
 
-def _note_release(scenario: Scenario, found: Shipped, notes: _Notes) -> None:
+def _note_release(door: _Door) -> None:
     """Note what of the release and its tunables was not stated."""
-    profile, sold = found.release, found.product
+    scenario, profile, sold = door.scenario, door.shipped.release, door.shipped.product
     if sold is not None:
-        notes.take("release", scenario.release, profile.name, profile.name, f"what {sold.title} ships")
-        notes.take("tunables", None, found.told, found.told, f"{sold.title}: {sold.why}")
+        door.take("release", scenario.release, profile.name, profile.name, f"what {sold.title} ships")
+        door.take("tunables", None, door.shipped.told, door.shipped.told, f"{sold.title}: {sold.why}")
     else:
-        notes.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
+        door.take("release", scenario.release, DEFAULT_RELEASE, DEFAULT_RELEASE, "a release in wide use")
     if scenario.hz is None and profile.details_of_hz.kind == "assumed":
-        notes.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
+        door.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
 
 
-def _space(
-    scenario: Scenario, layout: Layout, release: ReleaseProfile, shelf: Shelf, notes: _Notes
-) -> _Space:
+def _settings(door: _Door) -> _Settings:
+    """Return what is set on the pool and its host, and its drives' write caches."""
+    scenario, take = door.scenario, door.take
+    sectors, why = _default_ashift(door.release)
+    return _Settings(
+        recordsize=take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
+        frag=take("frag", scenario.frag, None, "as it comes", "what the pool's history leaves"),
+        ashift=take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
+        memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size"),
+        cpus=take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number"),
+        write_cache=take("write_cache", scenario.write_cache, True, "on", WRITE_CACHE_REASON),
+    )
+
+
+def _history(door: _Door) -> History:
+    """Return what the pool was used for."""
+    why, stated = "files written, overwritten and deleted for some time", door.scenario.history
+    return load_history(door.take("history", stated, None, DEFAULT_HISTORY, why) or DEFAULT_HISTORY)
+
+
+def _space(door: _Door) -> _Space:
     """Return drives, size of the pool, and how full it is."""
+    scenario, layout, release = door.scenario, door.layout, door.release
     why = "no drive was named; a typical 7200 rpm disk with conventional recording"
-    drive = notes.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
+    drive = door.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
     size = scenario.drive_size
     if size is None:
-        size, origin = _common_size(scenario, layout, release), "a common size"
+        size, origin = _common_size(door), "a common size"
         if scenario.drive is not None:
-            model = shelf.named(drive)
+            model = door.shelf.named(drive)
             held = pool_size(layout, model.capacity_bytes, release)
             # A class of drives has no capacity of its own: data that is stated has room.
             if not model.is_generic or (scenario.alloc or 0) <= USUALLY_FULL * held:
                 size = model.capacity_bytes
                 origin = "usual of this class" if model.is_generic else "as the drive's model has it"
-        notes.take("drive_size", None, size, format_both(size), origin)
+        door.take("drive_size", None, size, format_both(size), origin)
     total = pool_size(layout, size, release)
     if scenario.alloc is not None:
         if scenario.alloc > total:
@@ -195,77 +239,72 @@ def _space(
         fill = fill_of_vdevs(scenario.led_fills, layout, size, release)
         return _Space(drive, size, total, fill, round(fill * total))
     why = "not stated; the time is about proportional to it"
-    fill = notes.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
+    fill = door.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
     return _Space(drive, size, total, fill, round(fill * total))
 
 
-def _common_size(scenario: Scenario, layout: Layout, release: ReleaseProfile) -> int:
+def _common_size(door: _Door) -> int:
     """Return a common capacity, or the least larger one of which a stated ALLOC leaves some free [bytes]."""
-    if scenario.alloc is None:
+    alloc = door.scenario.alloc
+    if alloc is None:
         return DEFAULT_DRIVE_BYTES
     larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
-    fits = (size for size in larger if scenario.alloc <= USUALLY_FULL * pool_size(layout, size, release))
+    fits = (size for size in larger if alloc <= USUALLY_FULL * pool_size(door.layout, size, door.release))
     return next(fits, COMMON_DRIVE_BYTES[-1])
 
 
-def _rewritten(scenario: Scenario, layout: Layout, notes: _Notes) -> float:
+def _rewritten(door: _Door) -> float:
     """Return the share of the data that has the width of an expanded RAID-Z since it was written again."""
-    if not any(vdev.grown for vdev in layout.vdevs):
+    if not any(vdev.grown for vdev in door.layout.vdevs):
         return 0.0
     why = "nothing written again since the expansion: zfs rewrite, or new copies, would change that"
-    return float(notes.take("rewritten", scenario.rewritten, 0.0, "0", why))
+    return float(door.take("rewritten", door.scenario.rewritten, 0.0, "0", why))
 
 
-def _target(scenario: Scenario, layout: Layout, notes: _Notes) -> Target:
+def _target(door: _Door) -> Target:
     """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
-    vdev, count = layout.vdevs[0], scenario.replace or 1
+    scenario, vdev = door.scenario, door.layout.vdevs[0]
+    count = scenario.replace or 1
     if not kind_of(vdev.kind).has_distributed_spares or scenario.operation == "scrub":
         return scenario.target or "new-drive"
     other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
     other = other or scenario.second_at is not None
     if not vdev.spares or other or count > 1:
         text: Target = "new-drive"
-        return notes.take("target", scenario.target, text, text, "a drive takes its place")
+        return door.take("target", scenario.target, text, text, "a drive takes its place")
     text = "distributed-spare"
-    return notes.take("target", scenario.target, text, text, "what ZED takes first when a drive fails")
+    return door.take("target", scenario.target, text, text, "what ZED takes first when a drive fails")
 
 
-def _operation(scenario: Scenario, target: str, release: ReleaseProfile, notes: _Notes) -> Operation:
+def _operation(door: _Door, target: str) -> Operation:
     """Return what runs: into a distributed spare ZED rebuilds sequentially (zfs_retire.c, 2.1 and later)."""
-    if target == "distributed-spare" and release.rebuild == "mirror-draid":
+    if target == "distributed-spare" and door.release.rebuild == "mirror-draid":
         why = "ZED rebuilds sequentially into a distributed spare"
-        return notes.take("operation", scenario.operation, "rebuild", "rebuild", why)
-    return notes.take("operation", scenario.operation, "resilver", "resilver", "the usual repair")
+        return door.take("operation", door.scenario.operation, "rebuild", "rebuild", why)
+    return door.take("operation", door.scenario.operation, "resilver", "resilver", "the usual repair")
 
 
-def _repair(
-    scenario: Scenario,
-    layout: Layout,
-    release: ReleaseProfile,
-    space: _Space,
-    special: DriveModel | None,
-    shelf: Shelf,
-    notes: _Notes,
-) -> _Repair:
+def _repair(door: _Door, space: _Space) -> _Repair:
     """Return what runs, of how many drives, and onto which."""
-    target = _target(scenario, layout, notes)
-    operation = _operation(scenario, target, release, notes)
-    other = special if layout.vdevs[0].alloc_class != NORMAL else None
+    scenario = door.scenario
+    target = _target(door)
+    operation = _operation(door, target)
+    other = door.special if door.layout.vdevs[0].alloc_class != NORMAL else None
     usual, least = (space.drive, space.drive_size) if other is None else (other.name, other.capacity_bytes)
     count, old, new = 0, scenario.old_drive or "online", usual
     if operation == "expand":
         count, old, new = 1, "online", scenario.new_drive or usual
         if scenario.new_drive is None:
-            notes.take("new_drive", None, new, new, "the same model as the others")
+            door.take("new_drive", None, new, new, "the same model as the others")
     elif operation not in ("scrub", "remove"):
-        count = notes.take("replace", scenario.replace, 1, "1", "one drive replaced")
-        old = notes.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
+        count = door.take("replace", scenario.replace, 1, "1", "one drive replaced")
+        old = door.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
         new = scenario.new_drive or usual
         if scenario.new_drive is None and target == "new-drive":
-            notes.take("new_drive", None, new, new, "the same model as the others")
+            door.take("new_drive", None, new, new, "the same model as the others")
     size = scenario.new_drive_size
     if size is None:
-        size = shelf.named(new).capacity_bytes if scenario.new_drive else least
+        size = door.shelf.named(new).capacity_bytes if scenario.new_drive else least
     if size < least:
         allowed = f"ZFS takes no replacement smaller than the {format_both(least)} it replaces"
         raise InputError("new_drive_size", format_both(size), allowed, "give a larger drive")
@@ -279,25 +318,26 @@ def _default_ashift(release: ReleaseProfile) -> tuple[int, str]:
     return 12, "sectors of 4 KiB, as drives report or administrators set them"
 
 
-def _drives(
-    scenario: Scenario, space: _Space, repair: _Repair, shelf: Shelf, notes: _Notes
-) -> tuple[Drives, Candidates]:
-    """Return the drives, and what worlds may be made of: only where the scenario says nothing."""
-    same = any(each.field == "new_drive" for each in notes.found)
-    same = same and scenario.led_layout.vdevs[0].alloc_class == NORMAL
-    drives = {
+class _CaseDrives(NamedTuple):
+    own: Drives
+    classes: dict[str, Drives]
+
+
+def _drives(door: _Door, space: _Space, repair: _Repair) -> _CaseDrives:
+    """Return the drives, and what those of worlds may be: only where the scenario says nothing."""
+    same = any(each.field == "new_drive" for each in door.assumed)
+    same = same and door.layout.vdevs[0].alloc_class == NORMAL
+    sized = door.shelf.sized
+    classes = {
         name: Drives(
-            shelf.sized(name, space.drive_size),
-            shelf.sized(name if same else repair.new_drive, repair.new_drive_size),
+            sized(name, space.drive_size),
+            sized(name if same else repair.new_drive, repair.new_drive_size),
         )
         for name, _ in DRIVE_CLASSES
-        if scenario.drive is None
+        if door.scenario.drive is None
     }
-    histories = {name: load_history(name) for name in USES if scenario.history is None}
-    own = Drives(
-        shelf.sized(space.drive, space.drive_size), shelf.sized(repair.new_drive, repair.new_drive_size)
-    )
-    return own, Candidates(drives, histories, shelf)
+    own = Drives(sized(space.drive, space.drive_size), sized(repair.new_drive, repair.new_drive_size))
+    return _CaseDrives(own, classes)
 
 
 def _host(shelf: Shelf) -> Enclosure | None:
@@ -315,7 +355,9 @@ def _led(scenario: Scenario, drives: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(scenario.leaf_of, drives))
 
 
-def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[AttachedDrives, ...]:
+def _ports(door: _Door, count: int) -> tuple[AttachedDrives, ...]:
+    """Return the shared links that are stated, with their drives."""
+    scenario, leaves = door.scenario, door.layout.leaves
     named = [
         AttachedDrives(
             port.enclosure, load_enclosure(port.enclosure), _led(scenario, port.leaves(leaves, count))
@@ -326,4 +368,6 @@ def _ports(scenario: Scenario, leaves: int, count: int) -> tuple[AttachedDrives,
         taken = {leaf for each in named for leaf in each.leaves}
         rest = tuple(leaf for leaf in range(leaves + count) if leaf not in taken)
         named.append(AttachedDrives(scenario.enclosure, load_enclosure(scenario.enclosure), rest))
+    if not named:
+        door.take("ports", None, None, "direct", "every drive on a port of its own")
     return tuple(named)

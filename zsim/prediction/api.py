@@ -17,6 +17,7 @@ from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.case.worlds import USES
+from zsim.engine.compiled.warm import begin_compiling
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
 from zsim.prediction.answer.records import Driver, Quantiles, Uncertainty
 from zsim.prediction.evidence import told
@@ -49,7 +50,6 @@ from zsim.prediction.work import Progress, Work
 from zsim.scenario.asked import scenario_of
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def case_of(scenario: Scenario) -> Case:
 
 def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent = "all") -> Prediction:
     """Predict a case of `case_of`, as much of it as is asked for; see `predict`."""
+    begin_compiling()
     work = Work(case, on_progress or (lambda share, what: None), with_clients=extent == "all")
     try:
         work.run()
@@ -322,4 +323,4 @@ def warnings(case: Case) -> tuple[str, ...]:
         )
     if case.fill > 0.95:
         found.append("the pool is nearly full: gang blocks and best-fit allocation are not simulated")
-    return (*found, *without_effect(case.release, case.scenario.tunables or ()))
+    return (*found, *case.without_effect)
