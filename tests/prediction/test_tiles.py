@@ -14,7 +14,7 @@ import pytest
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.pool.blocks import BlockTable
-from zsim.prediction.groups import degraded_share, with_degraded_groups
+from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import POPULATIONS, WorldPopulation, _heaps, _may_lie_anywhere
 from zsim.prediction.runs import middle, one_tile
@@ -219,5 +219,5 @@ def test_all_of_a_raidz_is_degraded() -> None:
     "fields", [{}, {"layout": "draid2:4d:12c:1s", "operation": "rebuild"}, {"layout": "mirror2"}]
 )
 def test_only_a_resilver_of_a_draid_looks_for_degraded_groups(fields: dict[str, Any]) -> None:
-    untouched: Any = SimpleNamespace(scale=100.0)
-    assert with_degraded_groups(case(**fields), untouched) is untouched
+    assert not case(**fields).repairs_groups
+    assert case(layout="draid2:4d:12c:1s", target="new-drive").repairs_groups

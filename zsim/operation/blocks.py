@@ -60,15 +60,15 @@ class ScanBlocks:
             vdevs=damaged_vdevs(setup.model),
             imported=setup.imported,
         )
-        self.set_windows(setup.release)
         self.walk: Program = traversal_program(
             setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
         )
         self.programs: list[Program] = []
-        if setup.operation == "rebuild":
-            self.items, self.programs, self.pool_window = chunk_programs(setup, self.items)
         self.rows = np.zeros(0, np.int64)
         self.queue = self._queue() if setup.collects and queued else None
+        self.set_windows(setup.release)
+        if setup.operation == "rebuild":
+            self.items, self.programs, self.pool_window = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
         self.unwind = self.items.unwind
 

@@ -57,14 +57,14 @@ def degraded_bytes(case: Case, table: BlockTable, shift: int = 0) -> tuple[float
 def with_degraded_groups(case: Case, pool: Miniature) -> Miniature:
     """Return a miniature of a dRAID moved on by whole groups to where a fair share of them lost a child.
 
+    Of a case that repairs groups (`zsim.case.case.Case.repairs_groups`).
     It stands for the whole vdev, but lies in few of its groups: by chance none of them, or hardly one, is to
     be repaired, and nothing can be told of the many that are.  Its blocks keep their places in the groups.
     """
-    spec = case.layout.vdevs[0]
-    if not kind_of(spec.kind).has_groups or case.operation != "resilver" or pool.scale == 1.0:
+    if pool.scale == 1.0:
         return pool
     here, lost = degraded_bytes(case, pool.table)
-    usual = degraded_share(spec, case.replace) * here
+    usual = degraded_share(case.layout.vdevs[0], case.replace) * here
     if lost >= LEAST_OF_USUAL * usual or here == 0.0:
         return pool
     found = {shift: degraded_bytes(case, pool.table, shift)[1] for shift in _shifts(case, pool.table)}

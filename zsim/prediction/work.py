@@ -15,7 +15,6 @@ from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.worlds import in_world
-from zsim.engine.compiled.warm import begin_compiling
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run, RunResult
 from zsim.prediction.answer.records import Clients, Driver
@@ -234,7 +233,6 @@ class Work:
 
     def run(self) -> None:
         """Run everything."""
-        begin_compiling()
         self._let_sit_out()
         self._run_members()
         self._run_larger()

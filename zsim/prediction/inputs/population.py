@@ -123,7 +123,8 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     if facts.block_list is not None:
         return _listed(case, facts.block_list, blocks or BLOCKS)
     pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
-    pool = with_degraded_groups(case, pool)
+    if case.repairs_groups:
+        pool = with_degraded_groups(case, pool)
     if facts.free_space is not None:
         pool = placed_by(pool, facts.free_space)
     if pool.scale != 1.0:

@@ -21,7 +21,6 @@ from zsim.prediction.runs.expanding import expansion_of
 from zsim.prediction.runs.rebuilding import cursors_of, sampled_metaslabs, scaled_rebuild
 from zsim.prediction.runs.rhythm import quiet_end
 from zsim.scenario.releases.profile import ReleaseProfile
-from zsim.vdevs.kind import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,11 +307,10 @@ def share_correction(case: Case, pool: WorldPopulation) -> float:
 
     A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
     """
-    spec = case.layout.vdevs[0]
-    if not kind_of(spec.kind).has_groups or case.operation != "resilver":
+    if not case.repairs_groups:
         return 1.0
     here, lost = degraded_bytes(case, pool.table)
-    return degraded_share(spec, case.replace) * here / lost if lost > 0.0 else 1.0
+    return degraded_share(case.layout.vdevs[0], case.replace) * here / lost if lost > 0.0 else 1.0
 
 
 def scaled(

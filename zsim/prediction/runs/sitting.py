@@ -21,8 +21,10 @@ PROBE_BLOCKS = whole_constant("work.sit_out_blocks")
 
 def sits_out(case: Case) -> frozenset[int]:
     """Return the drives that sit out in a case; none unless ``autosit`` is on and a drive is sick."""
+    if not case.scenario.autosit or case.operation != "resilver" or not sick_leaves(case):
+        return frozenset()
     rules = sit_out_rules(case.release)
-    if not case.scenario.autosit or rules is None or case.operation != "resilver" or not sick_leaves(case):
+    if rules is None:
         return frozenset()
     model, pool = plane_model(case), miniature(case, blocks=PROBE_BLOCKS)
     watched = replace(model, vdevs=tuple(replace(vdev, autosit=rules) for vdev in model.vdevs))
