@@ -19,7 +19,7 @@ from zsim.engine.model import LeafModel, PlaneModel, QueueRules, ScanRules, Vdev
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.engine.single_drive import run_alone
 from zsim.prediction.inputs.shingled import in_miniature
-from zsim.scan.program import ScanItems
+from zsim.scan.items import ScanItems
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledPlane, ReferencePlane])
 MIRROR = VdevModel(kind="mirror", parity=0, ashift=9, read_leaf=(0, -1), write_leaf=(-1, 1))

@@ -28,7 +28,8 @@ from zsim.engine.model import (
 )
 from zsim.engine.window import Window
 from zsim.operation.txg import TxgRules
-from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
 from zsim.vdevs.draid import ROW_HEIGHT, draid_asize, draid_usable_bytes
 from zsim.vdevs.raidz import raidz_asize
 

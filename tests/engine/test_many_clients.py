@@ -10,7 +10,7 @@ from zsim.drives.catalogue import load_drive
 from zsim.engine.compiled.plane import Room, _sizes
 from zsim.engine.model import ClientModel, LeafModel, PlaneModel, VdevModel
 from zsim.operation.rules import queue_rules, scan_rules
-from zsim.scan.program import ScanItems
+from zsim.scan.items import ScanItems
 
 
 def _model(count: int, blocks: int) -> PlaneModel:

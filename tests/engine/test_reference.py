@@ -47,7 +47,8 @@ from zsim.engine.reference.state import LeafState, Shared
 from zsim.engine.window import Window
 from zsim.operation.control import RunClock, ScanControl
 from zsim.operation.txg import SyncWrites, TxgRules
-from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, Program
 from zsim.vdevs.draid import draid_asize, draid_first_part, draid_map, draid_piece, draid_spare
 from zsim.vdevs.mirror import BY_OFFSET, BY_PENDING
 from zsim.vdevs.permutations import draid_permutations

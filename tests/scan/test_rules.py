@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.scan.test_scan_program import SECTOR, queue, table
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
+from zsim.scan.items import joined, plain_items
 from zsim.scan.program import (
     OP_ISSUE,
     OP_PREFETCH,
@@ -20,10 +21,8 @@ from zsim.scan.program import (
     columns_of,
     held_in_memory,
     is_traversed,
-    joined,
     metadata_tree,
     of_snapshots,
-    plain_items,
     rewritten_by_start,
     rewritten_in_turn,
     scan_items,

@@ -15,7 +15,8 @@ from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.rules import pool_window, vdev_window
 from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted_blocks
 from zsim.pool.blocks import BlockTable
-from zsim.scan.program import OP_ISSUE, Program, ScanItems, scan_items, traversal_program, with_entries
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, Program, scan_items, traversal_program, with_entries
 from zsim.scan.sorted import Addresses, ScanQueue, joined, queue_entries
 from zsim.scenario.releases.profile import ReleaseProfile
 

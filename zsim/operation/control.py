@@ -28,7 +28,8 @@ from zsim.engine.codes import (
 from zsim.engine.model import QueueRules, ScanRules
 from zsim.engine.window import Window
 from zsim.operation.txg import SyncWrites, TxgRules
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import Program
 
 T = TypeVar("T")
 Steps = Generator[simpy.Event, object, T]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
 from zsim.operation.txg import asize_of
 from zsim.pool.blocks import BlockTable
-from zsim.scan.program import ScanItems
+from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
 from zsim.vdevs.kind import LOG, NORMAL, SPECIAL, kind_of
 

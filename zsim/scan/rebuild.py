@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import MAX_DVAS, BlockTable
-from zsim.scan.program import DamagedVdev, ScanItems, joined, plain_items, touched
+from zsim.scan.items import ScanItems, joined, plain_items
+from zsim.scan.program import DamagedVdev, touched
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
 

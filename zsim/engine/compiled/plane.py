@@ -32,7 +32,8 @@ from zsim.engine.compiled.warm import finish_compiling
 from zsim.engine.model import PlaneModel, QueueRules, ScanRules, VdevModel
 from zsim.engine.sit_out import may_sit_out
 from zsim.engine.window import Window
-from zsim.scan.program import Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import Program
 from zsim.vdevs.kind import code_of, kind_of
 
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}

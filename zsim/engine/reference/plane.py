@@ -54,7 +54,8 @@ from zsim.engine.reference.state import NEVER, Child, Command, Item, LeafState, 
 from zsim.engine.reference.vdev import vdev_process
 from zsim.engine.sit_out import may_sit_out
 from zsim.engine.window import Window
-from zsim.scan.program import NO_ITEM, Program, ScanItems
+from zsim.scan.items import NO_ITEM, ScanItems
+from zsim.scan.program import Program
 
 
 class ReferencePlane:

@@ -78,7 +78,7 @@ class Command:
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """A block pointer the scan can visit or issue (`zsim.scan.program.ScanItems`, one row)."""
+    """A block pointer the scan can visit or issue (`zsim.scan.items.ScanItems`, one row)."""
 
     number: int
     vdev: int

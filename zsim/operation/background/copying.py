@@ -14,7 +14,8 @@ from zsim.operation.control import ScanControl, Steps
 from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
-from zsim.scan.program import ScanItems, joined, plain_items, scan_items
+from zsim.scan.items import ScanItems, joined, plain_items
+from zsim.scan.program import scan_items
 
 Integers = NDArray[np.int64]
 

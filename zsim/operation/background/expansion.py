@@ -21,7 +21,8 @@ from zsim.operation.control import Plane, Steps
 from zsim.operation.cursors import vdev_asize
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
-from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import allocated_ranges
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut

@@ -13,7 +13,8 @@ from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
-from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
 
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and

@@ -25,7 +25,8 @@ from zsim.operation.setup import RunSetup
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.pool.simulator.evacuating import Pieces, evacuate
-from zsim.scan.program import OP_ISSUE, Program, ScanItems
+from zsim.scan.items import ScanItems
+from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import allocated_ranges
 from zsim.scenario.layout import VdevSpec
 from zsim.vdevs.kind import NORMAL

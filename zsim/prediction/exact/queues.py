@@ -15,7 +15,8 @@ from zsim.operation.blocks import split_walk
 from zsim.operation.memory_limit import EXTENT_BYTES
 from zsim.operation.setup import RunSetup, damaged_vdevs
 from zsim.prediction.exact.tiles import Prepared, Tile
-from zsim.scan.program import NO_ITEM, OP_ISSUE, Program, ScanItems, is_traversed, with_entries
+from zsim.scan.items import NO_ITEM, ScanItems
+from zsim.scan.program import OP_ISSUE, Program, is_traversed, with_entries
 from zsim.scan.sorted import ExtentRules, ScanQueue, address_order, queue_entries, scored_extents
 
 I64 = NDArray[np.int64]

@@ -23,7 +23,8 @@ from zsim.operation.setup import RunSetup, damaged_vdevs, plain_prefetch, wanted
 from zsim.pool.blocks import BlockTable
 from zsim.pool.miniature.shape import Miniature
 from zsim.prediction.inputs.population import pool_miniature
-from zsim.scan.program import Program, ScanItems, scan_items, traversal_program
+from zsim.scan.items import ScanItems
+from zsim.scan.program import Program, scan_items, traversal_program
 from zsim.vdevs.kind import kind_of
 
 I64 = NDArray[np.int64]

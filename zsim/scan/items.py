@@ -1,0 +1,128 @@
+"""Items of a scan: what it can visit or issue, as the engines take it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_ITEM = -1
+
+
+def _no_columns() -> NDArray[np.int16]:
+    return np.zeros(0, np.int16)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanItems:
+    """Blocks the scan can visit or issue, as the engines take them.
+
+    Attributes
+    ----------
+    vdev, offset, psize : ndarray of int64, shape (n,)
+        The copy that is read.
+    level0 : ndarray of bool, shape (n,)
+    copies : ndarray of int64, shape (n,)
+        First row in `copy_vdev` and `copy_offset`.
+    copy_count : ndarray of int64, shape (n,)
+        How many further copies are repaired with this block.
+    copy_vdev, copy_offset : ndarray of int64
+    prefetch_first, prefetch_next : ndarray of int64, shape (n,)
+        Tree of metadata: first item below, next item beside; -1 none.
+    in_memory : ndarray of bool, shape (n,)
+        Metadata that needs no read.
+    unwind : ndarray of int64, shape (n,), or None
+        Next block above that needs I/O, -1: none.  When a legacy scan pauses at an item, these blocks are
+        issued on the way up, one after the other; None: never.
+    columns, copy_columns : ndarray of int16, shape (n,) and that of `copy_vdev`
+        Data columns of the stripe of the copy that is read, and of the others; 0: as of new blocks.
+    """
+
+    vdev: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    psize: NDArray[np.int64]
+    level0: NDArray[np.bool_]
+    copies: NDArray[np.int64]
+    copy_count: NDArray[np.int64]
+    copy_vdev: NDArray[np.int64]
+    copy_offset: NDArray[np.int64]
+    prefetch_first: NDArray[np.int64]
+    prefetch_next: NDArray[np.int64]
+    in_memory: NDArray[np.bool_]
+    unwind: NDArray[np.int64] | None = None
+    columns: NDArray[np.int16] = field(default_factory=_no_columns)
+    copy_columns: NDArray[np.int16] = field(default_factory=_no_columns)
+
+    def __post_init__(self) -> None:
+        for name, count in (("columns", len(self.vdev)), ("copy_columns", len(self.copy_vdev))):
+            if len(getattr(self, name)) == 0 < count:
+                object.__setattr__(self, name, np.zeros(count, np.int16))
+
+    def __len__(self) -> int:
+        return len(self.vdev)
+
+
+def plain_items(
+    vdev: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    psize: NDArray[np.int64],
+    *,
+    level0: NDArray[np.bool_] | None = None,
+    columns: NDArray[np.int16] | None = None,
+) -> ScanItems:
+    """Return items of one copy each, outside the tree of metadata.
+
+    Parameters
+    ----------
+    vdev, offset, psize : ndarray of int64, shape (n,)
+        Where each is read, and how much [bytes].
+    level0 : ndarray of bool, shape (n,), optional
+        All are if not given.
+    columns : ndarray of int16, shape (n,), optional
+        As in `ScanItems`; 0 if not given.
+    """
+    count = len(offset)
+    zero, none = np.zeros(count, np.int64), np.full(count, NO_ITEM, np.int64)
+    return ScanItems(
+        vdev=vdev,
+        offset=offset,
+        psize=psize,
+        level0=np.ones(count, bool) if level0 is None else level0,
+        copies=zero,
+        copy_count=zero,
+        copy_vdev=np.zeros(0, np.int64),
+        copy_offset=np.zeros(0, np.int64),
+        prefetch_first=none,
+        prefetch_next=none,
+        in_memory=np.zeros(count, bool),
+        columns=_no_columns() if columns is None else columns,
+    )
+
+
+def joined(items: ScanItems, more: ScanItems) -> ScanItems:
+    """Return items and, behind them, more: each with its copies and with its own tree of metadata."""
+    first = len(items)
+    here = replace(
+        more,
+        copies=more.copies + len(items.copy_vdev),
+        prefetch_first=_moved(more.prefetch_first, first),
+        prefetch_next=_moved(more.prefetch_next, first),
+        unwind=None if more.unwind is None else _moved(more.unwind, first),
+    )
+    pair = _with_unwind(items), _with_unwind(here)
+    both = ScanItems(
+        *(np.concatenate([getattr(each, name) for each in pair]) for name in ScanItems.__slots__)
+    )
+    return replace(both, unwind=None) if items.unwind is None and more.unwind is None else both
+
+
+def _moved(numbers: NDArray[np.int64], by: int) -> NDArray[np.int64]:
+    """Return numbers of items that stand so many places further behind."""
+    return np.where(numbers == NO_ITEM, NO_ITEM, numbers + by)
+
+
+def _with_unwind(items: ScanItems) -> ScanItems:
+    if items.unwind is not None:
+        return items
+    return replace(items, unwind=np.full(len(items), NO_ITEM, np.int64))
