@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 import numpy as np
 import pytest
 
+from zsim.base.errors import InputError
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.case.resolve import resolve
@@ -19,7 +20,7 @@ from zsim.engine.model import NOT_REPAIRED
 from zsim.planning.rows import answer_row
 from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.records import Alternative, Quantiles
-from zsim.prediction.api import Extent, case_of, predict_case
+from zsim.prediction.api import Extent, case_of, predict, predict_case
 from zsim.prediction.inputs.clients import (
     LARGEST_LOG_BLOCK,
     Now,
@@ -382,6 +383,20 @@ def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) 
     assert first.alternatives == row.alternatives == ()
     assert bool(whole.clients) == bool(fields)
     assert first.clients == row.clients == ()
+
+
+def test_less_of_an_answer_can_be_asked_for_in_python() -> None:
+    stated: dict[str, Any] = {
+        "layout": "mirror2",
+        "fill": 0.3,
+        "drive_size": "1TB",
+        "history": "backup-target",
+    }
+    first = predict(**stated, extent="first screen")
+    assert first == predict_case(case_of(Scenario.from_dict(stated)), extent="first screen")
+    assert first.alternatives == ()
+    with pytest.raises(InputError, match='extent.*"row"'):
+        predict(**stated, extent=cast("Any", "rows"))
 
 
 def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, cast
+from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
 from pydantic import JsonValue
 
 from zsim.base.constants import whole_constant
+from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
@@ -67,6 +68,8 @@ _HELD: deque[Held] = deque()
 def predict(
     scenario: Scenario | str | Path | None = None,
     on_progress: Progress | None = None,
+    *,
+    extent: Extent = "all",
     **fields: Unpack[AnyFields],
 ) -> Prediction:
     """Predict how long a resilver (or scrub) takes, why, and how sure that is.
@@ -77,6 +80,10 @@ def predict(
         A scenario, a layout (``"raidz2x6"``) or a scenario file (its name ends in ``.toml``).
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
+    extent : {"all", "first screen", "row"}
+        How much of the answer is wanted.  Without the other scan order, advice and what clients wait
+        (``"first screen"``), or with quantiles, bottleneck and sums alone (``"row"``), it comes sooner:
+        under a load in less than half the time.  What is there is the same.
     **fields
         Fields of the scenario, over what it states: ``layout="raidz2x6", fill="62%"``.
 
@@ -87,13 +94,16 @@ def predict(
     Raises
     ------
     InputError
-        When the scenario asks for something impossible, or not simulated yet.
+        When the scenario asks for something impossible, or not simulated yet, or `extent` is none of these.
     PredictionInterrupted
         On Ctrl-C, with what is known so far.
     """
+    if extent not in get_args(Extent):
+        allowed = ", ".join(f'"{each}"' for each in get_args(Extent))
+        raise InputError("extent", extent, f"known are {allowed}", "leave it out for all of the answer")
     case = case_of(scenario_of(scenario, fields))
     with watched(on_progress, "predicting") as report:
-        return predict_case(case, report)
+        return predict_case(case, report, extent)
 
 
 def case_of(scenario: Scenario) -> Case:
