@@ -3,9 +3,10 @@
 ``python validation/fit_response.py collect RUNS.jsonl [FIRST COUNT]`` runs generated scenarios, possible
 worlds of each on populations of several sizes, and appends one line a scenario (about 3 CPU seconds each;
 what is there is kept, so that it can be interrupted).  ``python validation/fit_response.py fit RUNS.jsonl``
-writes the prior: mean and covariance of the slopes of a hierarchical linear regression, by expectation and
-maximisation (Dempster, Laird, Rubin, JRSS B 39, 1977; Laird and Ware, Biometrics 38, 1982).
-``python validation/fit_response.py check RUNS.jsonl`` fits four fifths of the scenarios and says how far
+writes the prior: mean of the slopes of a hierarchical linear regression, and the variances of what they, the
+worlds and the runs differ by, of the largest restricted likelihood (Patterson and Thompson, Biometrika 58,
+1971; scenarios weighed as in a multivariate t: Lange, Little, Taylor, JASA 84, 1989).
+``python validation/fit_response.py check RUNS.jsonl`` fits two thirds of the scenarios and says how far
 the answer from few runs of each of the others is from that of all runs of it.  Run it anew after a change
 that moves durations by more than chance does; ``tests/statistical/precision.py`` measures what it is worth.
 """
@@ -31,7 +32,19 @@ from zsim.prediction.inputs.ensemble import NORMAL, Unknown, draw_members, membe
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.runs.one_tile import run_world
-from zsim.prediction.statistics.surface import BY_USE, OPEN, SMALL, TILE, SlopePrior, design
+from zsim.prediction.statistics.sampling import student
+from zsim.prediction.statistics.surface import (
+    BY_USE,
+    CLASSES,
+    OVERALL,
+    SMALL,
+    TILE,
+    Runs,
+    SlopePrior,
+    class_of,
+    design,
+    slope_covariance,
+)
 from zsim.scenario.model import Scenario
 
 WORLDS = model_data.models_directory() / "response" / "worlds.json"
@@ -45,13 +58,18 @@ LEGACY = ("zol-0.7", "freebsd-9.1", "zol-0.6.5", "freebsd-10.3", "solaris-11.1")
 DISKS = ("wd40efrx", "ultrastar-he8", "mg08aca16", "st4000vn008", "wd30ezrx", "st8000vn004")
 FLASH = ("generic-sata-ssd", "860-evo-1tb", "generic-nvme-ssd", "dc-s3700-400gb")
 SHINGLED = ("generic-5400rpm-smr", "st8000as0002")
-RUNS = ((SMALL, 24), (15_000, 2), (30_000, 6), (TILE, 2))
-"""Blocks of a population, and worlds that are run on such."""
-ROUNDS, SHRUNK = 60, 40.0
-"""Of the fit; scenarios in whose place the uses are taken as alike."""
-WEIGHT, MOST_AWAY = 20.0, 4.0
-"""Runs in whose place the scatter of all scenarios stands for that of one (with 20 the errors hold what they
-should, see `check`); standard deviations from which on a run counts as no further off."""
+RUNS = ((SMALL, 24), (15_000, 6), (30_000, 5), (TILE, 2))
+"""Blocks of a population, and worlds that are run on such; larger ones are of worlds run on small ones."""
+ROUNDS, MEANS = 24, (0, 6, 14)
+"""Of the fit, and those before which the mean is fitted anew."""
+WEIGHT = 8.0
+"""Runs in whose place the scatter of all scenarios stands for that of one: degrees of freedom of their t."""
+LOOSE, TIED, MOST_LEVERAGE = 0.05, 5.0, 0.8
+"""Scenarios in whose place slopes are taken for 0: those of any kind, and what a kind has beside them."""
+SHARED, OF_USE, ALIKE_USE = 15.0, 2.0, 0.25
+"""Scenarios, runs, and share by which what one class shows is drawn to what both do."""
+FIRST = (0.023**2, 0.054**2, 0.030**2, 0.025**2)
+"""Variances of worlds and runs that the fit begins at: 10 scenarios of 12 worlds, five runs of each."""
 
 
 def drawn(number: int) -> dict[str, Any]:
@@ -114,20 +132,24 @@ def ran(number: int) -> dict[str, Any]:
     case = case_of(Scenario.from_dict(stated))
     inputs = unknowns(case)
     at: list[dict[str, np.ndarray]] = []
-    blocks, seconds = [], []
+    blocks, seconds, worlds = [], [], []
+    members = draw_members(inputs, number * 10, max(count for _, count in RUNS))
+    scores = [even(inputs, each.scores) for each in members]
+    first = 0
     for size, count in RUNS:
-        members = draw_members(inputs, number * 10 + size % 7, count)
-        drawn_here = [even(inputs, each.scores) for each in members]
-        for place in range(count if inputs else max(1, count // 4)):
-            seeded = dataclasses.replace(case, seed=1_000_003 * place + 77 * number + size)
-            world = in_world(seeded, member_at(inputs, drawn_here[place])) if inputs else seeded
+        for step in range(count if inputs else max(1, count // 4)):
+            place = (first + step) % max(1, len(scores))
+            seeded = dataclasses.replace(case, seed=1_000_003 * step + 77 * number + size)
+            world = in_world(seeded, member_at(inputs, scores[place])) if inputs else seeded
             try:
                 time_s = run_world(world, size, plane_model(world)).time_s
             except (ZsimError, HistoryError):
                 continue
-            at.append(points(case, inputs, np.array([drawn_here[place] if inputs else ()])))
+            at.append(points(case, inputs, np.array([scores[place] if inputs else ()])))
             blocks.append(size)
             seconds.append(time_s)
+            worlds.append(place)
+        first += count
     columns = {name: np.concatenate([each[name] for each in at]).tolist() for name in at[0]}
     kind = dict(kind_of_scenario(case))
     return {
@@ -136,6 +158,7 @@ def ran(number: int) -> dict[str, Any]:
         "kind": kind,
         "at": columns,
         "blocks": blocks,
+        "worlds": worlds,
         "seconds": seconds,
     }
 
@@ -158,146 +181,229 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-class Runs:
+class Ran:
     """The runs of one scenario as arrays."""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        self.data = data
-        at = {name: np.array(values) for name, values in data["at"].items()}
-        self.at, self.use = at, at["use"]
-        self.blocks = np.array(data["blocks"], dtype=float)
-        self.rows = design(at, self.blocks)
-        self.logs = np.log(data["seconds"]) - at["data"]
-        self.kind = np.array(list(data["kind"].values()))
+        self.data, self.kind_of = data, data["kind"]
+        self.at = {name: np.array(values) for name, values in data["at"].items()}
+        blocks = np.array(data["blocks"], dtype=float)
+        worlds = np.array(data.get("worlds", range(len(blocks))))
+        self.has_pairs = len(np.unique(worlds)) < len(worlds)
+        self.runs = Runs(worlds, self.at["use"], blocks)
+        self.rows = design(self.at, blocks)
+        self.logs = np.log(data["seconds"]) - self.at["data"]
+        self.kind = np.array(list(self.kind_of.values()))
+        self.place = CLASSES.index(class_of(self.kind_of))
 
 
-def fitted(scenarios: list[Runs], rounds: int = ROUNDS) -> SlopePrior:
+@dataclasses.dataclass
+class Estimated:
+    """The prior as far as it is fitted.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (slopes, kinds)
+    leverage : ndarray, shape (kinds, kinds)
+    variances : ndarray, shape (classes, 2 * by use + overall)
+        Of slopes: what all uses share, what each has for itself, and of those that all have one of.
+    of_use : ndarray, shape (classes, uses)
+    noise : ndarray, shape (4,)
+        Lack, drift, chance, and what chance has more of in small populations.
+    """
+
+    mean: np.ndarray
+    leverage: np.ndarray
+    variances: np.ndarray
+    of_use: np.ndarray
+    noise: np.ndarray
+
+    def parts(self, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the variances of a class: alike, own, overall."""
+        count = len(BY_USE)
+        found = self.variances[place]
+        return found[:count], found[count : 2 * count], found[2 * count :]
+
+    def of(self, each: Ran, seen: bool = False) -> SlopePrior:
+        """Return the prior of a scenario; one of those that made the mean is nearer to it."""
+        share = min(float(each.kind @ self.leverage @ each.kind), MOST_LEVERAGE if seen else math.inf)
+        covariance = slope_covariance(*(part.tolist() for part in self.parts(each.place)))
+        factor = 1.0 - share if seen else 1.0 + share
+        noise = self.noise.tolist()
+        return SlopePrior(self.mean @ each.kind, factor * covariance, *noise, self.of_use[each.place], WEIGHT)
+
+
+def fitted(scenarios: list[Ran], rounds: int = ROUNDS) -> Estimated:
     """Return the prior under which the runs of all scenarios are most likely."""
     slopes, kinds = scenarios[0].rows.shape[1], len(scenarios[0].kind)
-    mean, covariance = np.zeros((slopes, kinds)), 0.02 * np.eye(slopes)
-    chance, of_size, of_use = 0.03**2, 0.04**2, np.ones(len(USES))
     every = np.array([each.kind for each in scenarios])
-    for _ in range(rounds):
-        centres, left, parts = [], np.zeros((slopes, slopes)), []
-        for each in scenarios:
-            variance = of_use[each.use] * (chance + of_size * SMALL / each.blocks)
-            across = each.rows @ covariance
-            inverse = np.linalg.inv(across @ each.rows.T + OPEN + np.diag(variance))
-            away = each.logs - each.rows @ mean @ each.kind
-            solved = inverse @ away
-            centres.append(mean @ each.kind + across.T @ solved)
-            left += covariance - across.T @ inverse @ across
-            rest = np.minimum((variance * solved) ** 2, MOST_AWAY**2 * variance)
-            square = rest + variance - variance**2 * np.diag(inverse)
-            parts.append(np.stack([each.use, SMALL / each.blocks, square], axis=1))
-        slopes_of = np.array(centres)
-        weak = np.diag([0.05] + [5.0] * (kinds - 1))
-        mean = np.linalg.solve(every.T @ every + weak, every.T @ slopes_of).T
-        apart = slopes_of - every @ mean.T
-        whole = left + apart.T @ apart
-        count = len(scenarios)
-        covariance = _in_groups(whole / count, SHRUNK / (count + SHRUNK))
-        chance, of_size, of_use = _noise(np.concatenate(parts), of_use)
-    return SlopePrior((), mean, covariance, chance, of_size, of_use, WEIGHT)
-
-
-def _noise(parts: np.ndarray, of_use: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """Return the variance of runs: of all, of the smallest beside it, and a factor for each use."""
-    use, short = parts[:, 0].astype(int), parts[:, 1]
-    known = np.stack([np.ones(len(parts)), short], axis=1)
-    found = np.array([0.03**2, 0.04**2])
-    for _ in range(5):
-        weights = 1.0 / (known @ found) ** 2
-        wanted = known.T @ (weights * parts[:, 2] / of_use[use])
-        found = np.maximum((0.01**2, 0.0), np.linalg.solve(known.T @ (weights[:, None] * known), wanted))
-    ratio = parts[:, 2] / (known @ found)
-    counts = np.bincount(use, minlength=len(USES))
-    factors = (5.0 + np.bincount(use, ratio, len(USES))) / (5.0 + counts)
-    return float(found[0]), float(found[1]), factors
-
-
-def _in_groups(covariance: np.ndarray, shrunk: float) -> np.ndarray:
-    """Return a covariance in which only the slopes of several uses in one thing go together.
-
-    Of each such group it is drawn towards one in which all uses are alike: a hundred scenarios say little of
-    a hundred and fifty slopes at a time.
-    """
-    found = np.diag(np.diag(covariance)).copy()
-    count = len(USES)
-    for place in range(len(BY_USE)):
-        here = slice(place * count, (place + 1) * count)
-        block = covariance[here, here]
-        common = float(block.sum()) / count
-        own = (float(np.trace(block)) - common) / (count - 1)
-        alike = own * np.eye(count) + (common - own) / count
-        found[here, here] = (1.0 - shrunk) * block + shrunk * alike
+    tied = np.array([LOOSE] + [TIED] * (kinds - 1))
+    found = Estimated(
+        np.zeros((slopes, kinds)),
+        np.linalg.inv(every.T @ every + np.diag(tied)),
+        np.full((len(CLASSES), 2 * len(BY_USE) + len(OVERALL)), 0.005),
+        np.ones((len(CLASSES), len(USES))),
+        np.array(FIRST),
+    )
+    weights = np.ones(len(scenarios))
+    for step in range(rounds):
+        if step in MEANS:
+            found.mean = _mean(scenarios, found, weights, tied)
+        weights = _improved(scenarios, found)
     return found
 
 
-def check(scenarios: list[Runs], small: int = 16, large: int = 4) -> None:
+def _mean(scenarios: list[Ran], found: Estimated, weights: np.ndarray, tied: np.ndarray) -> np.ndarray:
+    """Return the slopes of all kinds: generalised least squares, drawn to 0 as far as scenarios differ."""
+    slopes, kinds = found.mean.shape
+    left, right = np.zeros((slopes * kinds,) * 2), np.zeros((slopes, kinds))
+    for each, weight in zip(scenarios, weights, strict=True):
+        prior = dataclasses.replace(found.of(each), covariance=_own(found, each))
+        across = each.rows.T @ np.linalg.inv(prior.of_runs(each.rows, each.runs))
+        left += weight * np.kron(across @ each.rows, np.outer(each.kind, each.kind))
+        right += weight * np.outer(across @ each.logs, each.kind)
+    both = found.variances.mean(axis=0)
+    count = len(BY_USE)
+    by_use = np.repeat(both[:count] + both[count : 2 * count], len(USES))
+    of_slopes = np.concatenate([by_use, both[2 * count :]])
+    left[np.diag_indices(len(left))] += (tied[None, :] / np.maximum(of_slopes, 1e-5)[:, None]).ravel()
+    return np.linalg.solve(left, right.ravel()).reshape(slopes, kinds)
+
+
+def _own(found: Estimated, each: Ran) -> np.ndarray:
+    return slope_covariance(*(part.tolist() for part in found.parts(each.place)))
+
+
+def _improved(scenarios: list[Ran], found: Estimated) -> np.ndarray:
+    """Make every variance larger by what it shows over what it would; return how far scenarios count."""
+    shape = found.variances.shape
+    shown, expected = np.zeros(shape), np.zeros(shape)
+    of_use = np.full((2, *found.of_use.shape), OF_USE)
+    noise = np.zeros((2, len(found.noise)))
+    weights = []
+    for each in scenarios:
+        prior = found.of(each, seen=True)
+        inverse = np.linalg.inv(prior.of_runs(each.rows, each.runs))
+        away = each.logs - each.rows @ prior.slopes
+        solved = inverse @ away
+        weight = (WEIGHT + len(away) - 1) / (WEIGHT + float(away @ solved))
+        weights.append(weight)
+        factor = prior.covariance[-1, -1] / found.variances[each.place, -1]
+        part, would = _of_slopes(each, solved, inverse)
+        shown[each.place] += weight * factor * part
+        expected[each.place] += factor * would
+        own = _beyond(prior, each)
+        use = each.runs.use.astype(int)
+        of_use[0, each.place] += np.bincount(use, weight * solved * (own @ solved), len(USES))
+        of_use[1, each.place] += np.bincount(use, (inverse * own).sum(axis=1), len(USES))
+        if each.has_pairs:
+            noise += _of_noise(prior, each, solved, inverse, weight)
+    counts = np.bincount([each.place for each in scenarios], minlength=len(CLASSES))[:, None]
+    drawn_to = SHARED / (SHARED + counts)
+    both = shown.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9)
+    ratio = (1.0 - drawn_to) * shown / np.maximum(expected, 1e-9) + drawn_to * both
+    found.variances = np.maximum(found.variances * np.clip(ratio, 0.2, 5.0), 1e-7)
+    found.of_use = found.of_use * np.clip(of_use[0] / of_use[1], 0.3, 3.0)
+    logs = np.log(found.of_use)
+    found.of_use = np.exp(logs + ALIKE_USE * (logs.mean(axis=0) - logs))
+    if noise.any():
+        # What all four have in common is that of the uses.
+        found.noise = found.noise * np.clip(noise[0] / noise[1] * noise[1].sum() / noise[0].sum(), 0.5, 2.0)
+    return np.array(weights)
+
+
+def _of_slopes(each: Ran, solved: np.ndarray, inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what each variance of slopes shows, and what it would if it were right."""
+    count, uses = len(BY_USE), len(USES)
+    by_use = each.rows[:, : count * uses].reshape(-1, count, uses)
+    alike = by_use.sum(axis=2)
+    shown = each.rows.T @ solved
+    open_ = ((inverse @ each.rows) * each.rows).sum(axis=0)
+    parts = (
+        ((alike.T @ solved) ** 2, ((inverse @ alike) * alike).sum(axis=0)),
+        tuple(part[: count * uses].reshape(count, uses).sum(axis=1) for part in (shown**2, open_)),
+        (shown[count * uses :] ** 2, open_[count * uses :]),
+    )
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _beyond(prior: SlopePrior, each: Ran) -> np.ndarray:
+    """Return the covariance of runs beyond the slopes."""
+    own = prior.of_chance(each.runs.use, each.runs.blocks)
+    return prior.of_worlds(each.runs, each.runs) + np.diag(own)
+
+
+def _of_noise(
+    prior: SlopePrior, each: Ran, solved: np.ndarray, inverse: np.ndarray, weight: float
+) -> np.ndarray:
+    """Return the same of lack, drift, chance, and what chance has more of in small populations."""
+    names, found = ("lack", "drift", "chance", "of_size"), []
+    for name in names:
+        alone = dataclasses.replace(prior, **{other: 0.0 for other in names if other != name})
+        own = _beyond(alone, each)
+        found.append((weight * float(solved @ own @ solved), float((inverse * own).sum())))
+    return np.array(found).T
+
+
+def check(scenarios: list[Ran], small: int = 16, large: int = 3) -> None:
     """Print how far answers from few runs are from those of all, in scenarios that the fit has not seen."""
     chance, found = np.random.default_rng(0), []
-    for part in range(5):
-        prior = fitted([each for place, each in enumerate(scenarios) if place % 5 != part])
-        for each in scenarios[part::5]:
-            whole = design(each.at, np.full(len(each.use), float(TILE)))
-            every = np.arange(len(each.blocks))
-            middle, rest = _median(prior, each, whole, every)
-            few = chance.permutation(np.flatnonzero(each.blocks == SMALL))[:small]
-            more = chance.permutation(np.flatnonzero(each.blocks == RUNS[2][0]))[:large]
-            told, error = _median(prior, each, whole, np.concatenate([few, more]))
-            # What all runs leave open as well is in both: the rest is what they may differ by.
-            apart = math.sqrt(max(0.0, error**2 - rest**2))
-            kind = ("history" not in each.data["stated"], each.data["kind"]["legacy"])
-            found.append((told - middle, error, apart, *kind))
-    away, error, apart, unknown, legacy = np.array(found, dtype=float).T
+    for part in range(3):
+        fit_of = fitted([each for place, each in enumerate(scenarios) if place % 3 != part], ROUNDS // 2)
+        for each in scenarios[part::3]:
+            prior = fit_of.of(each)
+            middle, _ = _median(prior, each, np.arange(len(each.logs)))
+            few = chance.permutation(np.flatnonzero(each.runs.blocks == SMALL))[:small]
+            more = chance.permutation(np.flatnonzero(each.runs.blocks == RUNS[2][0]))[:large]
+            told, error = _median(prior, each, np.concatenate([few, more]))
+            half = student(round(WEIGHT + len(few) + len(more) - 1)) * error
+            found.append((told - middle, half, "history" not in each.data["stated"], each.place))
+    away, half, unknown, place = np.array(found, dtype=float).T
     every = np.ones(len(away), dtype=bool)
-    for name, rows in (("all", every), ("use unknown", unknown == 1), ("legacy", legacy == 1)):
-        off, half, wide = np.abs(away[rows]), 1.96 * error[rows], apart[rows]
+    for name, rows in (("all", every), ("use unknown", unknown == 1), ("legacy", place == 1)):
+        off = np.abs(away[rows])
         sys.stdout.write(
             f"{name}: {rows.sum()} scenarios, off {np.sqrt(np.mean(off**2)):.3f} (middle "
-            f"{np.median(off):.3f}), half width {np.median(half):.3f}, "
-            f"held {np.mean(off <= 1.96 * wide):.2f}, off / expected {np.median(off / wide) / 0.6745:.2f}\n"
+            f"{np.median(off):.3f}), half width {np.median(half[rows]):.3f}, "
+            f"held {np.mean(off <= half[rows]):.3f}\n"
         )
 
 
-def _median(prior: SlopePrior, each: Runs, whole: np.ndarray, taken: np.ndarray) -> tuple[float, float]:
+def _median(prior: SlopePrior, each: Ran, taken: np.ndarray) -> tuple[float, float]:
     """Return the median over the worlds of a scenario from some of its runs, and its standard error."""
-    rows, variance = each.rows[taken], prior.variance(each.use, each.blocks)[taken]
-    inverse = np.linalg.inv(prior.between(rows, rows) + np.diag(variance))
-    slopes = prior.mean @ each.kind
-    solved = inverse @ (each.logs[taken] - rows @ slopes)
-    values = whole @ slopes + prior.between(whole, rows) @ solved + each.at["data"]
+    whole = design(each.at, np.full(len(each.logs), float(TILE)))
+    rows, runs = each.rows[taken], Runs(*(part[taken] for part in each.runs))
+    inverse = np.linalg.inv(prior.of_runs(rows, runs))
+    away = each.logs[taken] - rows @ prior.slopes
+    solved = inverse @ away
+    values = whole @ prior.slopes + prior.between(whole, rows) @ solved + each.at["data"]
     near = np.argsort(values)[int(0.4 * len(values)) : math.ceil(0.6 * len(values))]
     row = whole[near].mean(axis=0)[None, :]
     across = prior.between(row, rows)[0]
-    away = each.logs[taken] - rows @ slopes
     scale = (prior.weight + float(away @ solved)) / (prior.weight + len(away) - 1)
-    return float(np.median(values)), math.sqrt(
-        scale * max(0.0, prior.between(row, row)[0, 0] - across @ inverse @ across)
-    )
+    open_ = prior.between(row, row)[0, 0] - across @ inverse @ across
+    return float(np.median(values)), math.sqrt(scale * max(0.0, open_))
 
 
-def fit(scenarios: list[Runs]) -> None:
+def fit(scenarios: list[Ran]) -> None:
     """Write the prior."""
     found = fitted(scenarios)
-    count, whole = len(USES), len(USES) * len(BY_USE)
-    parts = {
-        "mean": found.mean,
-        "by_use": np.array([found.covariance[k : k + count, k : k + count] for k in range(0, whole, count)]),
-        "overall": np.diag(found.covariance)[whole:],
-        "chance": found.chance,
-        "of_size": found.of_size,
-        "of_use": found.of_use,
-        "weight": found.weight,
-    }
-    runs = sum(len(each.blocks) for each in scenarios)
+    alike, own, overall = zip(*(found.parts(place) for place in range(len(CLASSES))), strict=True)
+    by_class = {"alike": alike, "own": own, "overall": overall, "of_use": found.of_use}
+    runs = sum(len(each.logs) for each in scenarios)
     data = {
         "unit": "log(s/bytes), of the duration over what is allocated, per unit of each column",
         "kind": "fitted",
         "source": f"{runs} worlds of {len(scenarios)} generated scenarios (validation/fit_response.py)",
-        "kinds": list(scenarios[0].data["kind"]),
-        **{name: _rounded(value) for name, value in parts.items()},
+        "kinds": list(scenarios[0].kind_of),
+        "mean": _rounded(found.mean),
+        "leverage": _rounded(found.leverage),
+        **{
+            name: {each: _rounded(values[place]) for place, each in enumerate(CLASSES)}
+            for name, values in by_class.items()
+        },
+        **dict(zip(("lack", "drift", "chance", "of_size"), _rounded(found.noise), strict=True)),
+        "weight": WEIGHT,
     }
     WORLDS.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
@@ -316,7 +422,7 @@ def main(arguments: list[str]) -> None:
         first, count = (int(each) for each in arguments[2:] or ("0", "300"))
         collect(path, first, count)
         return
-    scenarios = [Runs(json.loads(line)) for line in _lines(path)]
+    scenarios = [Ran(json.loads(line)) for line in _lines(path)]
     (fit if what == "fit" else check)(scenarios)
 
 

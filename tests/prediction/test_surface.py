@@ -18,12 +18,14 @@ from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.level import with_sampling
 from zsim.prediction.statistics.surface import (
     BY_USE,
+    CLASSES,
     COST,
     DRAWN,
     OVERALL,
     SMALL,
     TILE,
     ResponseSurface,
+    Runs,
     WorldRuns,
     design,
     draws,
@@ -90,15 +92,44 @@ def test_uses_have_their_exact_shares() -> None:
 
 
 def test_the_prior_is_whole() -> None:
-    known = prior()
     slopes = len(BY_USE) * len(USES) + len(OVERALL)
-    assert known.mean.shape == (slopes, len(known.kinds))
-    assert tuple(kind_of_scenario(_case())) == known.kinds
-    assert np.linalg.eigvalsh(known.covariance).min() > -1e-9
-    assert (known.of_use > 0.0).all()
+    for release in ("openzfs-2.3", "zol-0.7"):
+        known = prior(kind_of_scenario(_case(release=release)))
+        assert known.slopes.shape == (slopes,)
+        assert np.linalg.eigvalsh(known.covariance).min() > -1e-9
+        assert (known.of_use > 0.0).all()
+        assert min(known.lack, known.drift, known.chance, known.of_size) > 0.0
     data = json.loads((model_data.models_directory() / "response" / "worlds.json").read_text())
+    assert list(kind_of_scenario(_case())) == data["kinds"]
+    assert set(data["alike"]) == set(CLASSES)
     assert data["kind"] == "fitted"
     assert "generated scenarios" in data["source"]
+
+
+def test_a_scenario_of_a_rare_kind_is_known_less() -> None:
+    usual, rare = (kind_of_scenario(_case(drive=drive)) for drive in ("wd40efrx", "st8000as0002"))
+    assert rare["shingled"] == 1.0
+    wide, narrow = prior(rare).covariance, prior(usual).covariance
+    assert wide[0, 0] > 1.05 * narrow[0, 0]
+    assert prior(usual).slopes[0] != prior(rare).slopes[0]
+
+
+def test_runs_of_one_world_share_what_it_has_of_its_own() -> None:
+    known = prior(kind_of_scenario(_case()))
+    world, use = np.array([0, 0, 1]), np.array([2, 2, 2])
+    runs = Runs(world, use, np.array([float(SMALL), float(TILE), float(TILE)]))
+    shared = known.of_worlds(runs, runs)
+    assert shared[0, 2] == shared[1, 2] == 0.0
+    assert shared[0, 1] == pytest.approx(known.of_use[2] * known.lack)
+    assert shared[0, 0] == pytest.approx(known.of_use[2] * (known.lack + known.drift))
+    both = np.diag(shared) + known.of_chance(use, runs.blocks)
+    assert both == pytest.approx(known.variance(use, runs.blocks))
+
+
+def test_a_size_that_was_not_learned_counts_as_the_nearest_that_was() -> None:
+    sizes = (1e10, 4e11, 4e12)
+    at = [points(_case(drive_size=int(size), fill=0.5), (), np.zeros((1, 0)))["size"][0] for size in sizes]
+    assert at[0] == at[1] < at[2] == pytest.approx(0.0)
 
 
 def _made(case: Case, seed: int) -> tuple[ResponseSurface, np.ndarray, np.random.Generator]:
@@ -171,6 +202,16 @@ def test_worlds_that_tell_most_tell_more_than_any() -> None:
 
     others = [left(chance.permutation(candidates)[:4]) for _ in range(8)]
     assert left(np.array([each.scores for each in chosen])) < np.mean(others)
+
+
+def test_a_larger_population_tells_more_of_a_world_that_was_run_on_a_small_one() -> None:
+    surface, slopes, chance = _made(_case(fill=0.62), 2)
+    ran = _ran(surface, slopes, chance, 16, 0)
+    surface.told(ran)
+    both = np.concatenate([ran.scores, _scores(surface.case, 16, 9)])
+    chosen = surface.most_telling(ran, both, (LARGER,), 6 * (LARGER + COST))
+    again = {tuple(each) for each in ran.scores.tolist()}
+    assert sum(each.scores in again for each in chosen) >= 4
 
 
 def test_no_more_is_spent_than_there_is() -> None:

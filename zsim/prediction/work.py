@@ -50,6 +50,7 @@ MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
 LARGE_WORLDS = whole_constant("work.large_worlds")
 SEED_STEP, BATCH_STEP = 1_000_003, 7_919
 MOST_MEMBERS = whole_constant("work.most_members")
+MIDDLE_BLOCKS = whole_constant("response.middle_blocks")
 CANDIDATES, BUDGET, MOST_BUDGET = (
     whole_constant("response.candidates"),
     whole_constant("response.budget"),
@@ -432,8 +433,10 @@ class Work:
         assert self._surface is not None
         first = len(self.members) + len(self.larger)
         candidates = draw_members(self.inputs, self.case.seed + BATCH_STEP * first, CANDIDATES)
-        scores = np.array([each.scores for each in candidates] or [()])
-        sizes = sorted({MEMBER_BLOCKS, blocks, TILE_BLOCKS})
+        # A world that was run on a small population tells by a larger one what the size changes.
+        known = self.members[: len(self.small)]
+        scores = np.array([each.scores for each in (*known, *candidates)] or [()])
+        sizes = sorted({MEMBER_BLOCKS, MIDDLE_BLOCKS, blocks, TILE_BLOCKS})
         chosen = self._surface.most_telling(self._runs(), scores, sizes, budget)
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 

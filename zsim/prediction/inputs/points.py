@@ -22,6 +22,8 @@ USUAL_FILL, USUAL_SIZE, USUAL_RECORD = (
     constant("response.usual_fill"), constant("response.usual_size"), constant("response.usual_record"),
 )  # fmt: skip
 """What columns are counted from: where they are 0."""
+SIZES = (constant("response.least_size"), constant("response.largest_size"))
+"""Of drives: beyond these nothing was learned of how the capacity matters."""
 FACTORS = ("outer_rate", "inner_ratio", "seek", "overhead", "new_rate", "host")
 SLOWER_CLASS = "generic-5400rpm-cmr"
 
@@ -73,7 +75,7 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
         "data": data,
         "use": np.array([_place(name, case) for name in chosen("history", case.history.name)]),
         "fill": np.minimum(fill, 1.0) - USUAL_FILL,
-        "size": np.log(sizes / USUAL_SIZE),
+        "size": np.log(np.clip(sizes, *SIZES) / USUAL_SIZE),
         "cache_off": 1.0 - numbers("write_cache", case.write_cache),
         "load": np.log1p(numbers("load", stated_load)),
         "shingling": np.log(numbers("shingling", 1.0)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
@@ -29,7 +29,7 @@ F64 = NDArray[np.float64]
 SMALL, TILE = whole_constant("work.member_blocks"), whole_constant("exact.tile_blocks")
 BY_USE = (
     "1", "churn", "file_size", "cache_off", "fill", "size", "load", "slower_class", "outer_rate", "seek",
-    "overhead", "new_rate", "short", "shorter", "churn*short", "churn*churn",
+    "overhead", "new_rate", "short", "bend", "churn*short", "churn*churn",
 )  # fmt: skip
 """What each use of a pool has a slope of its own in."""
 OVERALL = (
@@ -40,6 +40,10 @@ OVERALL = (
     "fill*size", "churn*churn*churn",
 )  # fmt: skip
 """What all have one slope in."""
+CLASSES = ("sorted", "legacy")
+"""Orders of issue: how scenarios differ, and worlds scatter, is another matter for each."""
+CURVE, BENDS = constant("response.curve"), (constant("response.bend_flat"), constant("response.bend_steep"))
+"""Powers of the size with which what is too long on a small population falls."""
 OPEN = constant("response.open")
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
@@ -62,13 +66,19 @@ def design(at: Mapping[str, F64], blocks: F64) -> F64:
     -------
     ndarray of float, shape (worlds, slopes)
     """
-    short, most = SMALL / blocks, SMALL / TILE
-    known = {**at, "1": np.ones(len(blocks)), "shorter": short - most}
-    known["short"] = np.sqrt(short) - math.sqrt(most)
+    known = {**at, "1": np.ones(len(blocks)), "short": smallness(blocks)}
+    known["bend"] = smallness(blocks, BENDS[0]) - smallness(blocks, BENDS[1])
     use = (at["use"][:, None] == np.arange(len(USES))).astype(np.float64)
     columns = [use * _product(known, name)[:, None] for name in BY_USE]
     columns.append(np.stack([_product(known, name) for name in OVERALL], axis=1))
     return np.concatenate(columns, axis=1)
+
+
+def smallness(blocks: F64, power: float = CURVE) -> F64:
+    """Return how small populations are: 1 of those of `SMALL` blocks, 0 of whole tiles."""
+    least = (SMALL / TILE) ** power
+    found: F64 = ((SMALL / blocks) ** power - least) / (1.0 - least)
+    return found
 
 
 def _product(known: Mapping[str, F64], name: str) -> F64:
@@ -78,36 +88,50 @@ def _product(known: Mapping[str, F64], name: str) -> F64:
 
 @dataclass(frozen=True, slots=True)
 class SlopePrior:
-    """What scenarios have in common, and how they differ.
+    """What scenarios of one kind have in common, and how they differ.
 
     Attributes
     ----------
-    kinds : tuple of str
-        Of `zsim.prediction.inputs.points.kind_of_scenario`.
-    mean : ndarray of float, shape (slopes, kinds)
-        Slopes of a scenario in the mean: linear in what tells its kind.
+    slopes : ndarray of float, shape (slopes,)
+        Of a scenario of the kind in the mean.
     covariance : ndarray of float, shape (slopes, slopes)
-        How slopes differ between scenarios of a kind.
+        How those of one scenario lie about it.
+    lack, drift : float
+        Variance of what a world has of its own beyond the slopes: at any size, and of `SMALL` blocks beside.
     chance, of_size : float
-        Variance of one run's logarithm: of any, and of one of `SMALL` blocks beside that; it falls with the
-        blocks.
+        Variance of what one run has of its own: of any, and of one of `SMALL` blocks beside.
     of_use : ndarray of float, shape (uses,)
-        What that is to be multiplied by.
+        What these four are to be multiplied by.
     weight : float
-        In how many runs' place that variance is taken.
+        In how many runs' place they are taken as known.
     """
 
-    kinds: tuple[str, ...]
-    mean: F64
+    slopes: F64
     covariance: F64
+    lack: float
+    drift: float
     chance: float
     of_size: float
     of_use: F64
     weight: float
 
     def variance(self, use: F64, blocks: F64) -> F64:
-        """Return the variance of single runs."""
+        """Return the variance of single runs beyond the slopes."""
+        drift = self.drift * smallness(blocks) ** 2
+        found: F64 = self.of_use[use] * (self.lack + drift) + self.of_chance(use, blocks)
+        return found
+
+    def of_chance(self, use: F64, blocks: F64) -> F64:
+        """Return the part of it that another run of the same world does not share."""
         found: F64 = self.of_use[use] * (self.chance + self.of_size * SMALL / blocks)
+        return found
+
+    def of_worlds(self, left: Runs, right: Runs) -> F64:
+        """Return the covariance between runs of one world beyond the slopes; 0 of different worlds."""
+        same = left.world[:, None] == right.world[None, :]
+        shares = np.sqrt(np.outer(self.of_use[left.use], self.of_use[right.use]))
+        drift = np.outer(smallness(left.blocks), smallness(right.blocks))
+        found: F64 = same * shares * (self.lack + self.drift * drift)
         return found
 
     def between(self, left: F64, right: F64) -> F64:
@@ -115,34 +139,69 @@ class SlopePrior:
         found: F64 = left @ (self.covariance @ right.T) + OPEN
         return found
 
+    def of_runs(self, rows: F64, ran: Runs) -> F64:
+        """Return the covariance of what runs show."""
+        found: F64 = self.between(rows, rows) + self.of_worlds(ran, ran)
+        return found + np.diag(self.of_chance(ran.use, ran.blocks))
+
+
+class Runs(NamedTuple):
+    """Of runs their worlds (equal numbers are the same), the places of their uses, their blocks."""
+
+    world: NDArray[np.int64]
+    use: F64
+    blocks: F64
+
 
 class _Stored(TypedDict):
     """The prior as its file has it."""
 
     kinds: list[str]
     mean: list[list[float]]
-    by_use: list[list[list[float]]]
-    overall: list[float]
+    leverage: list[list[float]]
+    alike: dict[str, list[float]]
+    own: dict[str, list[float]]
+    overall: dict[str, list[float]]
+    of_use: dict[str, list[float]]
+    lack: float
+    drift: float
     chance: float
     of_size: float
-    of_use: list[float]
     weight: float
 
 
 @functools.cache
-def prior() -> SlopePrior:
-    """Return the prior of ``models/response/worlds.json``."""
+def _stored() -> _Stored:
     path = model_data.models_directory() / "response" / "worlds.json"
-    data = cast("_Stored", read_json(path))
-    return SlopePrior(
-        tuple(data["kinds"]),
-        np.array(data["mean"]),
-        _covariance(data["by_use"], data["overall"]),
-        float(data["chance"]),
-        float(data["of_size"]),
-        np.array(data["of_use"]),
-        float(data["weight"]),
-    )
+    return cast("_Stored", read_json(path))
+
+
+def prior(kind: Mapping[str, float]) -> SlopePrior:
+    """Return the prior of ``models/response/worlds.json`` for a scenario of a kind.
+
+    Parameters
+    ----------
+    kind : mapping
+        See `zsim.prediction.inputs.points.kind_of_scenario`.
+
+    Notes
+    -----
+    The mean of a kind of which few scenarios were run is itself not known well: its variance is that of
+    scenarios times their leverage (Draper and Smith, Applied Regression Analysis, 1998, section 8.1).
+    """
+    data = _stored()
+    where = np.array([kind[name] for name in data["kinds"]])
+    name = class_of(kind)
+    covariance = slope_covariance(data["alike"][name], data["own"][name], data["overall"][name])
+    unsure = 1.0 + float(where @ np.array(data["leverage"]) @ where)
+    noise = (data["lack"], data["drift"], data["chance"], data["of_size"])
+    mean = np.array(data["mean"]) @ where
+    return SlopePrior(mean, unsure * covariance, *noise, np.array(data["of_use"][name]), data["weight"])
+
+
+def class_of(kind: Mapping[str, float]) -> str:
+    """Return which of the `CLASSES` a scenario of a kind is in."""
+    return CLASSES[int(kind["legacy"] > 0.0)]
 
 
 def is_learned(case: Case) -> bool:
@@ -155,14 +214,20 @@ def is_learned(case: Case) -> bool:
     return case.operation in LEARNED and case.scenario.block_list is None and not changes
 
 
-def _covariance(by_use: Sequence[Sequence[Sequence[float]]], overall: Sequence[float]) -> F64:
-    """Return the covariance of slopes: only those of several uses in one thing go together."""
+def slope_covariance(alike: Sequence[float], own: Sequence[float], overall: Sequence[float]) -> F64:
+    """Return the covariance of slopes from the variances of what they are made of.
+
+    Parameters
+    ----------
+    alike, own : sequence of float, one of each of `BY_USE`
+        Of what all uses share, and of what each has for itself.
+    overall : sequence of float, one of each of `OVERALL`
+    """
     count = len(USES)
-    found = np.zeros((len(BY_USE) * count + len(OVERALL),) * 2)
-    for place, block in enumerate(by_use):
+    found = np.diag(np.concatenate([np.repeat(own, count), overall]))
+    for place, shared in enumerate(alike):
         here = slice(place * count, (place + 1) * count)
-        found[here, here] = block
-    found[len(BY_USE) * count :, len(BY_USE) * count :] = np.diag(overall)
+        found[here, here] += shared
     return found
 
 
@@ -246,9 +311,11 @@ class ResponseSurface:
     """
 
     def __init__(self, case: Case, inputs: Sequence[Unknown]) -> None:
-        self.case, self.inputs, self.prior = case, inputs, prior()
-        kind = kind_of_scenario(case)
-        self.slopes: F64 = self.prior.mean @ np.array([kind[name] for name in self.prior.kinds])
+        self.case, self.inputs, self.prior = case, inputs, prior(kind_of_scenario(case))
+        if not inputs:
+            # What the one world has of its own is in the level of the scenario.
+            self.prior = replace(self.prior, lack=0.0)
+        self.slopes: F64 = self.prior.slopes
         at = points(case, inputs, draws(len(inputs)))
         count = len(at["use"])
         self.data, self.use = at["data"], at["use"]
@@ -260,9 +327,8 @@ class ResponseSurface:
         """Return what runs tell of all worlds."""
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
-        variance = self.prior.variance(at["use"], ran.blocks)
-        kernel = self.prior.between(seen, seen) + np.diag(variance)
-        inverse: F64 = np.asarray(np.linalg.inv(kernel), dtype=np.float64)
+        runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
+        inverse: F64 = np.asarray(np.linalg.inv(self.prior.of_runs(seen, runs)), dtype=np.float64)
         away = np.log(ran.times) - at["data"] - seen @ self.slopes
         solved = inverse @ away
 
@@ -279,15 +345,14 @@ class ResponseSurface:
         error = math.sqrt(scale * max(0.0, self._open(self._about[1], seen, inverse)))
         small = float(np.median(expected(self.small, self.data)))
         there = expected(here, at["data"])
-        rest = np.log(ran.times) - expected(seen, at["data"])
-        # What a run shows beyond the regression counts by the share that is no chance of its population.
-        kept = self.prior.chance / (self.prior.chance + self.prior.of_size * SMALL / ran.blocks)
+        tiles = runs._replace(blocks=np.full(len(ran.blocks), float(TILE)))
+        own = self.prior.of_worlds(tiles, runs) @ solved
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
             student(round(freedom)) * error,
             np.exp(there),
-            np.exp(there + kept * rest),
+            np.exp(there + own),
         )
 
     def most_telling(
@@ -312,15 +377,17 @@ class ResponseSurface:
         cost, given those before it (Krause, Singh, Guestrin, JMLR 9, 2008): what it turns out to take does
         not matter for that.
         """
-        at = points(self.case, self.inputs, np.repeat(candidates, len(sizes), axis=0))
-        blocks = np.tile(np.array(sizes, dtype=np.float64), len(candidates))
-        seen_at = points(self.case, self.inputs, ran.scores)
-        seen = design(seen_at, ran.blocks)
+        scores = np.concatenate([ran.scores, np.repeat(candidates, len(sizes), axis=0)])
+        blocks = np.concatenate([ran.blocks, np.tile(np.array(sizes, dtype=np.float64), len(candidates))])
+        at, count = points(self.case, self.inputs, scores), len(ran.blocks)
+        every = Runs(_worlds(scores), at["use"], blocks)
         rows = np.concatenate([design(at, blocks), self._about @ self.whole])
-        across = self.prior.between(rows, seen)
-        kernel = self.prior.between(seen, seen) + np.diag(self.prior.variance(seen_at["use"], ran.blocks))
-        left = self.prior.between(rows, rows) - across @ np.linalg.solve(kernel, across.T)
-        chance, costs = self.prior.variance(at["use"], blocks), blocks + COST
+        whole = self.prior.between(rows, rows)
+        whole[: len(blocks), : len(blocks)] += self.prior.of_worlds(every, every)
+        chance, costs = self.prior.of_chance(at["use"], blocks), blocks + COST
+        seen = whole[:count, :count] + np.diag(chance[:count])
+        left = whole[count:, count:] - whole[count:, :count] @ np.linalg.solve(seen, whole[:count, count:])
+        blocks, chance, costs = blocks[count:], chance[count:], costs[count:]
         found: list[NextWorld] = []
         wanted = len(blocks)
         spent = 0.0
@@ -341,6 +408,16 @@ class ResponseSurface:
         row = (weights @ self.whole)[None, :]
         across = self.prior.between(row, seen)[0]
         return float(self.prior.between(row, row)[0, 0] - across @ inverse @ across)
+
+
+def _worlds(scores: F64) -> NDArray[np.int64]:
+    """Return a number for each run, the same for runs of the same world."""
+    if not scores.shape[1]:
+        return np.zeros(len(scores), dtype=np.int64)
+    # Any projection tells different scores apart; a sum along rows has the same bits for the same scores.
+    along = (scores * np.sqrt(np.arange(2.0, scores.shape[1] + 2.0))).sum(axis=1)
+    _, found = np.unique(along, return_inverse=True)
+    return found
 
 
 def _near(values: F64, quantile: float) -> F64:
