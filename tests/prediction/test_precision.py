@@ -42,9 +42,9 @@ def test_nothing_is_said_of_a_precision_that_is_reached() -> None:
 
 
 def test_a_precision_that_more_worlds_reach_is_reached() -> None:
-    coarse, fine = _predicted(), _predicted(precision=0.08)
-    assert coarse[1] > 0.08
-    assert fine[1] <= 0.08
+    coarse, fine = _predicted(), _predicted(precision=0.04)
+    assert coarse[1] > 0.04
+    assert fine[1] <= 0.04
     assert 16 < fine[0].uncertainty.members < 64
     assert not [each for each in fine[0].warnings if "precision" in each]
 
