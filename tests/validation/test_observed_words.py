@@ -296,6 +296,7 @@ def test_volumes_of_a_controller_with_memory_are_cached() -> None:
         return rules.reading_of(ROW | changes).fields.get("write_cache")
 
     assert cache(controller="PERC H710, one-disk RAID-0 volumes") is True
+    assert cache(drive_model="HP MM1000GBKAL (1 TB) as single-disk RAID-0") is True
     assert cache(controller="PERC H710", notes="write-through suspected") is False
     assert cache(controller="PERC H310") is False
     assert cache(controller="onboard AHCI") is None

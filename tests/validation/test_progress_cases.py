@@ -121,3 +121,15 @@ def test_an_expansion_is_followed_by_what_is_copied():
     assert {(each.kind, each.format) for each in scans} == {("expand", "rebuild")}
     assert [each.issued for each in scans] == [447389696, 1103389696]
     assert not facts_of(bench).sorted
+
+
+def test_tunables_count_where_they_were_set_before_the_scan_began():
+    known = row("off-ovh3-2025-07")
+    assert fields_of(known)["tunables"] == {"zfs_resilver_min_time_ms": 15000}
+    assert "tunables" not in fields_of(known | {"happened": "zfs_resilver_min_time_ms 15000 on day two"})
+
+
+def test_a_shingled_leg_is_read_like_any_drive():
+    known = row("rpool-2mirrors-2022")
+    assert "SMR leg" in known["drive_type"]
+    assert fields_of(known)["drive"] == "generic-5400rpm-cmr"

@@ -479,7 +479,7 @@ def generic_drive(row: Row, models: str) -> str | None:
         return "generic-nvme-ssd"
     if re.search(r"SSD|flash", kind, re.IGNORECASE):
         return "generic-nvme-ssd" if series_of(models) == "generic-nvme-ssd" else "generic-sata-ssd"
-    if is_shingled(row) and not re.search(r"source[^;]* CMR|SMR target|\blegs? SMR", kind):
+    if is_shingled(row) and not re.search(r"source[^;]* CMR|SMR target|\blegs? SMR|\bSMR legs?\b", kind):
         return SHINGLED
     if not kind and row.get("drive_bytes") in FLASH_BYTES and (date_of(row) or "") >= FLASH_SINCE:
         return "generic-sata-ssd"

@@ -6,6 +6,8 @@ row says less than these need:
 layout
     None: raidz2 of six, of a sequential rebuild a mirror; raidz without a width: six wide; a mirror without
     one: two sides; a single drive is scrubbed as a mirror is, both sides of which read alike.
+tunables
+    Those that are said to have been set "from the start".
 order
     Legacy where the status is of that format.
 """
@@ -55,6 +57,7 @@ def fields_of(row: Row, kind: str | None = None) -> dict[str, Any]:
         "concurrent_load": row.get("load"),
         "vdev": layout_of(row.get("layout") or (ASSUMED_REBUILT if kind == "rebuild" else None)),
         "date": date_of(row),
+        "tunables": set_from_the_start(row),
     }
     try:
         return reading_of(observed).fields
@@ -62,6 +65,12 @@ def fields_of(row: Row, kind: str | None = None) -> dict[str, Any]:
         # What a row says of sizes may contradict itself: the layout and the data are kept.
         plain = {"drive_bytes": None, "pool_size_bytes": None, "fill_fraction": None, "n_vdevs": None}
         return reading_of(observed | plain).fields
+
+
+def set_from_the_start(row: Row) -> str | None:
+    """Return what a row says of tunables, where they were set before the scan began; None otherwise."""
+    words = str(row.get("happened") or "")
+    return words if "from the start" in words else None
 
 
 def layout_of(stated: object) -> str:
