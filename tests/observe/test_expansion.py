@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from zsim.base.errors import InputError
 from zsim.observe.pool_import.importing import import_pool
 from zsim.observe.zdb.configuration import read_config
-from zsim.observe.zpool.expansion import running_removal
+from zsim.observe.zpool.expansion import read_removal
 from zsim.observe.zpool.status import read_status
 from zsim.planning.eta.api import eta
+from zsim.planning.eta.reading import read_paste
 
 RUNS = """\
 expand: expansion of raidz2-0 in progress since Sun Nov 22 02:00:00 2026
@@ -147,16 +147,37 @@ SCRUB = """  scan: scrub in progress since Sun Nov 22 08:11:03 2026
 """
 
 
-def test_a_removal_that_runs_is_refused_by_its_name() -> None:
-    words = r"'removal of mirror-1 at 21\.43%' .* does not go on from a removal .* --operation remove"
-    with pytest.raises(InputError, match=words):
-        eta(REMOVED)
+def test_a_removal_that_runs_is_followed() -> None:
+    found = eta(REMOVED, now=datetime(2026, 11, 22, 12, 0))
+    assert found.phase == "copying"
+    assert found.done == pytest.approx(0.2143, abs=0.01)
+    assert found.zpool_remaining_s == 13 * 3600 + 33 * 60
+    assert found.remaining_s.p10 < 13.5 * 3600 < 2.0 * found.remaining_s.p90
+    assert "mirror2 removed" in found.subject
+    assert any("zpool remove -s ends it" in words for words in found.consequences)
+    # Of its lines alone: two mirrors are assumed, each with what is copied of the one.
+    lines = "".join(REMOVED.splitlines(keepends=True)[3:5])
+    paste = read_paste(lines)
+    assert (str(paste.scenario.layout), paste.scenario.operation) == ("2*mirror2", "remove")
+    assert paste.scenario.alloc == pytest.approx(2 * 5.6 * 2**40, rel=0.01)
+
+
+def test_the_vdev_that_is_removed_stands_first(tmp_path: Path) -> None:
+    single = (
+        REMOVED.replace("mirror-1", "sdc")
+        .replace("\t  sdc   ", "\t  sdc")
+        .replace("\t    sdc     ONLINE       0     0     0\n\t    sdd     ONLINE       0     0     0\n", "")
+    )
+    for text, layout in ((REMOVED, "2*mirror2"), (single, "disk+mirror2")):
+        found = imported(tmp_path, text)
+        assert (str(found.layout), found.operation) == (layout, "remove")
+        assert found.alloc == pytest.approx(2 * 5.6 * 2**40, rel=0.01)
 
 
 def test_a_scrub_beside_a_removal_has_a_note() -> None:
     finished = next(line for line in REMOVED.splitlines(keepends=True) if "scan:" in line)
     found = eta(REMOVED.replace(finished, SCRUB), now=datetime(2026, 11, 22, 9, 41))
-    assert any("the removal of mirror-1 at 21.43% that runs beside" in note for note in found.notes)
+    assert any("the removal of mirror-1 at 21.43 % that runs beside" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("line", [
@@ -164,4 +185,4 @@ def test_a_scrub_beside_a_removal_has_a_note() -> None:
     "Removal of mirror-1 canceled on Mon Feb 10 12:00:00 2020",
 ])  # fmt: skip
 def test_a_removal_that_is_over_runs_no_more(line: str) -> None:
-    assert running_removal([line, "2.11M memory used for removed device mappings"]) == ""
+    assert read_removal([line, "2.11M memory used for removed device mappings"]) is None

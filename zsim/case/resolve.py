@@ -21,7 +21,7 @@ from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, pool_size
 from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
@@ -222,9 +222,9 @@ def _space(door: _Door) -> _Space:
         size, origin = _common_size(door), "a common size"
         if scenario.drive is not None:
             model = door.shelf.named(drive)
-            held = pool_size(layout, model.capacity_bytes, release)
+            held = most_allocated(layout, model.capacity_bytes, release, scenario.operation == "remove")
             # A class of drives has no capacity of its own: data that is stated has room.
-            if not model.is_generic or (scenario.alloc or 0) <= USUALLY_FULL * held:
+            if not model.is_generic or (scenario.alloc or 0) <= held:
                 size = model.capacity_bytes
                 origin = "usual of this class" if model.is_generic else "as the drive's model has it"
         door.take("drive_size", None, size, format_both(size), origin)
@@ -249,7 +249,9 @@ def _common_size(door: _Door) -> int:
     if alloc is None:
         return DEFAULT_DRIVE_BYTES
     larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
-    fits = (size for size in larger if alloc <= USUALLY_FULL * pool_size(door.layout, size, door.release))
+    removes = door.scenario.operation == "remove"
+    held = ((size, most_allocated(door.layout, size, door.release, removes)) for size in larger)
+    fits = (size for size, most in held if alloc <= USUALLY_FULL * most)
     return next(fits, COMMON_DRIVE_BYTES[-1])
 
 

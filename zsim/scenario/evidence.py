@@ -13,8 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
-ScanKind = Literal["scrub", "resilver", "rebuild", "heal", "expand"]
+ScanKind = Literal["scrub", "resilver", "rebuild", "heal", "expand", "remove"]
 """What ran: a heal is a resilver that repaired little after an outage, and is never taken for a scrub."""
+
+MOVES: tuple[ScanKind, ...] = ("expand", "remove")
+"""Those that copy a vdev and count what is copied, once."""
 
 StatusFormat = Literal["legacy", "0.8-2.1", "2.2+", "rebuild", "unknown"]
 """How ``zpool status`` prints a scan: the counters mean different things in each."""
@@ -32,7 +35,7 @@ class FinishedScan(_Observation):
     """A scrub, resilver or rebuild that came to its end on this pool."""
 
     what: Literal["finished"] = "finished"
-    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal or expand")
+    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal, expand or remove")
     duration: Seconds = Field(gt=0, description="from its start to its end, pauses left out")
     resolution: Seconds = Field(1.0, gt=0, description="how coarsely the duration was printed")
     end: datetime | None = Field(None, description="when it ended, local time")
@@ -63,7 +66,7 @@ class RunningScan(_Observation):
     """The state of a scan that runs, at one moment."""
 
     what: Literal["running"] = "running"
-    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal or expand")
+    kind: ScanKind = Field(description="scrub, resilver, rebuild, heal, expand or remove")
     format: StatusFormat = Field("unknown", description="how the counters were printed")
     since: datetime | None = Field(None, description="when the scan began, local time")
     at: datetime | None = Field(None, description="when it was looked at, local time")

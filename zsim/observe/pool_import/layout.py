@@ -21,9 +21,10 @@ from zsim.observe.pool_import.resilvered import resilvered_alloc
 from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
+from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, pool_size, vdev_asize
+from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -115,7 +116,7 @@ def _is_scrubbed(evidence: Evidence, vdevs: Sequence[Vdev]) -> bool:
     """Tell whether single drives count: they do in a scrub, and in a pool that has no others."""
     scan = evidence.status.scan if evidence.status is not None else None
     if scan is not None and scan.active:
-        return scan.function == "scrub"
+        return scan.function in ("scrub", "remove")
     if any(vdev.kind in GROUPS or vdev.children for vdev in vdevs):
         return False
     evidence.find("operation", "scrub", "a pool of single drives can be scrubbed only", inferred=True)
@@ -179,6 +180,9 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         if scan.function == "expand" and status is not None and status.expansion is not None:
             names = [vdev.name for vdev in tops.vdevs]
             return names.index(status.expansion.vdev) if status.expansion.vdev in names else 0
+        if scan.function == "remove" and status is not None and status.removal is not None:
+            names = [vdev.name for vdev in tops.vdevs]
+            return names.index(status.removal.vdev) if status.removal.vdev in names else 0
     if evidence.value("operation") == "scrub":
         return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)
@@ -268,6 +272,10 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     elif size is not None and alloc > size and total is not None:
         evidence.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
+        drive = evidence.size("drive_size")
+        if drive is not None and evidence.value("operation") == "remove":
+            # The other vdevs are emptier than the one that is removed, where they could not hold it.
+            alloc = min(alloc, _most_allocated(evidence, tops, drive))
         _guess_drive(evidence, tops, alloc)
         evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
     _find_sizes_of_new(evidence)
@@ -372,11 +380,18 @@ def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
         (per_vdev, "ALLOC of zpool list -v"),
         (listed.space.alloc if listed is not None else None, "ALLOC of zpool list"),
         (files.metaslabs.alloc if files.metaslabs is not None else None, "free space of zdb -m"),
-        (scan.total if scan is not None else None, "what the scan of zpool status has to examine"),
+        _to_examine(scan, len(tops.specs)),
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
+
+
+def _to_examine(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
+    """Return what a scan says is allocated [bytes]; a removal tells what its one vdev holds."""
+    if scan is not None and scan.function == "remove":
+        return scan.total and scan.total * vdevs, "what the removal has to copy, on every vdev"
+    return scan.total if scan is not None else None, "what the scan of zpool status has to examine"
 
 
 def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tuple[int, bool]:
@@ -410,12 +425,20 @@ def _pool_size(evidence: Evidence, tops: Tops) -> int | None:
     return pool_size(Layout(tuple(tops.specs)), drive, release) if drive else None
 
 
+def _most_allocated(evidence: Evidence, tops: Tops, drive: int) -> int:
+    """Return how much may be allocated on drives of a size [bytes]: a removal that runs has room."""
+    layout = Layout(tuple(tops.specs[place] for place in tops.order))
+    release = load_release(evidence.text("release") or DEFAULT_RELEASE)
+    return most_allocated(layout, drive, release, evidence.value("operation") == "remove")
+
+
 def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
     """Note a usual size that holds the data, where none is known and the default one does not."""
-    layout, release = Layout(tuple(tops.specs)), load_release(evidence.text("release") or DEFAULT_RELEASE)
-    if evidence.size("drive_size") or alloc <= pool_size(layout, DEFAULT_DRIVE_BYTES, release):
+    layout = Layout(tuple(tops.specs))
+    if evidence.size("drive_size") or alloc <= _most_allocated(evidence, tops, DEFAULT_DRIVE_BYTES):
         return
-    fits = (gb * 10**9 for gb in USUAL_GB if alloc <= FULLEST_GUESS * pool_size(layout, gb * 10**9, release))
+    sizes = (gb * 10**9 for gb in USUAL_GB)
+    fits = (size for size in sizes if alloc <= FULLEST_GUESS * _most_allocated(evidence, tops, size))
     drive = next(fits, None)
     if drive is None:
         reason = f"{format_bytes(alloc)} are more than {layout} of the largest drives holds"

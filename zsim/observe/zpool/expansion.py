@@ -15,6 +15,7 @@ _COPIED = re.compile(rf"({NUMBER}) ?/ ?({NUMBER}) copied(?: at ({NUMBER})/s)?", 
 _OVER = re.compile(rf"expanded (raidz[123]?-\d{{1,6}}) copied {NUMBER} in ", re.ASCII)
 _DONE = re.compile(r"(\d{1,4}(?:[.,]\d{1,4})?)% done", re.ASCII)
 _EVACUATES = re.compile(r"Evacuation of ([^\s\x00-\x1f]{1,200}) in progress\b", re.ASCII)
+_EVACUATED = re.compile(rf"({NUMBER}) copied out of ({NUMBER})(?: at ({NUMBER})/s)?", re.ASCII)
 _TO_GO = re.compile(r", ([\dhms: day]{2,30}) to go", re.ASCII)
 
 
@@ -67,8 +68,29 @@ def read_expansion(lines: Sequence[str]) -> Expansion | None:
     )
 
 
-def running_removal(lines: Sequence[str]) -> str:
-    """Return which vdev is being removed and how far that is, as ``mirror-1 at 21.43%``; empty for none.
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A removal of a top-level vdev that runs.
+
+    Attributes
+    ----------
+    vdev : str
+        Its name.
+    scan : Scan
+        How far it is.
+    """
+
+    vdev: str
+    scan: Scan
+
+    def __str__(self) -> str:
+        """Return it in words, as ``mirror-1 at 21.43 %``."""
+        done = self.scan.done
+        return self.vdev if done is None else f"{self.vdev} at {100.0 * done:.2f} %"
+
+
+def read_removal(lines: Sequence[str]) -> Removal | None:
+    """Return the removal that runs; None where none does.
 
     Parameters
     ----------
@@ -76,7 +98,24 @@ def running_removal(lines: Sequence[str]) -> str:
         Of a ``remove:`` section, the first without its key (0.8 and later, print_removal_status).
     """
     text = " ".join(" ".join(line.split()) for line in lines[:4])[:800]
-    runs, done = _EVACUATES.search(text), _DONE.search(text)
+    runs = _EVACUATES.search(text)
     if runs is None:
-        return ""
-    return f"{plain(runs[1])} at {done[1]}%" if done else plain(runs[1])
+        return None
+    done, left, since = _DONE.search(text), _TO_GO.search(text), _SINCE.search(text)
+    copied = _EVACUATED.search(text)
+    date = since[1] if since else ""
+    counts = [nice_bytes(each) for each in copied.groups()] if copied else [None] * 3
+    share = percentage(done[1]) if done else None
+    scan = Scan(
+        "remove",
+        "running",
+        date=date,
+        at=moment(date),
+        since=moment(date),
+        issued=counts[0],
+        total=counts[1],
+        issue_rate=counts[2],
+        done=None if share is None else min(1.0, share),
+        to_go=duration(left[1]) if left else None,
+    )
+    return Removal(plain(runs[1]), scan)

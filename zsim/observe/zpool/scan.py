@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Function = Literal["resilver", "scrub", "rebuild", "expand"]
+Function = Literal["resilver", "scrub", "rebuild", "expand", "remove"]
 ScanState = Literal["running", "paused", "finished", "canceled"]
 
 
@@ -16,7 +16,7 @@ class Scan:
 
     Attributes
     ----------
-    function : {"resilver", "scrub", "rebuild", "expand"}
+    function : {"resilver", "scrub", "rebuild", "expand", "remove"}
     state : {"running", "paused", "finished", "canceled"}
     form : str
         Family of the text: legacy, 0.8, 2.0, 2.2, solaris, json; empty where the text does not tell.

@@ -22,7 +22,7 @@ from datetime import datetime
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
 from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
-from zsim.observe.zpool.expansion import Expansion, read_expansion, running_removal
+from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
 
@@ -96,8 +96,8 @@ class PoolStatus:
         Whether the output goes on to its ``errors:`` line.
     expansion : Expansion or None
         The RAID-Z expansion that runs, or was the last.
-    removal : str
-        How far a removal that runs is, in zsim's words (``mirror-1 at 21.43%``); empty where none does.
+    removal : Removal or None
+        The removal of a top-level vdev that runs.
     """
 
     name: str
@@ -110,7 +110,7 @@ class PoolStatus:
     tabbed: bool = False
     complete: bool = True
     expansion: Expansion | None = None
-    removal: str = ""
+    removal: Removal | None = None
 
 
 def recognises(text: str) -> bool:
@@ -196,6 +196,9 @@ def _pool(block: _Block, name: str) -> PoolStatus:
     expansion = read_expansion([line for _, line in block.lines.get("expand", [])])
     if expansion is not None and expansion.scan is not None and not any(scan.active for scan in scans):
         scans.append(expansion.scan)
+    removal = read_removal([line for _, line in block.lines.get("remove", [])])
+    if removal is not None and not any(scan.active for scan in scans):
+        scans.append(removal.scan)
     state = block.lines.get("state", [(0, "")])[0][1].split()
     root = sections.pop("", ())
     scans = [_with_rows(scan, root) for scan in scans]
@@ -210,7 +213,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
         complete="errors" in block.lines,
         expansion=expansion,
-        removal=running_removal([line for _, line in block.lines.get("remove", [])]),
+        removal=removal,
     )
 
 

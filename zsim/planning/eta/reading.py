@@ -19,10 +19,11 @@ from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides
+from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import COPIES
 
-ASSUMED_LAYOUT, ASSUMED_REBUILT = "raidz2x6", "mirror2"
+ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 _REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
 OLDEST_LIVE = timedelta(days=90)
@@ -93,18 +94,12 @@ def read_paste(
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]
     found = [(each, scan) for each in statuses for scan in _scans(each) if scan.active]
-    if not found and chosen.removal:
-        reason = "zsim does not go on from a removal that runs"
-        remedy = (
-            "zpool status itself says what is to go; zsim predict --operation remove, what a whole one takes"
-        )
-        raise InputError("zpool status", f"removal of {chosen.removal}", reason, remedy)
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
     assumed = _assumed(texts, scan)
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
-    if found[-1][0].removal:
+    if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
@@ -123,6 +118,8 @@ def read_paste(
 
 def _assumed(texts: Sequence[str], scan: Scan) -> str:
     """Return the layout of a pool of which only the scan is shown: that of a rebuild names its dRAID."""
+    if scan.function == "remove":
+        return ASSUMED_REDUCED
     if scan.function not in COPIES:
         return ASSUMED_LAYOUT
     named = [match[1] for each in texts if (match := _REBUILT.search(each))]
@@ -144,7 +141,7 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     for each in texts:
         if recognises(each):
             found += read_status(each)
-        elif "scan:" in each or "scrub:" in each:
+        elif any(f"{key}:" in each for key in ("scan", "scrub", "remove", "expand")):
             found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
     found = [each for each in found if pool is None or each.name in (pool, "unknown")]
     if not found:
@@ -256,7 +253,8 @@ def _scenario(
         for name in ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target"):
             fields.pop(name, None)
     if not {"alloc", "fill", "vdev_fills"} & set(fields) and scan.total:
-        fields["alloc"] = scan.total
+        vdevs = len(Layout.parse(str(fields["layout"])).data) if scan.function == "remove" else 1
+        fields["alloc"] = scan.total * vdevs
     if "product" in stated:
         fields.pop("release", None)
     elif imported is None and scan.form == "legacy":

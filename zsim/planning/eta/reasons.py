@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -14,11 +15,13 @@ from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.remaining import Remaining
 from zsim.prediction.progress.worlds import one_sweep, sorted_at_once
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
 
 EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
+FOLLOWED = 0.3
+"""A pace says something where the answer has gone with it by this share, in logarithms."""
 TELLING = 1.6
 """So many times as likely as before, a property of the worlds is named as the reason."""
 NOTHING_ISSUED = "nothing, or hardly anything, is issued yet"
@@ -60,7 +63,7 @@ def zpool_remaining(scan: RunningScan) -> float | None:
     if scan.to_go is not None:
         return scan.to_go
     rate, done, whole = scan.issue_rate, scan.issued, scan.total_issue or scan.total
-    if scan.format in ("legacy", "rebuild") and scan.kind != "expand":
+    if scan.format in ("legacy", "rebuild") and scan.kind not in MOVES:
         rate, done, whole = scan.scan_rate, scan.scanned, scan.total
     if not rate or done is None or not whole:
         return None
@@ -75,7 +78,7 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
         return ""
     short = said < left.p10
     several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
-    rebuild = scan.format == "rebuild" and scan.kind != "expand"
+    rebuild = scan.format == "rebuild" and scan.kind not in MOVES
     if case.operation in COPIES and not rebuild:
         return SLOWER_LEFT if short else FASTER_LEFT
     rules = (
@@ -106,7 +109,7 @@ def telling_pace(pace: float, changed: float) -> bool:
     changed : float
         How many times as long the whole is expected to take as before anything was seen.
     """
-    return FAST < pace < SLOW or changed >= SLOW or changed <= FAST
+    return FAST < pace < SLOW or math.log(changed) / math.log(pace) > FOLLOWED
 
 
 def slow_reasons(
@@ -209,6 +212,12 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
         )
     elif case.operation == "expand":
         said.append("a reboot now: the expansion resumes from the last txg; a drive that fails pauses it")
+    elif case.operation == "remove":
+        # vdev_removal.c: the mapping is written every txg, and spa_vdev_attach refuses meanwhile.
+        said.append(
+            "a reboot now: the removal resumes from the last txg; no drive can be attached or replaced until"
+            " it is over (zpool remove -s ends it, and what was copied is freed)"
+        )
     elif case.release.order == "sorted":
         # OpenZFS dsl_scan.c:dsl_scan_sync_state: the position is written when the queues are empty.
         said.append(

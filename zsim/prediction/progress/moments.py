@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from zsim.base.constants import constant
 from zsim.prediction.progress.course import Course, done_cells, straight
 from zsim.prediction.progress.noise import Noise, Stretch
-from zsim.scenario.evidence import RunningScan
+from zsim.scenario.evidence import MOVES, RunningScan
 
 Clock = Literal["scan", "pass", "unknown"]
 WHOLE = constant("progress.whole")
@@ -320,7 +320,7 @@ def history_of(
     states = [state for scan in scans if (state := state_of(scan, course, facts, noise)) is not None]
     if not states:
         return None
-    if scans[-1].format == "rebuild" and scans[-1].kind != "expand":
+    if scans[-1].format == "rebuild" and scans[-1].kind not in MOVES:
         states = _slab_by_slab(states)
     begun = {"scan": State(0.0, 0.0, 0.0, "scan", 0.0), "pass": State(1.0, 0.0, 0.0, "pass", 0.0)}
     before: dict[str, _Seen] = {clock: _Seen(state) for clock, state in begun.items()}

@@ -107,6 +107,12 @@ def free_to_remove(layout: Layout, drive_bytes: int, release: ReleaseProfile) ->
     return space + (slop if version_of(release) >= (2, 2) else 2 * slop)
 
 
+def most_allocated(layout: Layout, drive_bytes: int, release: ReleaseProfile, removes: bool) -> int:
+    """Return how much may be allocated [bytes]: with room for the first vdev if that is removed."""
+    size = pool_size(layout, drive_bytes, release)
+    return size - free_to_remove(layout, drive_bytes, release) if removes else size
+
+
 def metaslab_shift(asize: int, release: ReleaseProfile) -> int:
     """Return the size of a metaslab [log2(bytes)].
 

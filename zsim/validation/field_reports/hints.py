@@ -24,7 +24,10 @@ USES: tuple[tuple[str, str], ...] = (
 )
 """Words, and the history they stand for; the first that is found counts."""
 SYSTEM_DISK = r"\broot pool|\bzroot\b|\brpool\b|\bboot pool|-root-"
-CACHED_VOLUMES = r"RAID-0 volumes|(?:single|one)-(?:disk|drive) RAID-?0\b|\bPERC H[678]\d\d|\bmfi\b|MegaRAID|Smart Array P\d"
+CACHED_VOLUMES = (
+    r"RAID-0 volumes|(?:single|one)-(?:disk|drive) RAID-?0\b|\bPERC H[678]\d\d|\bmfi\b|MegaRAID"
+    r"|Smart Array P\d"
+)
 """Volumes of RAID controllers with memory of their own: these answer writes at once and sort them (Dell PERC
 H710 user guide: "the default cache setting for virtual disks is Write-Back"; LSI MegaRAID likewise while the
 battery is good)."""
