@@ -272,10 +272,10 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     elif size is not None and alloc > size and total is not None:
         evidence.find("fill", min(alloc / total, 1.0), alloc_source)
     elif alloc > 0:
-        drive = evidence.size("drive_size")
-        if drive is not None and evidence.value("operation") == "remove":
+        noted = evidence.size("drive_size")
+        if noted is not None and evidence.value("operation") == "remove":
             # The other vdevs are emptier than the one that is removed, where they could not hold it.
-            alloc = min(alloc, _most_allocated(evidence, tops, drive))
+            alloc = min(alloc, _most_allocated(evidence, tops, noted))
         _guess_drive(evidence, tops, alloc)
         evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
     _find_sizes_of_new(evidence)
