@@ -119,7 +119,7 @@ def test_a_patch_level_is_selected(name: str, full: str) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("openzfs-2.5", "openzfs-2.4"),
+        ("openzfs-2.9", "openzfs-2.4"),
         ("2.3.99", "2.3.0 to 2.3.9"),
         ("linux", "known are"),
         ("", "known are"),

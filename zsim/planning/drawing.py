@@ -11,7 +11,7 @@ import numpy as np
 
 from zsim.base.units import format_duration
 from zsim.planning.rows import TUNABLE, Row, axes_of, is_number
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, themed, time_unit
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, time_unit
 from zsim.prediction.simulated import text_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ UNITS: Mapping[str, tuple[float, str]] = {
 """Along an axis: what a value is divided by, and what stands below it."""
 
 
-def figure(columns: Sequence[str], rows: Sequence[Row], title: str = "", *, dark: bool = False) -> Picture:
+def figure(columns: Sequence[str], rows: Sequence[Row], title: str = "") -> Picture:
     """Return the figure of a table.
 
     Names are compared as intervals.  Along a number the median is a line with the band p10 to p90 around it;
@@ -52,7 +52,7 @@ def figure(columns: Sequence[str], rows: Sequence[Row], title: str = "", *, dark
     by = ", ".join(map(_short, names))
     told = ": ".join(filter(None, (f"Resilver time by {by}" if by else "Resilver time", title)))
     drawn.suptitle("\n".join(textwrap.wrap(told, WIDEST_TITLE)), fontsize=11, color=INK, x=0.01, ha="left")
-    return themed(drawn, dark)
+    return drawn
 
 
 def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:

@@ -20,10 +20,11 @@ from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent,
 from zsim.prediction.simulated import text_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import Group
     from xarray import Dataset
+
+    from zsim.prediction.answer.drawing import Picture
 
 _PRINTED: dict[str, tuple[str, Callable[..., str]]] = {
     "p10_s": ("p10", format_duration),
@@ -228,17 +229,11 @@ class Table(DrawnAnswer):
         )
         return Grid(self.columns, rows)
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: names as intervals, numbers as lines, small multiples or heat maps.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw names as intervals, numbers as lines, small multiples or heat maps."""
         from zsim.planning.drawing import figure
 
-        return figure(self.columns, self.rows, self._title(), dark=dark)
+        return figure(self.columns, self.rows, self._title())
 
     def _title(self) -> str:
         """Return what all rows have in common, as far as it was asked for."""

@@ -79,10 +79,8 @@ def draid_asize(psize: int, ashift: int, data: int, parity: int) -> int:
 
     Parameters
     ----------
-    psize : int
-        Physical size [bytes].
-    ashift : int
-        log2 of the vdev's sector [bytes].
+    psize, ashift
+        As `zsim.vdevs.raidz.raidz_asize` takes them.
     data, parity : int
         Columns of a group.
 

@@ -122,13 +122,10 @@ def clean_band(drive: DriveRecord, rates: F64, state: Shingles, band_size: int) 
 
     Parameters
     ----------
-    drive : record of DRIVE_DTYPE
-    rates : ndarray of float64, shape (n_zones,)
-        [bytes/s]
+    drive, rates, band_size
+        As `rate_of_band` takes them.
     state : tuple of ndarray
         As `shingles_at_first` made it; changed in place.
-    band_size : int
-        [bytes]
 
     Returns
     -------
@@ -160,11 +157,8 @@ def rewrite_time(drive: DriveRecord, rates: F64, band: int, band_size: int, runs
 
     Parameters
     ----------
-    drive : record of DRIVE_DTYPE
-    rates : ndarray of float, shape (n_zones,)
-        [bytes/s]
-    band, band_size : int
-        Number of the band, and its size [bytes].
+    drive, rates, band, band_size
+        As `rate_of_band` takes them.
     runs, cached : int
         Runs of its data in the persistent cache, and their bytes.
 

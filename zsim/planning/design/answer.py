@@ -14,9 +14,10 @@ from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import Group
+
+    from zsim.prediction.answer.drawing import Picture
 
 SHOWN = 20
 
@@ -120,18 +121,11 @@ class Design(SavedAnswer, DrawnAnswer):
             lines.insert(0, "No layout meets all requirements; the table shows all.")
         return tuple(lines)
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: of layouts the Pareto front, else the chances.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw of layouts the Pareto front, else the chances."""
         from zsim.planning.design.drawing import figure
-        from zsim.prediction.answer.drawing import themed
 
-        return themed(figure(self), dark)
+        return figure(self)
 
     def __rich__(self) -> Group:
         from rich.console import Group

@@ -8,8 +8,9 @@ from zsim.planning.eta.records import EtaAnswer
 from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
+
+    from zsim.prediction.answer.drawing import Picture
 
 
 class Eta(EtaAnswer, DrawnAnswer):
@@ -32,18 +33,11 @@ class Eta(EtaAnswer, DrawnAnswer):
 
         return renderable(self)
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: what is gone, the interval of the end, and zpool's own.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw what is gone, the interval of the end, and zpool's own."""
         from zsim.planning.eta.drawing import figure
-        from zsim.prediction.answer.drawing import themed
 
-        return themed(figure(self), dark)
+        return figure(self)
 
     def _repr_html_(self) -> str:
         from html import escape

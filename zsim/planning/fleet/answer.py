@@ -18,9 +18,10 @@ from zsim.prediction.answer.records import AnswerPart
 from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import Group, RenderableType
+
+    from zsim.prediction.answer.drawing import Picture
 
 GRADES = (("files", "some files lost"), ("vdev", "a vdev suspended"), ("pool", "a pool lost"))
 
@@ -52,18 +53,11 @@ class FleetAnswer(AnswerPart, SavedAnswer, DrawnAnswer):
         rows = [_flat(row) for row in self.pools]
         return data_frame(rows)
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: which pools contribute most, and hours without full redundancy.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw which pools contribute most, and hours without full redundancy."""
         from zsim.planning.fleet.drawing import figure
-        from zsim.prediction.answer.drawing import themed
 
-        return themed(figure(self.pools, headline(self)), dark)
+        return figure(self.pools, headline(self))
 
     def __repr__(self) -> str:
         return f"<FleetAnswer: {headline(self)}>"

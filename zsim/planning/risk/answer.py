@@ -9,9 +9,10 @@ from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import RenderableType
+
+    from zsim.prediction.answer.drawing import Picture
 
 
 class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
@@ -39,18 +40,11 @@ class RiskAnswer(Risk, SavedAnswer, DrawnAnswer):
             for grade in ("files", "vdev", "pool")
         ]
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: the ranges by grade and period, and what moves them.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw the ranges by grade and period, and what moves them."""
         from zsim.planning.risk.drawing import figure
-        from zsim.prediction.answer.drawing import themed
 
-        return themed(figure(self), dark)
+        return figure(self)
 
     def __repr__(self) -> str:
         from zsim.planning.risk.words import headline

@@ -14,10 +14,10 @@ from zsim.planning.timeline.scans import Pass
 from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from zsim.planning.timeline.pool import Pool
+    from zsim.prediction.answer.drawing import Picture
 
 REPAIRS = frozenset({"resilver", "rebuild", "expansion", "removal"})
 
@@ -32,18 +32,11 @@ class Timeline(TimelineAnswer, DrawnAnswer):
 
         return f"<Timeline: {headline(self)}>"
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: a Gantt chart of the passes, and the redundancy left below it.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw a Gantt chart of the passes, and the redundancy left below it."""
         from zsim.planning.timeline.gantt import figure
-        from zsim.prediction.answer.drawing import themed
 
-        return themed(figure(self), dark)
+        return figure(self)
 
     def __rich__(self) -> RenderableType:
         from zsim.planning.timeline.wording import as_renderable

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.planning.tune.settings import Setting
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, themed, time_unit
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ LINE = 0.075
 
 
 def figure(
-    subject: str, default_s: float, default_p99_s: float | None, settings: Sequence[Setting], *, dark: bool
+    subject: str, default_s: float, default_p99_s: float | None, settings: Sequence[Setting]
 ) -> Picture:
     """Return the figure of an answer; see `zsim.planning.tune.records.Tuning`."""
     height = 4.6 if default_p99_s is not None else 1.6 + 0.3 * max(2, len(settings))
@@ -34,7 +34,7 @@ def figure(
         _alone(axes, default_s, settings)
     title = textwrap.wrap(f"Which knob helps: {subject[:1].lower()}{subject[1:]}", WIDEST_TITLE)
     drawn.suptitle("\n".join(title), fontsize=11, color=INK, x=0.01, ha="left")
-    return themed(drawn, dark)
+    return drawn
 
 
 def _name(each: Setting) -> str:

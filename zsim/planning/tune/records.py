@@ -10,7 +10,7 @@ from zsim.planning.tune.settings import Setting
 from zsim.prediction.answer.output import DrawnAnswer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from zsim.prediction.answer.drawing import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,11 @@ class Tuning(DrawnAnswer):
         ]
         return asdict(self) | {"settings": rows}
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: time against what clients wait; without clients, time by setting.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw time against what clients wait; without clients, time by setting."""
         from zsim.planning.tune.drawing import figure
 
-        return figure(self.subject, self.default_s, self.default_p99_s, self.settings, dark=dark)
+        return figure(self.subject, self.default_s, self.default_p99_s, self.settings)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

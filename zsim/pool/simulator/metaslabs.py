@@ -98,10 +98,8 @@ def weight_now(pool: I64, slab: int) -> int:
 
     Parameters
     ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab, numbered over the pool.
+    pool, slab
+        As `space_weight` takes them.
 
     Returns
     -------
@@ -165,10 +163,8 @@ def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int)
 
     Parameters
     ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab, numbered over the pool.
+    pool, slab
+        As `space_weight` takes them.
     copies : int
         Copies that have a place.
     copy_slab : ndarray of int64

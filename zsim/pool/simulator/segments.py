@@ -132,10 +132,8 @@ def pick_forward(pool: I64, slab: int, first_index: int, units: int) -> int:
 
     Parameters
     ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab.
+    pool, slab
+        As `holds` takes them.
     first_index : int
         Free segment to begin with.
     units : int
@@ -176,12 +174,8 @@ def pick_by_size(pool: I64, slab: int, units: int) -> int:
 
     Parameters
     ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab.
-    units : int
-        What is wanted [allocation units of the vdev].
+    pool, slab, units
+        As `pick_forward` takes them.
 
     Returns
     -------
@@ -223,12 +217,8 @@ def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
 
     Parameters
     ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab.
-    units : int
-        What is wanted [allocation units of the vdev].
+    pool, slab, units
+        As `pick_forward` takes them.
     column : int
         Alignment whose cursor is gone on from: log2 of the largest power of two that divides the size
         [bytes].

@@ -11,6 +11,8 @@ from zsim.base.files import replace_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from zsim.prediction.answer.drawing import Picture
+
 
 class SavedAnswer:
     """An answer that is stored as JSON."""
@@ -33,7 +35,19 @@ class DrawnAnswer:
     __slots__ = ()
 
     def plot(self, *, dark: bool = False) -> Figure:
-        """Return it as a matplotlib figure; `dark`: light ink on a dark ground."""
+        """Return the picture of the answer, as a matplotlib figure that a notebook shows.
+
+        Parameters
+        ----------
+        dark : bool
+            Light ink on a dark ground.
+        """
+        from zsim.prediction.answer.drawing import themed
+
+        return themed(self._figure(), dark)
+
+    def _figure(self) -> Picture:
+        """Return the picture in dark ink."""
         raise NotImplementedError
 
     def save_plot(self, path: str | Path, *, dark: bool = False) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, themed, time_unit
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, time_unit
 from zsim.prediction.answer.records import Answer, Quantiles, Waits, share_of_total
 from zsim.prediction.answer.wording import headline, interval
 
@@ -34,15 +34,13 @@ FEW_STEPS = 60.0
 """A scale of waits that spans less has more numbers than the powers of ten."""
 
 
-def figure(prediction: Answer, *, dark: bool = False) -> Picture:
+def figure(prediction: Answer) -> Picture:
     """Return the whole picture: every panel that the answer has something for.
 
     Parameters
     ----------
     prediction : Answer
         The answer to draw; what it does not hold is left out.
-    dark : bool
-        Light ink on a dark ground.
 
     Returns
     -------
@@ -59,7 +57,7 @@ def figure(prediction: Answer, *, dark: bool = False) -> Picture:
     if waits:
         draw_clients(drawn.add_subplot(grid[3, :]), prediction)
     drawn.suptitle(title_of(prediction), fontsize=12, color=INK, x=0.01, ha="left")
-    return themed(drawn, dark)
+    return drawn
 
 
 def title_of(prediction: Answer) -> str:

@@ -18,9 +18,10 @@ from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
 from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import Group
+
+    from zsim.prediction.answer.drawing import Picture
 
 
 REMEDY = "name a result of zsim predict --json"
@@ -59,6 +60,7 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
     -----
     Durations are in seconds, sizes in bytes, rates in bytes per second.  Byte counts are the sums over all
     leaves at the drives' interfaces; ``resilvered_bytes`` is what ``zpool status`` reports as resilvered.
+    `plot` draws the fan of progress, finish times, where the time goes, and drives by phase.
     """
 
     _held: Held = PrivateAttr(default_factory=Held)
@@ -183,17 +185,11 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
 
         return frame(self, part)
 
-    def plot(self, *, dark: bool = False) -> Figure:
-        """Return a matplotlib figure: fan of progress, finish times, where the time goes, drives by phase.
-
-        Parameters
-        ----------
-        dark : bool
-            Light ink on a dark ground.
-        """
+    def _figure(self) -> Picture:
+        """Draw fan of progress, finish times, where the time goes, drives by phase."""
         from zsim.prediction.answer.panels import figure
 
-        return figure(self, dark=dark)
+        return figure(self)
 
 
 class PredictionInterrupted(KeyboardInterrupt):
