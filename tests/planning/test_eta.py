@@ -15,6 +15,7 @@ from zsim.planning.eta.reading import in_order, read_paste
 from zsim.planning.eta.reasons import METASLABS, OTHER_GROUPS, zpool_remaining, zpool_why
 from zsim.planning.eta.records import Span
 from zsim.planning.eta.watching import log_line, prometheus_text, status_of, watched
+from zsim.prediction.answer.drawing import DARK_GROUND
 from zsim.prediction.api import case_of
 
 EXAMPLE = (Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt").read_text()
@@ -59,6 +60,13 @@ def test_the_answer_has_what_the_interface_promises(answer):
     assert datetime.fromisoformat(data["finish"]["p50"]) > NOW
     assert {"kind", "observed", "expected", "weight", "narrows"} == set(data["evidence"][0])
     assert json.loads(answer.to_json()) == data
+
+
+def test_the_answer_is_drawn_in_dark_and_in_light_ink(answer, tmp_path):
+    answer.save_plot(tmp_path / "light.svg")
+    answer.save_plot(tmp_path / "dark.svg", dark=True)
+    assert DARK_GROUND not in (tmp_path / "light.svg").read_text()
+    assert DARK_GROUND in (tmp_path / "dark.svg").read_text()
 
 
 def test_the_whole_is_what_is_gone_and_what_is_left(answer):

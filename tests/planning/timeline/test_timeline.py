@@ -21,6 +21,7 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.procedures import procedure, procedure_names
 from zsim.planning.timeline.redundancy import Level, seconds_at
 from zsim.planning.timeline.wording import bar, clock
+from zsim.prediction.answer.drawing import DARK_GROUND
 from zsim.prediction.answer.records import Quantiles
 
 POOL = {"layout": "raidz2x6", "fill": 0.6, "drive_size": "8TB", "recordsize": "128K"}
@@ -140,6 +141,8 @@ def test_pictures_and_pages(tmp_path: Path) -> None:
 
     found = told([{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}])
     found.save_plot(tmp_path / "a.svg")
+    found.save_plot(tmp_path / "dark.svg", dark=True)
+    assert DARK_GROUND in (tmp_path / "dark.svg").read_text()
     save_page(found, tmp_path / "a.html")
     assert "raidz2-0 resilver" in (tmp_path / "a.html").read_text()
     assert (tmp_path / "a.svg").read_text().startswith("<?xml")
