@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.scan.test_scan_program import SECTOR, queue, table
 from zsim.operation.memory_limit import MemoryLimit, extent_rules
 from zsim.pool.blocks import LEVEL_OBJSET, BlockTable
-from zsim.scan.items import joined, plain_items
+from zsim.scan.items import joined_items, plain_items
 from zsim.scan.program import (
     OP_ISSUE,
     OP_PREFETCH,
@@ -378,13 +378,13 @@ def test_joined_items_keep_their_trees_and_copies() -> None:
         plain, copies=np.arange(2), copy_count=one, copy_vdev=one, copy_offset=place,
         prefetch_first=np.array([1, -1]), copy_columns=np.zeros(2, np.int16),
     )  # fmt: skip
-    both = joined(joined(first, second), second)
+    both = joined_items(joined_items(first, second), second)
     assert both.unwind is None
     count = len(first)
     assert both.prefetch_first[count:].tolist() == [count + 1, -1, count + 3, -1]
     assert both.copies[count:].tolist() == [0, 1, 2, 3]
     assert both.copy_offset.tolist() == [*place, *place]
-    ways = joined(first, replace(plain, unwind=np.array([-1, 0])))
+    ways = joined_items(first, replace(plain, unwind=np.array([-1, 0])))
     assert ways.unwind is not None
     assert ways.unwind.tolist() == [-1] * count + [-1, count]
 

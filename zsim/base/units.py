@@ -251,11 +251,6 @@ def format_rate(rate: float) -> str:
     return f"{format_drive_size(rate)}/s"
 
 
-def format_zfs_rate(rate: float) -> str:
-    """Print a rate as the ZFS tools do, in powers of 1024: ``57.1M/s``."""
-    return f"{format_bytes(rate)}/s"
-
-
 def format_fraction(fraction: float) -> str:
     """Print a fraction as a percentage: ``62 %``, ``0.5 %``."""
     return f"{_three_digits(100 * _finite(fraction))} %"

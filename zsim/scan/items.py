@@ -100,7 +100,7 @@ def plain_items(
     )
 
 
-def joined(items: ScanItems, more: ScanItems) -> ScanItems:
+def joined_items(items: ScanItems, more: ScanItems) -> ScanItems:
     """Return items and, behind them, more: each with its copies and with its own tree of metadata."""
     first = len(items)
     here = replace(

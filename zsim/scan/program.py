@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
 from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
-from zsim.scan.items import NO_ITEM, ScanItems, joined, plain_items
+from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
 from zsim.vdevs.arrays import first_on_vdev
 from zsim.vdevs.dispatch import touched_blocks
 from zsim.vdevs.kind import data_columns, kind_of
@@ -307,7 +307,13 @@ def _walk(
 
 
 def columns_of(blocks: BlockTable, vdevs: tuple[DamagedVdev, ...]) -> NDArray[np.int16]:
-    """Return the data columns of each copy of each block, of shape (n, 3); 0: as of new blocks."""
+    """Return the data columns of each copy of each block.
+
+    Returns
+    -------
+    ndarray of int16, shape (n, 3)
+        0: as of new blocks, which all are but those of a RAID-Z that was expanded.
+    """
     result = np.zeros((len(blocks), MAX_DVAS), np.int16)
     for number, vdev in enumerate(vdevs):
         if not kind_of(vdev.kind).has_widths:
@@ -430,7 +436,7 @@ def with_entries(
         columns[some, place] = held[rows[some], turned]
     places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
-    return joined(items, replace(new, **places, unwind=np.full(len(rows), NO_ITEM, np.int64)))
+    return joined_items(items, replace(new, **places, unwind=np.full(len(rows), NO_ITEM, np.int64)))
 
 
 def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:

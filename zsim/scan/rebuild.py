@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.pool.blocks import MAX_DVAS, BlockTable
-from zsim.scan.items import ScanItems, joined, plain_items
+from zsim.scan.items import ScanItems, joined_items, plain_items
 from zsim.scan.program import DamagedVdev, touched
 from zsim.vdevs.kind import kind_of
 from zsim.vdevs.ranges import cut
@@ -97,4 +97,4 @@ def rebuild_chunks(
 def with_chunks(items: ScanItems, chunks: Chunks, vdev: int) -> ScanItems:
     """Return the items with one more for each chunk."""
     more = plain_items(np.full(len(chunks), vdev, np.int64), chunks.offset, chunks.psize)
-    return joined(items, more)
+    return joined_items(items, more)

@@ -328,7 +328,22 @@ def draid_needs_child(
 def draid_group_has_child(
     offset: int, data: int, parity: int, spares: int, permutations: Permutations, child: int
 ) -> bool:
-    """Tell whether the group that holds `offset` has a column on `child`."""
+    """Tell whether the group that holds an offset has a column on a child.
+
+    Parameters
+    ----------
+    offset : int
+        DVA offset [bytes].
+    data, parity, spares : int
+        Columns of a group, and distributed spares.
+    permutations : ndarray of int64, shape (permutations, children)
+        From `zsim.vdevs.permutations.draid_permutations`.
+    child : int
+
+    Notes
+    -----
+    OpenZFS vdev_draid.c:vdev_draid_group_degraded.
+    """
     children = permutations.shape[1]
     mapped = draid_map(offset, 1, 9, data, parity, children, spares)
     for column in range(data + parity):

@@ -483,14 +483,30 @@ def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) 
 def pieces_of_part(
     vdev: Shaped, offset: int, psize: int, ashift: int, *, whole: bool = True, data: int = 0
 ) -> list[Piece]:
-    """Return the columns of a part of a block, parity first; `whole`: as scans and repairs use them."""
+    """Return the columns of a part of a block, parity first.
+
+    Parameters
+    ----------
+    vdev : Shaped
+    offset, psize : int
+        Of the part, in the address space of the vdev [bytes].
+    ashift : int
+        log2 of the vdev's sector [bytes].
+    whole : bool
+        As scans and repairs use them; see `Kernels`.
+    data : int
+        Data columns of an older block of an expanded vdev; 0: as of new blocks.
+    """
     kind, shape = kind_of(vdev.kind), shape_of(vdev, ashift, data)
     plan, table = kind.kernels.plan(offset, psize, shape), kind.table(vdev)
     return [kind.kernels.piece(plan, column, whole, shape, table) for column in range(plan[0])]
 
 
 def pieces_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[Piece]:
-    """Return what the children hold of a block, as it is written: child, child offset, size."""
+    """Return what the children hold of a block, as it is written: child, child offset, size [bytes].
+
+    Offset and size of the block, and the rest, are as `pieces_of_part` takes them.
+    """
     parts = parts_of(vdev, offset, psize, ashift, data)
     return [piece for part in parts for piece in pieces_of_part(vdev, *part, ashift, data=data)]
 

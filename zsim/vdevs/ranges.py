@@ -9,18 +9,33 @@ Integers = NDArray[np.int64]
 
 
 def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
-    """Return the ranges cut at every multiple of `step` bytes of address."""
-    pieces = (end - 1) // step - begin // step + 1
-    row = np.repeat(np.arange(len(begin)), pieces)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    """Return ranges cut at every multiple of a step of addresses.
+
+    Parameters
+    ----------
+    begin, end : ndarray of int64, shape (ranges,)
+        [bytes], each range not empty.
+    step : int
+        [bytes]
+
+    Returns
+    -------
+    begin, end : ndarray of int64, shape (pieces,)
+        [bytes], in the order of the ranges.
+    """
+    row, number = _numbered((end - 1) // step - begin // step + 1)
     edge = (begin[row] // step + number) * step
     return np.maximum(begin[row], edge), np.minimum(end[row], edge + step)
 
 
 def in_pieces(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:
-    """Return the ranges in pieces of `most` bytes, the last of each shorter."""
-    pieces = -(-(end - begin) // most)
-    row = np.repeat(np.arange(len(begin)), pieces)
-    number = np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    """Return ranges, as `cut` takes them, in pieces of `most` bytes, the last of each shorter."""
+    row, number = _numbered(-(-(end - begin) // most))
     start = begin[row] + number * most
     return start, np.minimum(end[row], start + most)
+
+
+def _numbered(pieces: Integers) -> tuple[Integers, Integers]:
+    """Return of each piece which range it is of, and its number in that range."""
+    row = np.repeat(np.arange(len(pieces)), pieces)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(pieces) - pieces, pieces)

@@ -14,7 +14,7 @@ from zsim.operation.control import ScanControl, Steps
 from zsim.operation.cursors import with_log
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup, damaged_vdevs
-from zsim.scan.items import ScanItems, joined, plain_items
+from zsim.scan.items import ScanItems, joined_items, plain_items
 from zsim.scan.program import scan_items
 
 Integers = NDArray[np.int64]
@@ -216,6 +216,6 @@ def with_clients(
     every = np.ones(len(blocks.psize), bool)
     more = scan_items(blocks, seed=setup.seed, wanted=every, vdevs=damaged_vdevs(model))
     plain = plain_items(more.vdev, more.offset, more.psize, level0=more.level0, columns=more.columns)
-    items = joined(copies, plain)
+    items = joined_items(copies, plain)
     items, log = with_log(model, setup.log_bytes, items)
     return items, readable + len(copies), log
