@@ -25,7 +25,7 @@ from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import plain_prefetch
 from zsim.operation.txg import TxgRules
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.sources import SampledFreeing, SampledVisits
+from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.windows import CourseNotes, Period, SampledStream, WindowPlan, Windows
 from zsim.prediction.statistics.sampling import Estimate, whole_from_windows, window_starts
 from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT, Program
@@ -93,7 +93,7 @@ class SampledRun:
         self._blocks = ScanBlocks(setup)
         self._items = self._blocks.items
         # In many tiles the few entries that the ends of txgs free are not missed.
-        self._freeing = SampledFreeing(self._blocks) if self.sorted and plan.times == 1.0 else None
+        self._freeing = SampledEntries(self._blocks) if self.sorted and plan.times == 1.0 else None
         self.plane = self._blocks.plane()
         self._notes = CourseNotes(self.plane)
         self.run = Run(setup, progress, work=self)

@@ -16,7 +16,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 
 
-class SampledFreeing:
+class SampledEntries:
     """What the end of each txg frees, of entries that are queued and of streams that are issued from samples.
 
     Parameters
@@ -55,7 +55,7 @@ class SampledVisits(WholeVisits):
     """The metadata of a sampled sorted scan: all of it is visited before anything is issued."""
 
     waiting = 0
-    freeing: SampledFreeing | None = None
+    freeing: SampledEntries | None = None
 
     def note_txg(self) -> None:
         """Free what the end of a txg does of all that was visited."""
