@@ -326,6 +326,22 @@ def test_reading_ahead_shares_the_window_and_stops_when_the_scan_pauses(engine: 
 
 
 @ENGINES
+def test_reading_ahead_may_begin_later(engine: Any) -> None:
+    items = replace(metadata_tree(9), in_memory=np.arange(9) == 0)
+    model = mirror_model(scan=ScanRules(prefetch_recursive=False))
+    plane = engine(model, items, records=100)
+    steps = np.array([0, 8])
+    plane.load_streams([Program(np.ones(2, np.int64), steps)], [Window(MIB, counts_blocks=False)])
+    plane.resume(np.inf)
+    plane.advance(0.0)
+    assert plane.general("children_queued") == 1
+    plane.set_rules(model.queue, ScanRules())
+    plane.want_below()
+    plane.advance(0.0)
+    assert plane.general("children_queued") == 8
+
+
+@ENGINES
 def test_the_oldest_arrivals_come_first_however_old(engine: Any) -> None:
     rules = QueueRules(non_interactive=False, bucket_seconds=2.0**-17, maximum=(10, 10, 3, 2, 1, 3))
     plane = engine(mirror_model(queue=rules), far_apart(1), records=100)

@@ -115,6 +115,10 @@ class Plane(Protocol):
         """Ask for a GROUP exit when the write caches that are flushed each txg are empty."""
         ...
 
+    def want_below(self) -> None:
+        """Let the prefetch thread fetch what lies below the metadata in memory."""
+        ...
+
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit when all scan blocks in flight now are done."""
         ...

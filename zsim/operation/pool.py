@@ -210,6 +210,18 @@ class SimulatedPool:
 
     # What the scan asks.
 
+    def txg_ended(self) -> None:
+        """Read metadata ahead from now on, where that begins with this txg.
+
+        The prefetch of a dataset's root is dropped while that of the MOS waits (dsl_scan.c:
+        scan_prefetch_queue_compare looks at no objset); each txg the traversal asks for it again
+        (dsl_scan_visit_rootbp).
+        """
+        if self.control.txgs == self.setup.prefetch_from:
+            rules = replace(self.model.scan, prefetch_recursive=True)
+            self.plane.set_rules(self.model.queue, rules)
+            self.plane.want_below()
+
     def standing_still(self) -> Steps[None]:
         """Wait as long as the scan is paused."""
         if self._going is not None:

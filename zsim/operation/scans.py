@@ -78,6 +78,7 @@ class LegacyScan:
             yield from self.issue()
             done = control.finished(1)
             yield from control.sync()
+            self.pool.txg_ended()
             if done or self.pool.starts_again():
                 return
 
@@ -127,6 +128,7 @@ class SortedScan:
                 return
             yield from self.visit() if mode == "visit" else self.issue()
             yield from pool.control.sync()
+            pool.txg_ended()
             source.note_txg()
             if (source.visited_all and source.waiting == 0) or pool.starts_again():
                 return

@@ -89,6 +89,8 @@ class RunSetup:
         Whether the pool was imported just before: then each of several allocators starts at the beginning
         of its best metaslabs, not where the youngest MOS blocks are, and of the metadata only what was
         written last is in memory.
+    prefetch_from : int
+        Txgs of the scan that end before metadata is read ahead.
     log_bytes : int
         Size of a block of the intent log, for clients that write synchronously [bytes].
     plane : callable
@@ -112,6 +114,7 @@ class RunSetup:
     clock_s: float = 0.0
     metaslab_shift: int | None = None
     imported: bool = False
+    prefetch_from: int = 0
     log_bytes: int = 4096
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None

@@ -14,7 +14,10 @@ from zsim.engine.codes import (
     CLIENT_SEED_STEP,
     MAX_CACHED,
     MAX_SLOTS,
+    META_ABSENT,
     META_HELD,
+    META_PRESENT,
+    META_WANTED,
     STREAM_PAUSED,
     STREAM_READY,
 )
@@ -296,6 +299,18 @@ class CompiledPlane:
         """Set which metadata the prefetch thread is to fetch, rising."""
         self.memory.heap[: len(items)] = items
         self.set_general("heap_size", len(items))
+
+    def want_below(self) -> None:
+        """Let the prefetch thread fetch what lies below the metadata in memory."""
+        items, wanted = self.memory.items, []
+        for row in np.flatnonzero(items["metadata_state"] >= META_PRESENT):
+            child = items["prefetch_first"][row]
+            while child >= 0:
+                wanted += [child] * int(items["metadata_state"][child] == META_ABSENT)
+                child = items["prefetch_next"][child]
+        rows = np.sort(np.array(wanted, np.int64))
+        self.set_metadata(rows, META_WANTED)
+        self.set_wanted(rows)
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""

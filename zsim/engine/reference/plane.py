@@ -38,6 +38,7 @@ from zsim.engine.codes import (
     MAX_SLOTS,
     META_ABSENT,
     META_HELD,
+    META_PRESENT,
     RECORD_DTYPE,
     STREAM_FINISHED,
     STREAM_PAUSED,
@@ -317,6 +318,12 @@ class ReferencePlane:
         """Set which metadata the prefetch thread is to fetch, rising."""
         self.metadata.wanted = items.tolist()
         self.shared.heap_size = len(items)
+
+    def want_below(self) -> None:
+        """Let the prefetch thread fetch what lies below the metadata in memory."""
+        for item in self.items:
+            if item.metadata_state >= META_PRESENT:
+                self.metadata.want_below(item)
 
     def close_epoch(self) -> None:
         """Ask for an EPOCH exit as soon as all scan blocks that are in flight now are done."""

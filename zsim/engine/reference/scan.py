@@ -128,7 +128,7 @@ class Metadata:
             if item.metadata_state == META_WANTED:
                 self.fetch(item)
             elif item.metadata_state == META_PRESENT:
-                self._want_below(item)
+                self.want_below(item)
 
     def fetch(self, item: Item) -> None:
         """Start the read of a metadata block."""
@@ -156,10 +156,10 @@ class Metadata:
         """Want the metadata below a block that is in memory (0.8+ dsl_scan.c:dsl_scan_prefetch_cb)."""
         if not self.shared.scan.prefetch_recursive:
             return
-        self._want_below(item)
+        self.want_below(item)
         self.prefetch()
 
-    def _want_below(self, item: Item) -> None:
+    def want_below(self, item: Item) -> None:
         """Queue the metadata below a block; the read of what is in memory already is done at once."""
         below = item.prefetch_first
         while below >= 0:

@@ -395,7 +395,8 @@ def _setup(bench: EmulatedRun, blocks: BlockTable, seed: int, records: int) -> R
         for leaf in range(count)
     )
     scan = scan_rules(release, bench.operation)
-    if bench.section("tunables").get("zsim_pf_yield", 1) == 0:
+    loses_race = bench.section("tunables").get("zsim_pf_yield", 1) == 0
+    if loses_race:
         scan = replace(scan, prefetch_recursive=False)
     if disk.get("delay_extra"):
         scan = replace(scan, delay_ticks=scan.delay_ticks + int(disk["delay_extra"]) * (scan.delay_ticks > 0))
@@ -420,6 +421,7 @@ def _setup(bench: EmulatedRun, blocks: BlockTable, seed: int, records: int) -> R
         second=second_replacement(bench),
         clock_s=clock_of(bench),
         imported=True,
+        prefetch_from=int(loses_race),
         metaslab_shift=_metaslab_shift(bench),
     )
 
