@@ -13,11 +13,10 @@ from zsim.operation.background.rebuild import RebuildScan
 from zsim.operation.background.removal import RemovalWork
 from zsim.operation.blocks import ScanBlocks
 from zsim.operation.control import Plane, Records, RunClock, ScanControl, Steps, T
-from zsim.operation.cursors import data_cursor, imported_cursors, mos_cursors
+from zsim.operation.cursors import data_cursor
 from zsim.operation.ledger import ByPhase
 from zsim.operation.pool import SimulatedPool, process_of
 from zsim.operation.result import RunResult, ScanSample
-from zsim.operation.rules import txg_rules
 from zsim.operation.scans import LegacyScan, SortedScan
 from zsim.operation.setup import RunSetup, SecondReplacement, refuse_missing
 from zsim.operation.sources import WholeQueues, WholeWalk
@@ -117,7 +116,7 @@ class Run:
     ) -> None:
         refuse_missing(setup)
         self.work: OperationWork = _work(setup) if work is None else work
-        cursors = _cursors(setup)
+        cursors = setup.first_cursors()
         if isinstance(self.work, ExpansionWork | RemovalWork):
             setup = self.work.setup
         self.setup = setup
@@ -125,7 +124,7 @@ class Run:
         if setup.clock_s != 0.0:
             self.plane.set_general("now", setup.clock_s)
         environment = RunClock(initial_time=setup.clock_s)
-        txg = setup.txg or txg_rules(setup.release, setup.operation)
+        txg = setup.txg_rules
         writes = SyncWrites(setup.model, txg, cursors[0], cursors[1:])
         writes.data_cursor = data_cursor(setup.blocks, setup.model)
         control = ScanControl(environment, self.plane, txg, writes, self._came_back)
@@ -261,19 +260,7 @@ def _work(setup: RunSetup) -> OperationWork:
 
 def slice_of(setup: RunSetup) -> float:
     """Return how long the scan runs in one txg of an idle pool [s]."""
-    return (setup.txg or txg_rules(setup.release, setup.operation)).slice_s
-
-
-def _cursors(setup: RunSetup) -> Cursors:
-    """Return where each allocator's next MOS blocks go, one (vdev, offset) a copy."""
-    if setup.cursors:
-        return [list(setup.cursors)]
-    found: Cursors = []
-    if setup.imported and setup.release.allocators != "one":
-        shifts = [setup.metaslab_shift_of(vdev) for vdev in setup.model.vdevs]
-        third = setup.release.allocator_metaslabs == "each-third"
-        found = imported_cursors(setup.blocks, setup.model, shifts, each_third=third)
-    return found or mos_cursors(setup.blocks)
+    return setup.txg_rules.slice_s
 
 
 __all__ = ["Run", "RunResult", "RunSetup", "ScanSample", "SecondReplacement"]

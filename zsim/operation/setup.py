@@ -12,7 +12,8 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.control import Plane
-from zsim.operation.cursors import vdev_asize
+from zsim.operation.cursors import imported_cursors, mos_cursors, vdev_asize
+from zsim.operation.rules import txg_rules
 from zsim.operation.timeline import Happening
 from zsim.operation.txg import TxgRules
 from zsim.pool.blocks import BlockTable
@@ -119,6 +120,22 @@ class RunSetup:
     plane: PlaneFactory = CompiledPlane
     visited: BlockTable | None = None
     timeline: tuple[Happening, ...] = ()
+
+    @property
+    def txg_rules(self) -> TxgRules:
+        """When the scan gives way to the end of a txg, and what that writes."""
+        return self.txg or txg_rules(self.release, self.operation)
+
+    def first_cursors(self) -> list[list[tuple[int, int]]]:
+        """Return where each allocator's next MOS blocks go, one (vdev, offset) a copy."""
+        if self.cursors:
+            return [list(self.cursors)]
+        found: list[list[tuple[int, int]]] = []
+        if self.imported and self.release.allocators != "one":
+            shifts = [self.metaslab_shift_of(vdev) for vdev in self.model.vdevs]
+            third = self.release.allocator_metaslabs == "each-third"
+            found = imported_cursors(self.blocks, self.model, shifts, each_third=third)
+        return found or mos_cursors(self.blocks)
 
     @property
     def collects(self) -> bool:

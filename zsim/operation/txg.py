@@ -66,6 +66,13 @@ def asize_of(vdev: VdevModel, psize: int) -> int:
     return kind.asize_of(vdev, psize, vdev.ashift)
 
 
+def hole_order(region_blocks: int) -> NDArray[np.int64]:
+    """Return in which order the MOS fills the places of a region."""
+    runs = region_blocks // HOLE_BLOCKS
+    run, place = np.divmod(np.arange(runs * HOLE_BLOCKS), HOLE_BLOCKS)
+    return (run * HOLE_STRIDE % runs) * HOLE_BLOCKS + place
+
+
 class SyncWrites:
     """The writes of a txg: MOS blocks at three cursors in three metaslabs, then the uberblocks of every leaf.
 
@@ -164,9 +171,7 @@ class SyncWrites:
 
     def _round(self, cursors: Sequence[Cursor]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the writes of blocks from number 0 until the holes come round again; where each begins."""
-        runs = self.rules.region_blocks // HOLE_BLOCKS
-        run, place = np.divmod(np.arange(runs * HOLE_BLOCKS), HOLE_BLOCKS)
-        holes = (run * HOLE_STRIDE % runs) * HOLE_BLOCKS + place
+        holes = hole_order(self.rules.region_blocks)
         blocks, rows = [], []
         for vdev, begin in cursors:
             places = begin + holes * asize_of(self.model.vdevs[vdev], self.rules.block_bytes)

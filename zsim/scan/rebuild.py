@@ -39,7 +39,9 @@ class Chunks:
         return len(self.offset)
 
 
-def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]:
+def allocated_ranges(
+    blocks: BlockTable, vdev: int, written: tuple[Integers, Integers] | None = None
+) -> tuple[Integers, Integers]:
     """Return the allocated ranges of a top-level vdev.
 
     Parameters
@@ -47,6 +49,8 @@ def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]
     blocks : BlockTable
     vdev : int
         Number of the top-level vdev.
+    written : (ndarray of int64, ndarray of int64), optional
+        Where blocks begin that were written since, and what each takes [bytes].
 
     Returns
     -------
@@ -55,6 +59,8 @@ def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]
     """
     here = (blocks.dva_vdev == vdev) & (np.arange(MAX_DVAS)[None, :] < blocks.dva_count[:, None])
     begin, size = blocks.dva_offset[here], blocks.dva_asize[here]
+    if written is not None:
+        begin, size = np.concatenate((begin, written[0])), np.concatenate((size, written[1]))
     if len(begin) == 0:
         return begin, begin
     order = np.argsort(begin, kind="stable")
@@ -64,7 +70,13 @@ def allocated_ranges(blocks: BlockTable, vdev: int) -> tuple[Integers, Integers]
 
 
 def rebuild_chunks(
-    blocks: BlockTable, number: int, vdev: DamagedVdev, *, metaslab_bytes: int, segment_bytes: int
+    blocks: BlockTable,
+    number: int,
+    vdev: DamagedVdev,
+    *,
+    metaslab_bytes: int,
+    segment_bytes: int,
+    written: tuple[Integers, Integers] | None = None,
 ) -> Chunks:
     """Return the chunks of one top-level vdev.
 
@@ -79,6 +91,8 @@ def rebuild_chunks(
     metaslab_bytes : int
     segment_bytes : int
         zfs_rebuild_max_segment.
+    written : (ndarray of int64, ndarray of int64), optional
+        As in `allocated_ranges`: a rebuild goes by space maps, and so copies what is newer than the drive.
 
     Notes
     -----
@@ -86,7 +100,7 @@ def rebuild_chunks(
     out.
     """
     kind = kind_of(vdev.kind)
-    begin, end = cut(*allocated_ranges(blocks, number), metaslab_bytes)
+    begin, end = cut(*allocated_ranges(blocks, number, written), metaslab_bytes)
     start, _, psize = kind.rebuild_pieces(vdev, vdev.ashift, begin, end, segment_bytes)
     kept = psize > 0
     if kind.has_groups:

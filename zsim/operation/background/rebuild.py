@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zsim.engine.codes import EXIT_DRAINED, FOREVER
 from zsim.engine.window import Window
@@ -13,9 +14,12 @@ from zsim.operation.control import Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.rules import rebuild_window
 from zsim.operation.setup import RunSetup, damaged_vdev
+from zsim.operation.txg import asize_of, hole_order
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
+
+Integers = NDArray[np.int64]
 
 # So many txgs the command that starts a rebuild waits for, one after the other (seen in runs of 2.1.5 and
 # 2.3.9).
@@ -58,6 +62,25 @@ class RebuildScan(BackgroundScan):
             yield from self.wait_for_txg()
 
 
+def written_by_txgs(setup: RunSetup, number: int) -> tuple[Integers, Integers]:
+    """Return where the txgs of the attach put MOS blocks on a top-level vdev, and what each takes [bytes].
+
+    What a txg frees can be allocated again `TXG_DEFER_SIZE` txgs later, so that the blocks of the last ones
+    are all in the space maps (metaslab.c:metaslab_sync_done, ms_defer); with allocators that take turns each
+    has those of one txg.
+    """
+    txg, vdev = setup.txg_rules, setup.model.vdevs[number]
+    size = asize_of(vdev, txg.block_bytes)
+    counts = [sum(txg.pass_blocks), *(sum(each) for each in txg.further_blocks)]
+    cursors, places = setup.first_cursors(), []
+    for allocator, each in enumerate(cursors):
+        blocks = sum(counts) if txg.rotates else ATTACH_TXGS * counts[min(allocator, len(counts) - 1)]
+        holes = hole_order(txg.region_blocks)
+        places += [begin + holes[:blocks] * size for where, begin in each if where == number]
+    found = np.concatenate((np.zeros(0, np.int64), *places))
+    return found, np.full(len(found), size, np.int64)
+
+
 def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program], Window]:
     """Return the items with those of a rebuild's chunks, what issues them, and the window.
 
@@ -71,6 +94,7 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
         damaged_vdev(vdev),
         metaslab_bytes=1 << setup.metaslab_shift_of(vdev),
         segment_bytes=setup.release.tunables["zfs_rebuild_max_segment"],
+        written=written_by_txgs(setup, number),
     )
     rows = np.arange(len(items), len(items) + len(chunks))
     edges = np.flatnonzero(np.diff(chunks.metaslab)) + 1
