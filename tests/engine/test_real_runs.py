@@ -106,6 +106,12 @@ def test_a_prefetch_that_was_dropped_is_asked_for_again_in_the_next_txg() -> Non
     assert Run(late).execute().visit == pytest.approx(6.1, rel=0.02)
 
 
+def test_a_rebuild_comes_to_metaslabs_that_only_txgs_have_written_to() -> None:
+    """The real run waits for a txg eleven times; in a twelfth metaslab the list has nothing of that child."""
+    parts = [phase for phase, *_ in run(f"{SORTED}/draid1-4d8c1s-a12-f50-aged-rebuild").phases]
+    assert parts.count("rebuild") == 12
+
+
 def most_at_once(result: RunResult, leaf: int) -> int:
     """Return how many repair writes a leaf had at most at a time."""
     records = result.records

@@ -219,6 +219,20 @@ def test_a_rebuild_of_a_mirror_copies_what_is_allocated_and_no_more(places: Plac
     assert (chunks.offset // metaslab == (chunks.offset + chunks.psize - 1) // metaslab).all()
 
 
+def test_a_rebuild_copies_what_was_written_since() -> None:
+    blocks, mirror = table([(0, SECTOR)]), DamagedVdev("mirror", 2, 0, 12, (1,))
+    written = np.array([5, 6, 9]) * SECTOR, np.full(3, SECTOR)
+    old, new = (
+        rebuild_chunks(blocks, 0, mirror, metaslab_bytes=8 * SECTOR, segment_bytes=1 << 20, written=each)
+        for each in (None, written)
+    )
+    more = new.offset >= 5 * SECTOR
+    assert new.offset[~more].tolist() == old.offset.tolist()
+    assert (new.offset[more] // SECTOR).tolist() == [5, 9]
+    assert (new.psize[more] // SECTOR).tolist() == [2, 1]
+    assert new.metaslab[more].tolist() == [0, 1]
+
+
 def test_a_rebuild_of_a_draid_leaves_out_groups_that_miss_no_child() -> None:
     size = 16 << 20
     asize = raidz_asize(size, 12, 5, 1)
