@@ -327,3 +327,41 @@ def test_an_expansion_goes_on_at_its_own_pace():
     assert "metadata" not in found.zpool_why
     assert "left: 2" in str(found)
     assert "copying" in str(found).partition("left: ")[2].partition(".")[0]
+
+
+FIXTURES = Path(__file__).parents[1] / "observe" / "fixtures"
+
+
+def test_json_of_a_status_is_followed():
+    paste = read_paste((FIXTURES / "status-2.3.json").read_text())
+    assert (str(paste.scenario.layout), paste.scans[-1].kind) == ("raidz2x6", "resilver")
+    assert paste.scans[-1].issued == 3 * 2**40
+
+
+def as_json(**stats):
+    leaves = {
+        name: {"name": name, "vdev_type": "disk", "state": "ONLINE", "class": "normal"} for name in "abcd"
+    }
+    tops = {
+        f"mirror-{number}": {
+            "name": f"mirror-{number}", "vdev_type": "mirror", "state": "ONLINE", "class": "normal",
+            "vdevs": {name: leaves[name] for name in names},
+        }
+        for number, names in enumerate(("ab", "cd"))
+    }  # fmt: skip
+    root = {"tank": {"name": "tank", "vdev_type": "root", "state": "ONLINE", "vdevs": tops}}
+    pool = {"name": "tank", "state": "ONLINE", "vdevs": root, **stats}
+    return json.dumps({"output_version": {"command": "zpool status"}, "pools": {"tank": pool}})
+
+
+def test_json_of_a_removal_is_followed():
+    text = as_json(removal_stats={
+        "name": "mirror-1", "state": "SCANNING", "removing_vdev": "1",
+        "start_time": "Sun Nov 22 08:11:03 2026", "end_time": "-", "to_copy": "1.20T", "copied": "210G",
+    })  # fmt: skip
+    paste = read_paste(text, now=NOW)
+    assert (paste.scenario.operation, paste.scans[-1].kind) == ("remove", "remove")
+    assert paste.scans[-1].done == pytest.approx(0.171, abs=0.001)
+    over = text.replace("SCANNING", "FINISHED")
+    with pytest.raises(InputError, match="a running scan is expected"):
+        read_paste(over)

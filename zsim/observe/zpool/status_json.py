@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from zsim.base.errors import InputError
 from zsim.base.reading import json_value
 from zsim.observe.texts import moment, nice_bytes, plain, whole
+from zsim.observe.zpool.expansion import Expansion, Removal
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
@@ -62,6 +63,11 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
     sections = {key: _children(pool.get(key), 0) for key in _SECTIONS if isinstance(pool.get(key), Mapping)}
     stats = pool.get("scan_stats")
     scan = _scan(stats) if isinstance(stats, Mapping) else None
+    scans = [scan] if scan is not None else []
+    expansion, removal = _expansion(pool.get("raidz_expand_stats")), _removal(pool.get("removal_stats"))
+    for moves in (expansion, removal):
+        if moves is not None and moves.scan is not None and not any(each.active for each in scans):
+            scans.append(moves.scan)
     normal = tuple(vdev for vdev in top if vdev.note in ("", "normal"))
     for vdev in top:
         if vdev.note not in ("", "normal"):
@@ -72,8 +78,10 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
         state=_text(pool.get("state")),
         vdevs=tuple(replace(vdev, note="") for vdev in normal),
         sections=sections,
-        scan=scan,
-        scans=(scan,) if scan is not None else (),
+        scan=max(scans, key=lambda each: each.active, default=None),
+        scans=tuple(scans),
+        expansion=expansion,
+        removal=removal,
     )
 
 
@@ -133,6 +141,41 @@ def _scan(data: Mapping[str, object]) -> Scan | None:
         issued=issued, total=total, total_issued=due, repaired=_size(data.get("processed")),
         done=min(issued / due, 1.0) if issued is not None and due else None, elapsed=elapsed,
         errors=whole(_text(data.get("errors"))),
+    )  # fmt: skip
+
+
+def _expansion(data: object) -> Expansion | None:
+    """Return what ``raidz_expand_stats`` tells: the vdev, and how far it is."""
+    if not isinstance(data, Mapping) or not _text(data.get("name")):
+        return None
+    waits = _text(data.get("waiting_for_resilver")) not in ("", "-", "0")
+    scan = _copied(data, "expand", "reflowed", "to_reflow")
+    if scan is not None and waits:
+        scan = replace(scan, state="paused")
+    return Expansion(plain(_text(data.get("name"))), scan)
+
+
+def _removal(data: object) -> Removal | None:
+    """Return what ``removal_stats`` tells of a removal that runs."""
+    if not isinstance(data, Mapping) or not _text(data.get("name")):
+        return None
+    scan = _copied(data, "remove", "copied", "to_copy")
+    return Removal(plain(_text(data.get("name"))), scan) if scan is not None else None
+
+
+def _copied(data: Mapping[str, object], function: Function, done: str, whole_of: str) -> Scan | None:
+    """Return how far a vdev is copied; None where that is over."""
+    if _STATES.get(_text(data.get("state"))) != "running":
+        return None
+    start, copied, total = (
+        _moment(data.get("start_time")),
+        _size(data.get(done)),
+        _size(data.get(whole_of)),
+    )
+    return Scan(
+        function, "running", form="json" if function == "expand" else "", date=str(start or ""), at=start,
+        since=start, issued=copied, total=total,
+        done=min(copied / total, 1.0) if copied is not None and total else None,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.observe.evidence.scans import PoolThen, running
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
+from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.prediction.progress.moments import clock_of, with_clocks
@@ -139,7 +140,9 @@ def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
 def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     found: list[PoolStatus] = []
     for each in texts:
-        if recognises(each):
+        if status_json.recognises(each):
+            found += status_json.read_status_json(each)
+        elif recognises(each):
             found += read_status(each)
         elif any(f"{key}:" in each for key in ("scan", "scrub", "remove", "expand")):
             found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
