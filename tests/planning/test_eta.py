@@ -17,6 +17,7 @@ from zsim.planning.eta.records import Span
 from zsim.planning.eta.watching import log_line, prometheus_text, status_of, watched
 from zsim.prediction.answer.drawing import DARK_GROUND
 from zsim.prediction.api import case_of
+from zsim.prediction.progress.moments import clock_of
 
 EXAMPLE = (Path(__file__).parents[2] / "docs" / "examples" / "zpool-status.txt").read_text()
 NOW = datetime(2026, 11, 22, 11, 52, 40)
@@ -365,3 +366,26 @@ def test_json_of_a_removal_is_followed():
     over = text.replace("SCANNING", "FINISHED")
     with pytest.raises(InputError, match="a running scan is expected"):
         read_paste(over)
+
+
+def test_both_stages_of_solaris_11_2_are_told_apart():
+    first, second = (
+        read_paste((FIXTURES / f"status-solaris-v35-stage{number}.txt").read_text()) for number in (1, 2)
+    )
+    assert first.scenario.release == second.scenario.release == "solaris-11.2"
+    collecting, resilvering = first.scans[-1], second.scans[-1]
+    assert (collecting.issued, clock_of(collecting)[1]) == (0, "scan")
+    assert collecting.scanned == pytest.approx(4.58 * 2**40, rel=1e-3)
+    # 29.01 % of what is resilvered at 129M/s, which count from the begin of the second stage.
+    assert (resilvering.issued or 0) / (resilvering.total_issue or 1) == pytest.approx(0.2901)
+    assert clock_of(resilvering) == (pytest.approx(0.2901 * 12.9 * 2**20 / 129, rel=1e-3), "pass")
+    found = zsim.eta((FIXTURES / "status-solaris-v35-stage2.txt").read_text(), overrides=FAST)
+    assert found.remaining_s.p10 < found.zpool_remaining_s < 2.0 * found.remaining_s.p90
+    assert found.done == pytest.approx(0.29, abs=0.02)
+
+
+def test_a_scrub_reads_and_repairs_nothing():
+    found = zsim.eta((FIXTURES / "status-freebsd-9.2-scrub.txt").read_text())
+    assert found.phase == "repair"
+    assert "Now: reading, 43.4 % done" in str(found)
+    assert "repair." not in str(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from zsim.observe.texts import plain
@@ -13,7 +13,7 @@ from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
-    "legacy": "legacy", "solaris": "legacy", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
+    "legacy": "legacy", "solaris": "2.2+", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
     "2.2": "2.2+", "json": "2.2+",
 }  # fmt: skip
 WHOLE_MINUTES = 60.0
@@ -132,6 +132,8 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         return None
     since = scan.since or (scan.at if scan.state == "running" else None)
     legacy = FORMATS.get(scan.form) == "legacy"
+    if scan.form == "solaris":
+        scan = _in_two_stages(scan)
     return RunningScan(
         kind=_kind(scan, pool, _least_done(scan, pool)),
         format="rebuild" if scan.function in COPIES else FORMATS.get(scan.form, "unknown"),
@@ -143,7 +145,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         # The legacy order knows no second counter: what is scanned is issued.
         issued=scan.issued if scan.issued is not None or not legacy else scan.scanned,
         total=scan.total or None,
-        total_issue=scan.total_issued if scan.form in ("2.2", "json") and scan.total_issued else None,
+        total_issue=scan.total_issued if FORMATS.get(scan.form) == "2.2+" and scan.total_issued else None,
         processed=scan.repaired,
         done=scan.done,
         scan_rate=scan.scan_rate,
@@ -151,6 +153,15 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         to_go=scan.to_go,
         source=plain(source, 300),
     )
+
+
+def _in_two_stages(scan: Scan) -> Scan:
+    """Return a resilver of Solaris 11.2 with what is issued: share and rate are of its second stage.
+
+    First it collects blocks, and prints them scanned at a rate, then it resilvers them in order of address.
+    """
+    due = scan.total if scan.done is not None else None
+    return replace(scan, issued=round((scan.done or 0.0) * (scan.total or 0)), total_issued=due)
 
 
 def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float | None:

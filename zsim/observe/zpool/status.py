@@ -8,7 +8,8 @@ legacy     ``248G scanned out of 2.84T at 57.1M/s, 13h14m to go``: version 28, 0
 0.8        ``1T scanned at 1G/s, 512G issued at 512M/s, 2T total``, durations as ``0 days 01:02:03``
 2.0        the same, durations as ``01:02:03``: 2.0 and 2.1
 2.2        ``1T / 2T scanned at 1G/s, 512G / 2T issued at 512M/s``: 2.2 and later
-solaris    ``12.9T scanned`` and ``638G resilvered at 129M/s``: Solaris 11.2
+solaris    ``12.9T scanned`` and ``638G resilvered at 129M/s``: Solaris 11.2; while it collects blocks as
+           legacy, but without a share
 =========  =============================================================================================
 """
 
@@ -341,6 +342,9 @@ def _with_repair(scan: Scan, values: dict[str, object], text: str) -> Scan:
         values |= {"repaired": nice_bytes(match[1]), "done": percentage(match[3])}
         if match[2]:
             values["issue_rate"] = nice_bytes(match[2])
+        if values.get("form") == "legacy" and scan.function == "resilver" and not match[3]:
+            # All others print a share beside the bytes; Solaris 11.2 none while it collects blocks.
+            values["form"] = "solaris"
     if match := _TO_GO.search(text):
         values["to_go"] = duration(match[1])
         values.setdefault("form", {"0.8": "0.8", "2.0+": "2.0"}.get(_form_of_duration(match[1]), "0.8+"))

@@ -68,6 +68,8 @@ def _zpool(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
 
 def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     work = {"repair": answer.phase} if answer.phase in ("copying", "rebuild") else {}
+    if any(each.kind == "running scrub" for each in answer.evidence):
+        work = {"repair": "reading"}
     parts = [
         f"{format_duration(seconds)} {work.get(name, name)}"
         for name, seconds in answer.parts.items()
@@ -75,7 +77,7 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     ]
     gone = f"{format_duration(answer.elapsed_s)} elapsed; " if answer.elapsed_s is not None else ""
     yield (
-        f"Now: {answer.phase}, {format_fraction(answer.done)} done; {gone}left: "
+        f"Now: {work.get(answer.phase, answer.phase)}, {format_fraction(answer.done)} done; {gone}left: "
         f"{', '.join(parts) or 'the last txg syncs'}.",
         "",
     )
