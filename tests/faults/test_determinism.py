@@ -32,6 +32,38 @@ def test_hash_seeds_and_threads_change_nothing() -> None:
     assert answer(*ASKED, PYTHONHASHSEED="4242", OPENBLAS_NUM_THREADS="2", OMP_NUM_THREADS="2") == first
 
 
+SUMS = (
+    "functools.reduce(operator.add, items, start)",
+    "start + math.fsum(items) if floats else plain(items, start)",
+)
+"""One number after the other, and with what is lost."""
+LOADED = (
+    "predict", "--layout", "mirror2", "--fill", "0.3", "--drive-size", "20GB", "--history", "vm-host",
+    "--load", "random-read,rate=20,size=64K", "--json",
+)  # fmt: skip
+
+
+def test_how_python_adds_floats_changes_nothing() -> None:
+    """`sum` of Python 3.11 rounds after each number, from 3.12 on it keeps what is lost."""
+    found = []
+    for how in SUMS:
+        program = (
+            "import builtins, functools, math, operator\n"
+            "plain = sum\n"
+            "def other(items, start=0):\n"
+            "    items = list(items)\n"
+            "    floats = any(isinstance(each, float) for each in items)\n"
+            f"    return {how}\n"
+            "builtins.sum = other\n"
+            "from zsim.cli.main import main\n"
+            f"main({list(LOADED)})\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=True)
+        found.append(json.loads(done.stdout))
+        found[-1].pop("provenance")
+    assert found[0] == found[1]
+
+
 def test_the_number_of_processes_changes_nothing() -> None:
     assert answer(*SWEEP, "--jobs", "1") == answer(*SWEEP, "--jobs", "3")
 

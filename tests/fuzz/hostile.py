@@ -16,7 +16,7 @@ import time
 from tests.fuzz import running
 from tests.fuzz.running import Outcome, complaints, run, warm
 from tests.fuzz.surfaces import Trial
-from tests.fuzz.trials import trial
+from tests.fuzz.trials import surface_of, trial
 
 
 def place(one: Trial) -> str:
@@ -43,6 +43,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--show", type=int)
+    parser.add_argument("--only", action="append", help="of these surfaces alone; may be repeated")
     parser.add_argument("--patience", type=float, default=1.0, help="a hang is so many times as long")
     given = parser.parse_args()
     running.MOST_WALL_S *= given.patience
@@ -60,7 +61,11 @@ def main() -> int:
         collections.Counter(),
     )
     cpu: collections.Counter[str] = collections.Counter()
+    tried = 0
     for number in range(given.first, given.first + given.count):
+        if given.only and surface_of(number) not in given.only:
+            continue
+        tried += 1
         one = trial(given.seed, number)
         got = run(one)
         if number % 1000 == 999:
@@ -79,7 +84,7 @@ def main() -> int:
             sys.stdout.flush()
     seconds = time.perf_counter() - began
     sys.stdout.write(
-        f"seed {given.seed}: {given.count} inputs, {sum(kinds.values())} complaints, {seconds:.0f} s, {sum(cpu.values()):.0f} CPU s; "
+        f"seed {given.seed}: {tried} inputs, {sum(kinds.values())} complaints, {seconds:.0f} s, {sum(cpu.values()):.0f} CPU s; "
         f"exit codes {dict(codes)}; {dict(kinds)}; {dict(surfaces)}\n"
         f"CPU s: { {name: round(value) for name, value in cpu.most_common()} }\n"
     )

@@ -22,7 +22,11 @@ WHOLE = 0.02
 def trial(seed: int, number: int) -> Trial:
     """Return a trial; the same seed and number give the same one."""
     chance = random.Random(f"{seed}:{number}")
-    surface = SURFACES[number % len(SURFACES)]
-    found = surface(chance)
+    found = SURFACES[number % len(SURFACES)](chance)
     whole = chance.random() < WHOLE
-    return found._replace(surface=surface.__name__.strip("_"), whole=whole)
+    return found._replace(surface=surface_of(number), whole=whole)
+
+
+def surface_of(number: int) -> str:
+    """Return the surface that a trial of this number attacks."""
+    return SURFACES[number % len(SURFACES)].__name__

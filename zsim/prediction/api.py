@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
@@ -263,7 +264,8 @@ def _with_errors(parts: dict[str, float], lost_s: float) -> dict[str, float]:
 
 def _stretched(parts: dict[str, float], total: float) -> dict[str, float]:
     """Return parts scaled so that they sum to `total`."""
-    whole = sum(parts.values())
+    # Python 3.12 adds floats otherwise than 3.11 does: its `sum` keeps what is lost.
+    whole = math.fsum(parts.values())
     return {name: seconds * total / whole for name, seconds in parts.items()} if whole > 0 else {}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -247,8 +248,8 @@ def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float
     means, span = _sums(result, members), max(result.run.end, 1e-9)
     servers = result.model.leaves[members[0]].drive.parallel_commands
     shares = {cause: means[column] / span / servers for cause, column in CAUSE_COLUMNS.items()}
-    waiting = max(0.0, 1.0 - sum(shares.values()))
-    whole = sum(shares.values()) + waiting
+    waiting = max(0.0, 1.0 - math.fsum(shares.values()))
+    whole = math.fsum(shares.values()) + waiting
     parts = {cause: issue * share / whole for cause, share in shares.items()}
     parts[IDLE] = issue * waiting / whole
     parts["metadata phase"] = result.visit_s

@@ -175,7 +175,7 @@ def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, flo
     for group in groups:
         rows = run.clients[first : first + group.count]
         answered = sum(count for count, _ in rows)
-        found.append((answered, sum(latency for _, latency in rows) / max(1, answered)))
+        found.append((answered, math.fsum(latency for _, latency in rows) / max(1, answered)))
         first += group.count
     return found
 

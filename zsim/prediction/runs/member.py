@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -198,10 +199,10 @@ def _by_hours(
     shown = max(loaded or [result for result, _ in results], key=lambda result: result.time_s)
     return replace(
         shown,
-        time_s=sum(result.time_s * share for result, share in results),
-        visit_s=sum(result.visit_s * share for result, share in results),
-        issue_s=sum(result.issue_s * share for result, share in results),
-        sync_s=sum(result.sync_s * share for result, share in results),
+        time_s=math.fsum(result.time_s * share for result, share in results),
+        visit_s=math.fsum(result.visit_s * share for result, share in results),
+        issue_s=math.fsum(result.issue_s * share for result, share in results),
+        sync_s=math.fsum(result.sync_s * share for result, share in results),
     )
 
 
