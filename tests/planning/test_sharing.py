@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zsim.planning.sharing import SharedOut, blocks_named
+from zsim.planning.sharing import ScenarioQueue, blocks_named
 from zsim.scenario.model import Scenario
 
 LOADS = [[{"kind": "random-read", "rate": rate}] for rate in (1, 5, 20)]
@@ -15,7 +15,7 @@ def grid() -> list[dict[str, object]]:
 
 def taken(count: int, scenarios: list[dict[str, object]]) -> list[list[int]]:
     """Return the places that so many processes are given, by turns."""
-    waiting, found = SharedOut(scenarios), [[] for _ in range(count)]  # type: ignore[var-annotated]
+    waiting, found = ScenarioQueue(scenarios), [[] for _ in range(count)]  # type: ignore[var-annotated]
     last: list[str | None] = [None] * count
     busy = True
     while busy:

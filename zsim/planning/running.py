@@ -18,7 +18,7 @@ from zsim.base.errors import InputError, ZsimError
 from zsim.base.machine.kernel_cache import WORKER
 from zsim.base.machine.lightly import begin_lightly
 from zsim.planning.rows import Row, answer_row, refused_row
-from zsim.planning.sharing import SharedOut
+from zsim.planning.sharing import ScenarioQueue
 from zsim.scenario.model import Scenario
 
 PACKAGE = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
     """
     if jobs is None:
         jobs = 1 if len(scenarios) <= FEW else min(available_cores(), len(scenarios))
-    waiting = SharedOut(scenarios)
+    waiting = ScenarioQueue(scenarios)
     if jobs <= 1 or not can_start_others():
         name = None
         while (following := waiting.next_for(name)) is not None:
@@ -72,7 +72,7 @@ def answers(scenarios: Sequence[dict[str, object]], jobs: int | None = None) -> 
     yield from _shared_out(waiting, min(jobs, len(scenarios)))
 
 
-def _shared_out(waiting: SharedOut, jobs: int) -> Iterator[tuple[int, Row]]:
+def _shared_out(waiting: ScenarioQueue, jobs: int) -> Iterator[tuple[int, Row]]:
     """Yield answers of other processes, each of which has one scenario at a time."""
     workers = [_Worker() for _ in range(jobs)]
     try:
@@ -113,7 +113,7 @@ class _Worker:
         self.place = -1
         self.blocks: str | None = None
 
-    def goes_on(self, waiting: SharedOut) -> bool:
+    def goes_on(self, waiting: ScenarioQueue) -> bool:
         """Give it the scenario that it is to answer next; tell whether there is one."""
         following = waiting.next_for(self.blocks)
         if following is None:

@@ -25,7 +25,7 @@ def blocks_named(stated: Mapping[str, object]) -> str:
     return json.dumps({name: stated[name] for name in sorted(stated) if name not in aside}, sort_keys=True)
 
 
-class SharedOut:
+class ScenarioQueue:
     """Scenarios that wait to be answered by several processes.
 
     Parameters
