@@ -49,6 +49,11 @@ class Records(Protocol[R]):
         """Return how many there are."""
 
 
+def undivided(records: Rows) -> Rows:
+    """Return records as pieces of so many bytes, which numpy copies several times as fast."""
+    return records.view(f"V{records.dtype.itemsize}")
+
+
 def dtype_of(record: type, *, align: bool = False) -> np.dtype[np.void]:
     """Return how a record lies in memory: its numbers by name, in the order in which they are declared.
 

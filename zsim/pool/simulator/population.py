@@ -420,7 +420,7 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
     versions = -1 - chosen[held]
     slots = chosen.copy() if len(held) else chosen
     slots[held] = memory.kept["slot"][versions]
-    names = names[slots]
+    names = names.take(slots)
 
     def column(name: str) -> I64:
         values: I64 = memory.slots[name][slots].astype(np.int64, copy=False)

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import undivided
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane, Room, item_records
@@ -19,7 +20,7 @@ from zsim.operation.pool import SimulatedPool
 from zsim.operation.scans import SortedScan
 from zsim.operation.setup import RunSetup
 from zsim.prediction.exact.queues import MOST_COPIES, PreparedQueue, TileQueues
-from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records
+from zsim.prediction.exact.tiles import Preparer, Tile, Tiling, place_records, shift_records
 from zsim.scan.program import OP_ISSUE, Program
 
 I64 = NDArray[np.int64]
@@ -120,9 +121,9 @@ class Regions:
         first = stream * self.region
         at, end = int(self.at[stream]), int(self.end[stream])
         if at > first:
-            for array in (self.plane.memory.items, self.source):
+            for array in (undivided(self.plane.memory.items), self.source):
                 array[first : first + end - at] = array[at:end].copy()
-            copies = self.plane.memory.copies
+            copies = undivided(self.plane.memory.copies)
             copies[MOST_COPIES * first : MOST_COPIES * (first + end - at)] = copies[
                 MOST_COPIES * at : MOST_COPIES * end
             ].copy()
@@ -136,15 +137,18 @@ class Regions:
         """Put entries of a tile behind those that stand ready."""
         first = int(self.end[stream])
         end = first + len(rows)
-        self.plane.memory.items[first:end] = place_records(
-            prepared.entries[rows], tile, prepared.turn, len(self.plane.model.vdevs)
-        )
-        self.plane.memory.items["copies"][first:end] = MOST_COPIES * np.arange(first, end)
-        copies = prepared.entry_copies[rows].reshape(-1, 3)
-        vdev = (copies[:, 0] + tile.turn - prepared.turn) % len(self.plane.model.vdevs)
-        target = self.plane.memory.copies[MOST_COPIES * first : MOST_COPIES * end]
-        target["vdev"], target["offset"] = vdev, copies[:, 1] + tile.shift[vdev]
-        target["columns"] = copies[:, 2]
+        vdevs, records = len(self.plane.model.vdevs), self.plane.memory.items[first:end]
+        undivided(records)[:] = undivided(prepared.entries).take(rows)
+        shift_records(records, tile, prepared.turn, vdevs)
+        records["copies"] = MOST_COPIES * np.arange(first, end)
+        # What has no other copies needs none of its room.
+        some = np.flatnonzero(records["copy_count"])
+        copies = prepared.entry_copies[rows[some]].reshape(-1, 3)
+        vdev = (copies[:, 0] + tile.turn - prepared.turn) % vdevs
+        places = (MOST_COPIES * (first + some)[:, None] + np.arange(MOST_COPIES)).ravel()
+        target = self.plane.memory.copies
+        target["vdev"][places], target["offset"][places] = vdev, copies[:, 1] + tile.shift[vdev]
+        target["columns"][places] = copies[:, 2]
         self.source[first:end, 0], self.source[first:end, 1] = tile.number, rows
         self.end[stream] = end
 
@@ -403,8 +407,9 @@ class SortedTiles:
     def _issued(self, stream: int, position: int) -> int:
         regions = self.regions
         source = regions.source[regions.at[stream] : position]
-        for number in np.unique(source[:, 0]):
-            self.queues.issued(int(number), source[source[:, 0] == number, 1])
+        for part in np.split(source, np.flatnonzero(np.diff(source[:, 0])) + 1):
+            if len(part):
+                self.queues.issued(int(part[0, 0]), part[:, 1])
         regions.at[stream] = position
         self._issued_entries += len(source)
         return len(source)

@@ -15,7 +15,7 @@ from typing import Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.base.arrays import Rows
+from zsim.base.arrays import Rows, undivided
 from zsim.base.errors import NotSimulatedYet
 from zsim.case.case import Case
 from zsim.engine.compiled.plane import item_records
@@ -214,7 +214,7 @@ class Prepared:
 
 def place_records(records: Rows, tile: Tile, turn: int, vdevs: int) -> Rows:
     """Return item records of a population, turned by `turn`, at the place of a tile."""
-    placed = records.copy()
+    placed = undivided(records).copy().view(records.dtype)
     shift_records(placed, tile, turn, vdevs)
     return placed
 
