@@ -271,7 +271,10 @@ def _bench_issue(version: tuple[int, ...], layout: Layout) -> IssueOrder:
         return IssueOrder(window=200 if mirror else 102, group=4)
     if mirror:
         return IssueOrder(window=32 * groups, group=8, per_object=version < (2, 3))
-    return IssueOrder(window=32 * groups, group=32, straight=2, per_object=version < (2, 3))
+    # Groups of mirrors are short: in lists of 128K records indirect blocks stand by themselves there.
+    return IssueOrder(
+        window=32 * groups, group=32, straight=2, per_object=version < (2, 3), late_indirects=True
+    )
 
 
 # Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.

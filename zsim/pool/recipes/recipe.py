@@ -264,13 +264,14 @@ class IssueOrder:
     The first `window` in logical order; behind them in groups of `group`, of which `straight` in order and
     the rest last first: what the allocation throttle leaves when a single processor serves it (the bench
     pools).  On many processors the throttle restores the logical order (zio.c:zio_io_to_allocate sorts by
-    bookmark): group 0.
+    bookmark): group 0.  With `late_indirects` the indirect blocks of a group come behind it.
     """
 
     window: int = 0
     group: int = 0
     straight: int = 0
     per_object: bool = False
+    late_indirects: bool = False
 
 
 @dataclass(frozen=True, slots=True)

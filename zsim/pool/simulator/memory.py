@@ -230,6 +230,8 @@ class NowRecord:
     issue_group: Int64
     issue_straight: Int64
     issue_per_object: Int64
+    issue_late: Int64
+    late: Int64
     metadata_class: Int64
     special_indirects: Int64
     small_bytes: Int64
@@ -286,6 +288,8 @@ class ListRecord:
     dnode_block: Int64
     stream_file: Int64
     stream_record: Int64
+    late_file: Int64
+    late_record: Int64
     dead: Int64
 
 

@@ -15,6 +15,7 @@ from zsim.pool.simulator.memory import (
     datasets_of,
     files_of,
     kept_of,
+    lists_of,
     now_of,
     ratio_chances_of,
     ratio_values_of,
@@ -196,26 +197,61 @@ def is_open(pool: I64, file: int, level: int, index: int) -> bool:
 
 @njit
 def place_record(pool: I64, file: int, record: int) -> None:
-    """Place a dirty record, then each indirect block above it that has no dirty child left."""
+    """Place a dirty record, then each indirect block above it that has no dirty child left.
+
+    Where a single processor issues groups of records, these are behind the group (`place_late`).
+    """
     now = now_of(pool)[0]
-    dataset = files_of(pool)[file].dataset
     psize = draw_psize(pool, files_of(pool)[file].kind, files_of(pool)[file].lsize)
-    copies = now.data_copies
-    klass = data_class(pool, file, psize)
-    first = files_of(pool)[file].first
+    first, dataset = files_of(pool)[file].first, files_of(pool)[file].dataset
+    place(pool, dataset, first, record, psize, now.data_copies, data_class(pool, file, psize))
+    if files_of(pool)[file].levels == 0 or not _is_last_child(pool, file, 1, record // now.pointers):
+        return
+    if not now.issue_late:
+        _place_indirects(pool, file, record)
+        return
+    lists_of(pool)[now.late].late_file = file
+    lists_of(pool)[now.late].late_record = record
+    now.late += 1
+
+
+@njit
+def place_late(pool: I64) -> None:
+    """Place the indirect blocks whose last child was placed in the group that ends.
+
+    An indirect block is issued when its children have their places, by a task behind those that wait
+    (OpenZFS zio.c:zio_ready, zio_notify_parent, zio_taskq_dispatch).
+    """
+    now, lists = now_of(pool)[0], lists_of(pool)
+    for k in range(now.late):
+        _place_indirects(pool, lists[k].late_file, lists[k].late_record)
+    now.late = 0
+
+
+@njit
+def _is_last_child(pool: I64, file: int, level: int, index: int) -> bool:
+    """Count a placed child of an indirect block; tell whether it can be placed itself."""
+    slot = slots_of(pool)[files_of(pool)[file].indirect[level] + index]
+    slot.waiting -= 1
+    if slot.waiting > 0:
+        return False
+    if is_open(pool, file, level, index):
+        slot.stamp = LATE
+        return False
+    return True
+
+
+@njit
+def _place_indirects(pool: I64, file: int, record: int) -> None:
+    """Place the indirect block above a record, and those above that which have no dirty child left."""
+    now = now_of(pool)[0]
+    klass = now.metadata_class if now.special_indirects else now.zero
     index = record
-    for level in range(files_of(pool)[file].levels + 1):
-        if level > 0:
-            index //= now.pointers
-            first = files_of(pool)[file].indirect[level]
-            slots_of(pool)[first + index].waiting -= 1
-            if slots_of(pool)[first + index].waiting > 0:
-                return
-            if is_open(pool, file, level, index):
-                slots_of(pool)[first + index].stamp = LATE
-                return
-            slots_of(pool)[first + index].stamp = now.txg
-            copies = now.metadata_copies
-            klass = now.metadata_class if now.special_indirects else now.zero
-            psize = indirect_psize(pool, pointers_in_use(pool, file, level, index))
-        place(pool, dataset, first, index, psize, copies, klass)
+    for level in range(1, files_of(pool)[file].levels + 1):
+        index //= now.pointers
+        if level > 1 and not _is_last_child(pool, file, level, index):
+            return
+        first, dataset = files_of(pool)[file].indirect[level], files_of(pool)[file].dataset
+        slots_of(pool)[first + index].stamp = now.txg
+        psize = indirect_psize(pool, pointers_in_use(pool, file, level, index))
+        place(pool, dataset, first, index, psize, now.metadata_copies, klass)

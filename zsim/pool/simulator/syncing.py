@@ -34,6 +34,7 @@ from zsim.pool.simulator.placing import (
     mix,
     next_thread,
     place,
+    place_late,
     place_record,
     random_below,
 )
@@ -89,6 +90,17 @@ def issue_position(pool: I64, k: int, count: int) -> int:
         return k
     high: int = min(low + now.issue_group, count)
     return int(high - 1 - (k - low - now.issue_straight))
+
+
+@njit
+def ends_group(pool: I64, k: int, count: int) -> bool:
+    """Tell whether record number `k` of a stream of `count` is the last of a group; see `IssueOrder`.
+
+    In the window nothing waits: each is a group of its own.
+    """
+    now = now_of(pool)[0]
+    behind = k + 1 - now.issue_window
+    return bool(k + 1 == count or behind <= 0 or behind % now.issue_group == 0)
 
 
 @njit
@@ -159,6 +171,8 @@ def place_stream(pool: I64, count: int) -> None:
         for k in range(high - low):
             at = low + issue_position(pool, k, high - low)
             place_record(pool, lists[at].stream_file, lists[at].stream_record)
+            if now_of(pool)[0].late and ends_group(pool, k, high - low):
+                place_late(pool)
             end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
         low = high
 
