@@ -42,7 +42,7 @@ class FakeEngine:
 
 def case_without_files(scenario: Scenario) -> Case:
     """Return the case of a scenario, whether the files it names are there or not."""
-    case = resolve(scenario.replaced_by(**dict.fromkeys(FILE_FIELDS)))
+    case = resolve(scenario.replace(**dict.fromkeys(FILE_FIELDS)))
     return replace(case, scenario=scenario)
 
 

@@ -35,7 +35,7 @@ def test_a_whole_directory():
     found = imported("raidz2-2.2")
     (running,) = found.scenario.evidence
     assert (running.what, running.format, running.done) == ("running", "2.2+", 0.2252)
-    assert found.scenario.replaced_by(evidence=None).stated() == {
+    assert found.scenario.replace(evidence=None).stated() == {
         "layout": "raidz2x6", "alloc": 14843406974976, "drive_size": 4000785891328,
         "new_drive_size": 6001173954560,
         "recordsize": 131072, "frag": 0.11, "ashift": 12, "memory": 32817392 << 10, "cpus": 8,
@@ -91,7 +91,7 @@ def test_the_toml_is_read_back_and_says_where_it_is_from(tmp_path):
     read = Scenario.read(tmp_path / "pool.zsim.toml")
     assert read.blocks == str(tmp_path / "pool.zsim.blocks.csv")
     assert read.metaslabs == str(tmp_path / "pool.zsim.metaslabs.csv")
-    assert read.replaced_by(blocks=None, metaslabs=None) == found.scenario
+    assert read.replace(blocks=None, metaslabs=None) == found.scenario
     text = (tmp_path / "pool.zsim.toml").read_text()
     assert "# scan: resilver running since Thu Nov 2 18:20:13 2023, 9.71T of 13.5T scanned" in text
     assert (tmp_path / "pool.zsim.blocks.csv").read_text().startswith("type,level,quantity,size,blocks\n")
@@ -239,7 +239,7 @@ def test_a_missing_drive_that_nobody_replaced_yet(tmp_path):
     text = (FIXTURES / "status-freebsd-9.1-done.txt").read_text().replace("ada4p1  ONLINE", "ada4p1  UNAVAIL")
     (tmp_path / "s.txt").write_text(text)
     found = import_pool([tmp_path])
-    assert (found.scenario.old_drive, found.scenario.replace, found.scenario.operation) == (
+    assert (found.scenario.old_drive, found.scenario.replaced_drives, found.scenario.operation) == (
         "missing",
         1,
         None,

@@ -147,6 +147,21 @@ def test_a_drive_replaced_by_the_timeline_is_a_second_replacement(release: str) 
     assert stated.leaves["scan_write_bytes"][second.leaf] > 0
 
 
+def test_deferring_switched_off_restarts_as_older_releases_do() -> None:
+    model, child, leaf = with_another("openzfs-2.1")
+    second = SecondReplacement(child=child, leaf=leaf, at=0.6 * plain("openzfs-2.1").end)
+    setup = replace(small("openzfs-2.1"), model=model, second=second)
+    restarts = setup.release.with_tunables({"zfs_resilver_disable_defer": 1})
+    deferred, restarted = Run(setup).finish(), Run(replace(setup, release=restarts)).finish()
+    # One pass from the start serves both drives; deferred, each has one of its own.
+    assert restarted.end < deferred.end
+    assert restarted.leaves["scan_write_bytes"][child] == 0.0
+    assert restarted.leaves["scan_write_bytes"][leaf] == pytest.approx(
+        deferred.leaves["scan_write_bytes"][leaf], rel=0.01
+    )
+    assert scan_records(restarted).size != scan_records(deferred).size
+
+
 @pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
 def test_both_engines_see_the_same_happen(release: str) -> None:
     setup = replace(

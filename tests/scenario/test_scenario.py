@@ -100,7 +100,7 @@ def test_a_scenario_cannot_be_changed() -> None:
     scenario = Scenario(layout="mirror2")
     with pytest.raises(ValueError, match="frozen"):
         scenario.fill = 0.5  # type: ignore[misc]
-    assert scenario.replaced_by(fill=0.5).fill == 0.5
+    assert scenario.replace(fill=0.5).fill == 0.5
     assert scenario.fill is None
 
 

@@ -103,10 +103,24 @@ def test_a_value_of_the_wrong_type_is_found(tmp_path: Path) -> None:
 
 def test_a_change_is_checked() -> None:
     scenario = Scenario(layout="raidz2x6", fill="62%", drive_size="18TB")
-    assert scenario.replaced_by(fill="80%").fill == 0.8
-    assert scenario.replaced_by(fill=None).fill is None
+    assert scenario.replace(fill="80%").fill == 0.8
+    assert scenario.replace(fill=None).fill is None
     with pytest.raises(InputError, match="fill"):
-        scenario.replaced_by(fill="180%")
+        scenario.replace(fill="180%")
+    with pytest.raises(InputError, match=r"fil 0\.5 cannot be used: there is no such field; try fill"):
+        scenario.replace(fil=0.5)  # type: ignore[call-arg]
+    assert scenario.replaced_by(fill="80%") == scenario.replace(fill="80%")
+
+
+def test_drives_replaced_are_stated_as_replace_and_read_by_another_name() -> None:
+    scenario = Scenario(layout="raidz2x6", replace=2)
+    assert scenario.replaced_drives == 2
+    assert scenario.stated()["replace"] == 2
+    assert Scenario.from_dict(scenario.stated()) == scenario
+    assert "replace" in Scenario.json_schema()["properties"]  # type: ignore[operator]
+    assert scenario.replace(replace=None).replaced_drives is None
+    with pytest.raises(InputError, match="replaced_drives"):
+        Scenario(layout="raidz2x6", replaced_drives=2)  # type: ignore[call-arg]
 
 
 def test_pydantics_way_to_change_is_checked_too() -> None:

@@ -266,7 +266,7 @@ def _rewritten(door: _Door) -> float:
 def _target(door: _Door) -> Target:
     """Return where the data goes: a dRAID has its spare at hand, and ZED takes it at once."""
     scenario, vdev = door.scenario, door.layout.vdevs[0]
-    count = scenario.replace or 1
+    count = scenario.replaced_drives or 1
     if not kind_of(vdev.kind).has_distributed_spares or scenario.operation == "scrub":
         return scenario.target or "new-drive"
     other = scenario.new_drive or scenario.new_drive_size or scenario.old_drive == "online"
@@ -299,7 +299,7 @@ def _repair(door: _Door, space: _Space) -> _Repair:
         if scenario.new_drive is None:
             door.take("new_drive", None, new, new, "the same model as the others")
     elif operation not in ("scrub", "remove"):
-        count = door.take("replace", scenario.replace, 1, "1", "one drive replaced")
+        count = door.take("replace", scenario.replaced_drives, 1, "1", "one drive replaced")
         old = door.take("old_drive", scenario.old_drive, "missing", "missing", "the failed drive is gone")
         new = scenario.new_drive or usual
         if scenario.new_drive is None and target == "new-drive":

@@ -116,13 +116,16 @@ def progress(title: str) -> Iterator[Report]:
 
 @contextlib.contextmanager
 def known_so_far(as_json: bool, go_on: str = "") -> Iterator[None]:
-    """On Ctrl-C print the rows known so far (not with --json, which is whole or not there)."""
+    """On Ctrl-C print the rows known so far (not with --json, which is whole or not there).
+
+    How to go on is told once, in the last line.
+    """
     try:
         yield
     except KeyboardInterrupt as stop:
         partial = getattr(stop, "partial", None)
         if partial is not None and not as_json:
-            notice(f"interrupted; what follows is known so far{go_on}")
+            notice("interrupted; what follows is known so far")
             show(partial)
         stop.go_on = go_on  # type: ignore[attr-defined]
         raise

@@ -243,7 +243,7 @@ class SimulatedPool:
             return False
         self._cut = False
         self._awaited_txgs = self.control.txgs + TXGS_OF_ATTACH
-        rule = self.release.resilver_restart
+        rule = self.release.second_target
         early = self.share() < self.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         self.restarted = rule == "restart" or (rule == "defer-unless-early" and early)
         return self.restarted

@@ -124,8 +124,8 @@ def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int
         layout = repeated_for_usable(one, usable)
     elif data is not None:
         layout = repeated_for_usable(one, math.ceil(data / USUALLY_FULL))
-    sized = scenario.replaced_by(layout=str(layout), vdevs=None)
-    return sized if data is None else sized.replaced_by(alloc=alloc_of(resolve(sized), data), fill=None)
+    sized = scenario.replace(layout=str(layout), vdevs=None)
+    return sized if data is None else sized.replace(alloc=alloc_of(resolve(sized), data), fill=None)
 
 
 def _facts(name: str, scenario: Scenario) -> Row:

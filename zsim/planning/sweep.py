@@ -117,7 +117,7 @@ def _values(values: object) -> tuple[object, ...]:
 
 
 def _check(grid: Axes, base: Scenario | None) -> None:
-    known = [*Scenario.model_fields, *SHAPE]
+    known = [*Scenario.field_infos(), *SHAPE]
     for name, values in grid.items():
         if name not in known and not name.startswith(TUNABLE):
             raise InputError("axis", name, "it is no field of the scenario", f"known are {', '.join(known)}")

@@ -224,7 +224,7 @@ def _check_replacement(scenario: Fields, layout: Layout) -> None:
     if scenario.old_drive == "overwritten":
         allowed = "only a scrub repairs an overwritten drive in place"
         raise InputError("old_drive", "overwritten", allowed, "take operation scrub, or missing or online")
-    count = scenario.replace or 1
+    count = scenario.replaced_drives or 1
     if scenario.second_at is not None:
         _check_second(scenario, vdev, count)
     if scenario.target == "distributed-spare":
@@ -247,7 +247,7 @@ def _check_scrub(scenario: Fields, layout: Layout) -> None:
 
 def _check_replaces_nothing(scenario: Fields, allowed: str, *more: str) -> None:
     for name in ("replace", "second_at", "old_drive", "target", *more):
-        value = getattr(scenario, name)
+        value = scenario.replaced_drives if name == "replace" else getattr(scenario, name)
         if value is not None and (value != "overwritten" or scenario.operation != "scrub"):
             raise InputError(name, value, allowed, "leave it out")
 
@@ -298,7 +298,7 @@ def _check_sick(scenario: Fields, layout: Layout) -> None:
 
 
 def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:
-    replaced = 0 if scenario.operation in ("scrub", "remove") else (scenario.replace or 1)
+    replaced = 0 if scenario.operation in ("scrub", "remove") else (scenario.replaced_drives or 1)
     gone = range(0 if scenario.old_drive == "online" or scenario.operation == "expand" else replaced)
     seen: set[int] = set()
     for each in getattr(scenario, name) or ():
@@ -315,7 +315,7 @@ def _check_drives(scenario: Fields, layout: Layout, name: str) -> None:
 
 def _check_ports(scenario: Fields, layout: Layout) -> None:
     seen: dict[int, str] = {}
-    new = 0 if scenario.operation in ("scrub", "remove") else (scenario.replace or 1)
+    new = 0 if scenario.operation in ("scrub", "remove") else (scenario.replaced_drives or 1)
     for port in scenario.ports or ():
         for leaf in port.leaves(layout.leaves, new):
             if leaf in seen:

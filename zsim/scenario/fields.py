@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic.fields import FieldInfo
 
 from zsim.scenario.evidence import Observation
 from zsim.scenario.evidence_text import observations_of
@@ -99,7 +100,10 @@ class Fields(BaseModel):
         None,
         description="what runs; expand: a RAID-Z gets a drive, remove: a vdev leaves (layout: as before)",
     )
-    replace: int | None = Field(None, ge=1, le=255, description="drives replaced at once in one vdev")
+    # Under its own name the number would hide `Scenario.replace`.
+    replaced_drives: int | None = Field(
+        None, alias="replace", ge=1, le=255, description="drives replaced at once in one vdev"
+    )
     old_drive: Literal["missing", "online", "overwritten"] | None = Field(
         None,
         description="the replaced drive: gone, or still there; overwritten: repaired in place by a scrub",
@@ -195,6 +199,11 @@ class Fields(BaseModel):
     @classmethod
     def _read_evidence(cls, value: object) -> object:
         return observations_of(value)
+
+    @classmethod
+    def field_infos(cls) -> dict[str, FieldInfo]:
+        """Return the fields by the name under which they are stated."""
+        return {info.alias or name: info for name, info in cls.model_fields.items()}
 
     @property
     def pool_layout(self) -> Layout:

@@ -44,7 +44,7 @@ class Scenario(Fields):
         try:
             scenario = handler(data)
         except ValidationError as error:
-            raise input_error(error, cls.model_fields) from None
+            raise input_error(error, cls.field_infos()) from None
         check_scenario(scenario)
         return scenario
 
@@ -52,15 +52,20 @@ class Scenario(Fields):
 
         def __init__(self, *, layout: str | Layout, **fields: Unpack[OtherFields]) -> None: ...
 
-    def replaced_by(self, **changes: Unpack[AnyFields]) -> Self:
+    def replace(self, **changes: Unpack[AnyFields]) -> Self:
         """Return the scenario with some fields set otherwise (None: not stated), checked anew.
 
-        `copy.replace` does the same from Python 3.13 on; ``replace`` alone is a field: drives replaced.
+        `copy.replace` does the same from Python 3.13 on.  The field ``replace``, the number of drives replaced,
+        is set as all others are and read as ``replaced_drives``.
         """
         return self.changed(changes)
 
+    def replaced_by(self, **changes: Unpack[AnyFields]) -> Self:
+        """Return the same as `replace`, whose older name this is."""
+        return self.changed(changes)
+
     def changed(self, changes: Mapping[str, object]) -> Self:
-        """Return the same as `replaced_by` with the changes in a mapping."""
+        """Return the same as `replace` with the changes in a mapping."""
         return type(self).model_validate({**self.stated(), **changes})
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
@@ -84,7 +89,7 @@ class Scenario(Fields):
 
     def stated(self) -> dict[str, object]:
         """Return what is stated, as plain data that `from_dict` reads (numbers in SI, names as text)."""
-        return self.model_dump(mode="json", exclude_none=True)
+        return self.model_dump(mode="json", exclude_none=True, by_alias=True)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:

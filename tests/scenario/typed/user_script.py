@@ -16,7 +16,7 @@ scenario = zsim.Scenario(
     ports=[zsim.Port(enclosure="port-multiplier-cbs", drives="1,2")],
     evidence=["scrub=25h17m", zsim.FinishedScan(kind="scrub", duration="25h")],
 )
-fuller: zsim.Scenario = scenario.replaced_by(fill="80%", load=None)
+fuller: zsim.Scenario = scenario.replace(fill="80%", load=None)
 prediction: zsim.Prediction = zsim.predict(scenario)
 again = zsim.predict(layout="raidz2x6", fill="62%", drive_size="18TB")
 third = zsim.predict("raidz2x6", fill=0.62)

@@ -87,7 +87,7 @@ def eta(
 def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None) -> Eta:
     """Return the answer for statuses of a scan on the pool of a scenario."""
     case = case_of(scenario)
-    courses = _courses(scenario.replaced_by(evidence=_others(scenario)).to_toml(), on_progress)
+    courses = _courses(scenario.replace(evidence=_others(scenario)).to_toml(), on_progress)
     facts = PoolFacts(case.release.order == "sorted" and case.operation not in COPIES)
     found = remaining(courses, paste.scans, facts)
     last = paste.scans[-1]

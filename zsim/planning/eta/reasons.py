@@ -193,7 +193,7 @@ def consequences(case: Case, share: float, total: Span, left: Span, elapsed: flo
     name = case.release.name
     gone = f" ({format_duration(elapsed)} of work)" if elapsed else ""
     if case.operation == "resilver":
-        rule = case.release.resilver_restart
+        rule = case.release.second_target
         early = share < case.release.tunables.get("zfs_resilver_defer_percent", 0) / 100
         if rule == "restart" or (rule == "defer-unless-early" and early):
             said.append(

@@ -67,7 +67,7 @@ def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
     fills = [first + (last - first) * place / (GRID - 1) for place in range(GRID)]
     table = _at(fills, pools, hours_of)
     between = 0.5 * (fills[0] + fills[1])
-    truth = hours_of(pools.scenario.replaced_by(fill=between, alloc=None)).p50
+    truth = hours_of(pools.scenario.replace(fill=between, alloc=None)).p50
     told = float(table.hours(np.array([between]), 0.0)[0])
     return FillResponse(table.fills, table.low, table.middle, table.high, abs(math.log(told / truth)) / 2)
 
@@ -80,7 +80,7 @@ def _fills(pools: Pools, years: float) -> tuple[float, float]:
 
 
 def _at(fills: list[float], pools: Pools, hours_of: HoursOf) -> FillResponse:
-    found = [hours_of(pools.scenario.replaced_by(fill=fill, alloc=None)) for fill in fills]
+    found = [hours_of(pools.scenario.replace(fill=fill, alloc=None)) for fill in fills]
     low, middle, high = (
         np.array([getattr(each, name) or each.p50 for each in found]) for name in ("p10", "p50", "p90")
     )

@@ -143,7 +143,7 @@ def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
     """Return what a second failure does to a running repair; papers repair one after the other."""
     if inputs.mttr is not None:
         return "serial"
-    return "restart" if release.resilver_restart == "restart" else "apart"
+    return "restart" if release.second_target == "restart" else "apart"
 
 
 def is_endless(release: ReleaseProfile) -> bool:

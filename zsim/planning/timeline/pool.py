@@ -492,7 +492,7 @@ class Pool:
         if stated.block_list is None:
             # The pool is larger or smaller now, and holds what it held.
             alloc = facts(stated).alloc
-            self.scenario = self.scenario.replaced_by(fill=None, vdev_fills=None, alloc=alloc)
+            self.scenario = self.scenario.replace(fill=None, vdev_fills=None, alloc=alloc)
         if found.kind == "removal":
             vdev.removed = True
         else:

@@ -103,15 +103,12 @@ def rules_of(release: ReleaseProfile, order: str) -> Rules:
     data = _data()
     table = {name: rule for name, rule in _table(data, _line(release)).items() if rule is not None}
     tunables = release.tunables
-    second: SecondTarget = release.resilver_restart
-    if tunables.get("zfs_resilver_disable_defer", 0):
-        second = "restart"
     txg = float(tunables.get("zfs_txg_timeout", _number(data, "numbers.txg")))
     waits = table["scan_after_import"].choice == "5-txgs"
     after_rebuild = table.get("scrub_after_rebuild")
     return Rules(
         release=release.name,
-        second_target=second,
+        second_target=release.second_target,
         early=tunables.get("zfs_resilver_defer_percent", 0) / 100,
         checkpoint_s=float(tunables.get("zfs_scan_checkpoint_intval", 7200)),
         txg_s=txg,

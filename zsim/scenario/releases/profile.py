@@ -140,7 +140,7 @@ class ReleaseProfile:
     fragmentation_mean : {"none", "metaslabs", "free-space"}
         What FRAG is averaged over.
     resilver_restart : {"restart", "defer", "defer-unless-early"}
-        What a second replacement does to a running resilver.
+        What a second replacement does to a running resilver by default; see `second_target`.
     rebuild : {"none", "mirror", "mirror-draid"}
         Where sequential rebuild exists.
     rebuild_inflight : {"none", "ios_per_top_level", "bytes_per_child"}
@@ -224,6 +224,16 @@ class ReleaseProfile:
     def order(self) -> Literal["legacy", "sorted"]:
         """Order of the scan as it is set up: legacy also with ``zfs_scan_legacy=1``."""
         return "legacy" if self.scan == "legacy" or self.tunables.get("zfs_scan_legacy", 0) else "sorted"
+
+    @property
+    def second_target(self) -> Literal["restart", "defer", "defer-unless-early"]:
+        """What a second replacement does to a running resilver, ``zfs_resilver_disable_defer`` applied.
+
+        Notes
+        -----
+        Source: OpenZFS 0.8+ spa.c:spa_vdev_attach, which defers only where that tunable is 0.
+        """
+        return "restart" if self.tunables.get("zfs_resilver_disable_defer", 0) else self.resilver_restart
 
     @property
     def indirect_shift(self) -> int:
