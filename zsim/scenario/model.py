@@ -55,8 +55,8 @@ class Scenario(Fields):
     def replace(self, **changes: Unpack[AnyFields]) -> Self:
         """Return the scenario with some fields set otherwise (None: not stated), checked anew.
 
-        `copy.replace` does the same from Python 3.13 on.  The field ``replace``, the number of drives replaced,
-        is set as all others are and read as ``replaced_drives``.
+        `copy.replace` does the same from Python 3.13 on.  The field ``replace``, the number of drives
+        replaced, is set as all others are and read as ``replaced_drives``.
         """
         return self.changed(changes)
 
