@@ -149,7 +149,7 @@ def test_every_field_of_the_scenario_has_a_flag() -> None:
     reachable = {flag.field for flag in flags.FLAGS + flags.REPEATED} | {
         name for name, _, _ in flags.SWITCHES
     }
-    assert reachable | {"tunables", "evidence"} == set(Scenario.model_fields)
+    assert reachable | {"tunables", "evidence"} == set(Scenario.field_infos())
 
 
 @pytest.mark.parametrize("field", [flag.field for flag in flags.FLAGS if flag.field != "target"])
@@ -159,7 +159,8 @@ def test_a_flag_sets_its_field(engine: FakeEngine, field: str, capsys: pytest.Ca
     base = [] if field == "layout" else ["--layout", layout]
     code = predict(*base, f"--{field.replace('_', '-')}", text)
     assert code == 0, capsys.readouterr().err
-    found = engine.asked[0].stated()[field] if field == "layout" else getattr(engine.asked[0], field)
+    asked, attribute = engine.asked[0], {"replace": "replaced_drives"}.get(field, field)
+    found = asked.stated()[field] if field == "layout" else getattr(asked, attribute)
     assert found == value
 
 

@@ -75,7 +75,7 @@ def test_solid_state_drives_share_a_host_of_which_nobody_speaks() -> None:
 
 def test_every_unknown_says_what_to_do_and_has_a_width() -> None:
     for each in unknowns(case()):
-        assert each.field in Scenario.model_fields or each.field == "files"
+        assert each.field in Scenario.field_infos() or each.field == "files"
         assert each.words
         assert bool(each.choices) != (each.spread > 0.0)
 

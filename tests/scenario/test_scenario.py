@@ -242,7 +242,7 @@ json_values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(sorted(Scenario.model_fields)), json_values, max_size=3))
+@given(st.dictionaries(st.sampled_from(sorted(Scenario.field_infos())), json_values, max_size=3))
 def test_any_data_is_a_scenario_or_an_input_error(fields: dict[str, Any]) -> None:
     try:
         scenario = Scenario.from_dict({**BARE, **fields})
