@@ -44,6 +44,8 @@ CLASSES = ("sorted", "legacy")
 """Orders of issue: how scenarios differ, and worlds scatter, is another matter for each."""
 CURVE, BENDS = constant("response.curve"), (constant("response.bend_flat"), constant("response.bend_steep"))
 """Powers of the size with which what is too long on a small population falls."""
+BEYOND = constant("response.beyond")
+"""How much larger errors of the median are than the regression states: it knows of no bends."""
 OPEN = constant("response.open")
 DRAWN, DRAW_SEED = whole_constant("response.drawn"), 17
 NEAR, COST = constant("response.near"), whole_constant("response.cost")
@@ -350,7 +352,7 @@ class ResponseSurface:
         return SurfaceEstimate(
             (math.exp(low), math.exp(middle), math.exp(high)),
             math.exp(small),
-            student(round(freedom)) * error,
+            BEYOND * student(round(freedom)) * error,
             np.exp(there),
             np.exp(there + own),
         )
