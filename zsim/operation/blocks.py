@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.engine.window import MIN_SLOTS, Window, slots_for
-from zsim.operation.background.rebuild import chunk_programs
+from zsim.operation.background.rebuild import chunk_programs, chunk_window
 from zsim.operation.control import Plane
 from zsim.operation.cursors import with_log
 from zsim.operation.memory_limit import EXTENT_BYTES
@@ -67,17 +67,18 @@ class ScanBlocks:
         self.programs: list[Program] = []
         self.rows = np.zeros(0, np.int64)
         self.queue = self._queue() if setup.collects and queued else None
-        self.set_windows(setup.release)
         if setup.operation == "rebuild":
-            self.items, self.programs, self.pool_window = chunk_programs(setup, self.items)
+            self.items, self.programs = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
         self.unwind = self.items.unwind
+        self.set_windows(setup.release)
 
     def set_windows(self, release: ReleaseProfile) -> None:
         """Take the windows from the tunables of a release."""
         vdevs, collects = self.setup.model.vdevs, self.setup.collects
         self.windows: list[Window] = [vdev_window(vdev, release) for vdev in vdevs] if collects else []
-        self.pool_window = pool_window(vdevs, release)
+        rebuilds = self.setup.operation == "rebuild"
+        self.pool_window = chunk_window(self.setup, release) if rebuilds else pool_window(vdevs, release)
 
     def _queue(self) -> ScanQueue:
         setup = self.setup

@@ -18,6 +18,7 @@ from zsim.operation.txg import asize_of, hole_order
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import rebuild_chunks, with_chunks
+from zsim.scenario.releases.profile import ReleaseProfile
 
 Integers = NDArray[np.int64]
 
@@ -81,12 +82,22 @@ def written_by_txgs(setup: RunSetup, number: int) -> tuple[Integers, Integers]:
     return found, np.full(len(found), size, np.int64)
 
 
-def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program], Window]:
-    """Return the items with those of a rebuild's chunks, what issues them, and the window.
+def _rebuilt(setup: RunSetup) -> int:
+    """Return the number of the vdev that is rebuilt."""
+    return next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
+
+
+def chunk_window(setup: RunSetup, release: ReleaseProfile) -> Window:
+    """Return the window of a rebuild, by the tunables of a release."""
+    return rebuild_window(setup.model, _rebuilt(setup), release, setup.memory)
+
+
+def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[Program]]:
+    """Return the items with those of a rebuild's chunks, and what issues them.
 
     There is one program a metaslab where the release waits after each (vdev_rebuild.c:vdev_rebuild_thread).
     """
-    number = next(number for number, vdev in enumerate(setup.model.vdevs) if vdev.damaged)
+    number = _rebuilt(setup)
     vdev = setup.model.vdevs[number]
     chunks = rebuild_chunks(
         setup.blocks,
@@ -101,5 +112,4 @@ def chunk_programs(setup: RunSetup, items: ScanItems) -> tuple[ScanItems, list[P
     if not setup.release.rebuild_waits:
         edges = edges[:0]
     programs = [Program(np.full(len(part), OP_ISSUE, np.int64), part) for part in np.split(rows, edges)]
-    window = rebuild_window(setup.model, number, setup.release, setup.memory)
-    return with_chunks(items, chunks, number), programs, window
+    return with_chunks(items, chunks, number), programs
