@@ -186,6 +186,7 @@ BARE: dict[str, Any] = {"layout": "raidz2x6"}
         ({**BARE, "operation": "scrub", "replace": 1}, "replace 1", "replaces nothing"),
         ({**BARE, "recordsize": "100K"}, "recordsize 102400", "power of two"),
         ({**BARE, "recordsize": "1M", "release": "freebsd-9.1"}, "recordsize", "128K"),
+        ({**BARE, "recordsize": "2M", "release": "solaris-11.1"}, "recordsize", "1024K"),
         ({**BARE, "recordsize": "32M"}, "recordsize", "16384K"),
         (
             {**BARE, "tunables": {"zfs_resilver_delay": 2}},

@@ -121,11 +121,23 @@ def _check_vdev_fills(scenario: Fields, layout: Layout) -> None:
             raise InputError(name, getattr(scenario, name), allowed, "leave one of them out")
 
 
+def largest_record(release: ReleaseProfile) -> int:
+    """Return the largest record size that a release takes [bytes].
+
+    Notes
+    -----
+    Source: Solaris pool version 32 (blocks of 1 MB); feature large_blocks (OpenZFS 0.6.5, FreeBSD 10).
+    """
+    if release.family == "solaris":
+        return MAX_RECORD >> 4
+    return OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
+
+
 def _check_records(scenario: Fields, release: ReleaseProfile) -> None:
     size = scenario.recordsize
     if size is None:
         return
-    limit = OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
+    limit = largest_record(release)
     if not MIN_RECORD <= size <= limit or size & (size - 1):
         allowed = f"in {release.name} it is a power of two from 512 to {limit >> 10}K"
         raise InputError("recordsize", size, allowed, "write 128K")

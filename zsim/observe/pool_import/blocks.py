@@ -12,7 +12,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
 from zsim.observe.zpool.properties import KnownProperty, record_of
-from zsim.scenario.checks import MAX_RECORD, OLD_MAX_RECORD
+from zsim.scenario.checks import MAX_RECORD, largest_record
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
 
@@ -88,7 +88,7 @@ def _find_stated_record(evidence: Evidence) -> None:
 
 def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:
     release = load_release(evidence.text("release") or DEFAULT_RELEASE)
-    limit = OLD_MAX_RECORD if release.queue == "single" else MAX_RECORD
+    limit = largest_record(release)
     if sizes.recordsize > limit:
         evidence.notes.append(
             f"blocks of {sizes.recordsize >> 10}K are in {sizes.source}, but not in {release.name}"
