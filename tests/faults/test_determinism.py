@@ -52,7 +52,7 @@ def test_how_python_adds_floats_changes_nothing() -> None:
             "plain = sum\n"
             "def other(items, start=0):\n"
             "    items = list(items)\n"
-            "    floats = any(isinstance(each, float) for each in items)\n"
+            "    floats = any(type(each) is float for each in items)\n"
             f"    return {how}\n"
             "builtins.sum = other\n"
             "from zsim.cli.main import main\n"

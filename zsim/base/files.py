@@ -14,15 +14,15 @@ from zsim.base.reading import facts_of, is_directory, is_plain_file
 FIELD, ANOTHER = "output file", "name another file"
 
 
-def replace_file(path: str | Path, content: bytes) -> None:
+def replace_file(path: str | Path, content: bytes | str) -> None:
     """Write `content` under a temporary name beside `path`, then rename it.
 
     Parameters
     ----------
     path : str or Path
         The file to write or replace.
-    content : bytes
-        All of its content.
+    content : bytes or str
+        All of its content; text becomes UTF-8, and halves of characters, which names may hold, escapes.
 
     Raises
     ------
@@ -32,12 +32,12 @@ def replace_file(path: str | Path, content: bytes) -> None:
     replace_files({path: content})
 
 
-def replace_files(contents: Mapping[str | Path, bytes]) -> None:
+def replace_files(contents: Mapping[str | Path, bytes | str]) -> None:
     """Write several files that belong together: all of them are written before the first one is renamed.
 
     Parameters
     ----------
-    contents : mapping of str or Path to bytes
+    contents : mapping of str or Path to bytes or str
         The last is renamed last: the one that names the others.
 
     Raises
@@ -53,7 +53,7 @@ def replace_files(contents: Mapping[str | Path, bytes]) -> None:
             handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
             ready.append((temporary, target))
             with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
+                stream.write(_bytes_of(content))
             Path(temporary).chmod(0o666 & ~_umask())
         for temporary, target in ready:
             Path(temporary).replace(target)
@@ -65,6 +65,10 @@ def replace_files(contents: Mapping[str | Path, bytes]) -> None:
             remedy = "name another file or make its directory"
             raise InputError(FIELD, str(target), allowed, remedy) from error
         raise
+
+
+def _bytes_of(content: bytes | str) -> bytes:
+    return content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
 
 
 def check_ending(path: str | Path, endings: Sequence[str]) -> None:
@@ -97,7 +101,7 @@ def append_line(path: str | Path, line: str, field: str = FIELD) -> None:
     InputError
         When it cannot be written; what a full disk took of the line is cut off again.
     """
-    content = (line + "\n").encode("utf-8", "backslashreplace")
+    content = _bytes_of(line + "\n")
     _refuse_what_is_no_file(Path(path))
     handle, before = -1, None
     try:

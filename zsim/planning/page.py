@@ -29,4 +29,4 @@ def table_page(table: Table) -> str:
 
 def save_table_page(table: Table, path: str | Path) -> None:
     """Write the report of a table; the file appears whole or not at all."""
-    replace_file(path, table_page(table).encode())
+    replace_file(path, table_page(table))

@@ -156,7 +156,7 @@ class Table(DrawnAnswer):
             save_columns(columns_of(self.columns, self.rows), path)
         else:
             text = json.dumps(self.to_dict(), indent=2) + "\n" if ending == ".json" else self.to_csv()
-            replace_file(path, text.encode())
+            replace_file(path, text)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return the whole table as CSV, numbers in SI units and in full; write it where a path is given."""
@@ -164,7 +164,7 @@ class Table(DrawnAnswer):
 
         text = to_csv(self.raw_grid())
         if path is not None:
-            replace_file(path, text.encode())
+            replace_file(path, text)
         return text
 
     def to_frame(self) -> DataFrame:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, printable
 from zsim.base.files import replace_file
 from zsim.base.provenance import SCHEMA_VERSION
 
@@ -45,7 +46,7 @@ def save_columns(columns: Columns, path: str | Path) -> None:
     InputError
         If pyarrow is not installed or the file cannot be written.
     """
-    data = _parquet(columns) if Path(path).suffix == ".parquet" else _csv(columns)
+    data: bytes | str = _parquet(columns) if Path(path).suffix == ".parquet" else _csv(columns)
     replace_file(path, data)
 
 
@@ -71,6 +72,15 @@ def load_columns(path: str | Path) -> Columns:
 
 
 def _parquet(columns: Columns) -> bytes:
+    arrow, _ = _pyarrow()
+    try:
+        return _written(columns)
+    except (arrow.ArrowException, UnicodeEncodeError, OverflowError):
+        # Cells that have no common type, or one that Parquet has not: whatever is no number becomes text.
+        return _written({name: _plain(values) for name, values in columns.items()})
+
+
+def _written(columns: Columns) -> bytes:
     arrow, parquet = _pyarrow()
     table = arrow.table(columns).replace_schema_metadata({VERSION_KEY: str(SCHEMA_VERSION).encode()})
     stream = io.BytesIO()
@@ -78,13 +88,25 @@ def _parquet(columns: Columns) -> bytes:
     return stream.getvalue()
 
 
-def _csv(columns: Columns) -> bytes:
+def _plain(values: list[object]) -> list[object]:
+    """Return a column of numbers as it is, any other as text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {float} or kinds <= {bool}:
+        return values
+    return [None if value is None else printable(_text(value)) for value in values]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _csv(columns: Columns) -> str:
     from zsim.prediction.answer.wording import Grid
     from zsim.report.tables import to_csv
 
     rows = zip(*columns.values(), strict=True)
     cells = tuple(tuple("" if value is None else str(value) for value in row) for row in rows)
-    return to_csv(Grid(tuple(columns), cells)).encode()
+    return to_csv(Grid(tuple(columns), cells))
 
 
 def _pyarrow() -> tuple[ModuleType, ModuleType]:

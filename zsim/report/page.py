@@ -86,4 +86,4 @@ def _section(section: Section) -> str:
 
 def save_prediction_page(prediction: Prediction, path: str | Path) -> None:
     """Write the report of one prediction; the file appears whole or not at all."""
-    replace_file(path, prediction_page(prediction).encode())
+    replace_file(path, prediction_page(prediction))

@@ -21,6 +21,7 @@ from zsim.cli.main import main
 from zsim.planning.design import facts, search
 from zsim.planning.store.keys import Shard, key_of
 from zsim.planning.store.sqlite import Store, export
+from zsim.report.columns import load_columns, save_columns
 
 STATED = {"layout": "raidz2x6", "fill": 0.5}
 ANSWER = {"p10_s": 1.0, "p50_s": 2.0, "p90_s": 3.5}
@@ -197,3 +198,28 @@ def test_a_plan_asks_the_simulator_only_once(tmp_path: Path, monkeypatch: pytest
     assert again.rows == first.rows
     search.plan_layouts(**asked, fill=0.7)
     assert len(seen) > count
+
+
+ODD = ({"a": 1}, {}, [1, "x"], 10**30, [], {"x": {}}, True, "\x1b[2J")
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_a_store_of_odd_rows_is_exported(odd: object, tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        for number, value in enumerate((odd, "none", odd)):
+            store.add(f"{number:032x}", "a", STATED | {"load": value}, ANSWER)
+        for ending in ("csv", "json", "parquet"):
+            if odd == 10**30:
+                with pytest.raises(InputError, match="number in it is too long"):
+                    export(store, tmp_path / f"t.{ending}")
+            else:
+                assert export(store, tmp_path / f"t.{ending}") == 3
+    if odd != 10**30:
+        assert load_columns(tmp_path / "t.parquet")["p50_s"] == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("odd", [*ODD, "half \udc8d"], ids=repr)
+def test_a_column_of_any_values_is_written(odd: object, tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        save_columns({"p50_s": [2.5, 3.5], "load": [odd, odd]}, tmp_path / f"t.{ending}")
+    assert load_columns(tmp_path / "t.parquet")["p50_s"] == [2.5, 3.5]

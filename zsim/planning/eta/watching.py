@@ -139,7 +139,7 @@ def _quantiles(values: Mapping[str, float]) -> list[tuple[str, float]]:
 
 def write_prometheus(path: str | Path, answer: Eta) -> None:
     """Write an answer for Prometheus; the file appears whole or not at all."""
-    replace_file(path, prometheus_text(answer).encode())
+    replace_file(path, prometheus_text(answer))
 
 
 def bar(answer: Eta) -> Group:

@@ -185,9 +185,9 @@ def export(store: Store, path: str | Path) -> int:
 
         save_columns(columns_of(columns, whole), target)
     elif target.suffix.lower() == ".json":
-        replace_file(target, (json.dumps(whole, indent=2, ensure_ascii=False) + "\n").encode())
+        replace_file(target, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     else:
-        replace_file(target, _csv(columns, whole).encode())
+        replace_file(target, _csv(columns, whole))
     return len(rows)
 
 

@@ -70,4 +70,4 @@ def save_page(found: TimelineAnswer, path: str | Path) -> None:
     from zsim.report.page import inline_svg, page
 
     fragments = (as_html(found), f"<figure>{inline_svg(figure(found))}</figure>")
-    replace_file(path, page(headline(found), fragments).encode())
+    replace_file(path, page(headline(found), fragments))

@@ -26,7 +26,7 @@ class SavedAnswer:
     def save(self, path: str | Path) -> None:
         """Write the answer as JSON; the file appears whole or not at all."""
         text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(path, (text + "\n").encode())
+        replace_file(path, text + "\n")
 
 
 class DrawnAnswer:

@@ -257,11 +257,11 @@ def save(path: str | Path, claims: Sequence[Claim], summary: Mapping[str, Any]) 
     check_ending(path)
     target = Path(path)
     if target.suffix == ".html":
-        replace_file(target, as_html(claims, summary).encode())
+        replace_file(target, as_html(claims, summary))
         return
     text = as_markdown(claims, summary)
     plot = _save_plot(target.with_suffix(".svg"), claims)
-    replace_file(target, (text + (f"\n![Predicted over observed]({plot.name})\n" if plot else "")).encode())
+    replace_file(target, text + (f"\n![Predicted over observed]({plot.name})\n" if plot else ""))
 
 
 def check_ending(path: str | Path) -> None:
