@@ -11,6 +11,7 @@ import pytest
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
+from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import as_text
 from zsim.prediction.api import case_of, predict
@@ -19,6 +20,7 @@ from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
 from zsim.prediction.evidence.slower import slower_than_model
 from zsim.prediction.evidence.told import notes
+from zsim.prediction.simulated import stated
 from zsim.scenario.evidence import DriveActivity
 from zsim.scenario.evidence_text import read_evidence
 from zsim.scenario.model import Scenario
@@ -118,6 +120,31 @@ def test_what_no_world_explains_is_said_and_not_forced(plain: Prediction) -> Non
     assert "a slow link" in row.note
     assert found.resilver_s.p50 < 3.0 * plain.resilver_s.p50
     assert "What this pool has already shown" in as_text(found)
+
+
+def test_what_no_world_explains_stands_on_the_first_screen(plain: Prediction, known: Prediction) -> None:
+    odd = plain.given("scrub=90h")
+    said = " ".join(brief_text(odd).split())
+    assert "NOT EXPLAINED: the scrub took 3 d 18 h" in said
+    assert "It counts " in said
+    assert "Stated: " in said
+    assert "evidence scrub of 3 d 18 h" in said
+    assert "NOT EXPLAINED" not in brief_text(known)
+    # What knowing more would bring is about the answer, not about worlds moved to what none of them shows.
+    assert odd.uncertainty is not None
+    assert all(each.low_s < 2.0 * (odd.resilver_s.p50 or 0.0) for each in odd.uncertainty.drivers)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("scrub=9h12m,date=2026-05-03", "scrub of 9 h 12 min, ended 2026-05-03"),
+        ("sequential-read=150MB/s", "sequential-read of one drive at 150 MB/s"),
+        ("random-read=70", "random-read of one drive"),
+    ],
+)
+def test_evidence_is_echoed_in_words(text: str, words: str) -> None:
+    assert stated(Scenario(layout="raidz2x6", evidence=(read_evidence(text),)))[-1].text == words
 
 
 def test_an_earlier_resilver_of_the_same_kind_is_nearly_repeated(plain: Prediction) -> None:

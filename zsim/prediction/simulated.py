@@ -97,8 +97,24 @@ def _load(load: Mapping[str, object]) -> str:
     return ",".join((str(load["kind"]), *rest))
 
 
+def _evidence(seen: Mapping[str, object]) -> str:
+    """Return one thing that the pool has shown in a few words: ``scrub of 9 h 12 min, ended 2026-05-03``."""
+    what = seen.get("what")
+    if what == "finished":
+        end = f", ended {str(seen['end'])[:10]}" if seen.get("end") else ""
+        return f"{seen['kind']} of {text_of('duration', seen['duration'])}{end}"
+    if what == "running":
+        done = f", {text_of('share', seen['done'])} done" if seen.get("done") is not None else ""
+        return f"{seen['kind']} that runs{done}"
+    if what == "drive":
+        return f"activity of {seen['drive']}"
+    rate = f" at {text_of('bandwidth', seen['rate'])}" if seen.get("rate") else ""
+    return f"{seen.get('access', 'measurement')} of one {seen.get('of', 'drive')}{rate}"
+
+
 _FORMS: Formats = {
     "load": _load,
+    "evidence": _evidence,
     "ports": lambda port: f"{port['enclosure']}:{','.join(map(str, port['drives']))}",
     "exchanged": lambda exchanged: str(ExchangedDrive.model_validate(exchanged)),
     "slow": lambda slow: str(SlowDrive.model_validate(slow)),

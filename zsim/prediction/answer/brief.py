@@ -15,6 +15,7 @@ from zsim.prediction.answer.wording import (
     Section,
     as_renderable,
     bottleneck,
+    contradictions,
     headline,
     interval,
     missing,
@@ -50,6 +51,7 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
         Section(
             "", (interval(prediction), *finish(prediction, begins), *stated(prediction), *missing(prediction))
         ),
+        Section("", contradictions(prediction)),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
         Section("", sick_sentences(prediction)),
         Section("What would narrow the interval", grid=_narrowing(prediction)),

@@ -347,6 +347,15 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def contradictions(prediction: Answer) -> tuple[str, ...]:
+    """Say what the pool has shown that no simulated world explains, and how little it counts therefore."""
+    return tuple(
+        f"NOT EXPLAINED: {each.note}. It counts {percent(each.weight)} here."
+        for each in prediction.evidence
+        if each.note and each.expected is not None
+    )
+
+
 def unknowns_grid(prediction: Answer) -> Grid:
     """Return the table of unstated inputs: how far each moves the answer, and what knowing it brings."""
     known = prediction.uncertainty
