@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import AnswerPart, Quantiles
 from zsim.prediction.evidence import told
+from zsim.prediction.simulated import stated
 from zsim.scenario.evidence_text import observations_of
 from zsim.scenario.model import Scenario
 
@@ -27,11 +28,11 @@ SECONDS = {
 
 def with_evidence(prediction: Prediction, evidence: object) -> Scenario:
     """Return the scenario of a prediction with more evidence; see `Prediction.given`."""
-    stated = Scenario.from_dict(prediction.provenance["scenario"])  # type: ignore[arg-type]
+    before = Scenario.from_dict(prediction.provenance["scenario"])  # type: ignore[arg-type]
     if isinstance(evidence, str | Mapping | BaseModel) or not isinstance(evidence, Iterable):
         evidence = (evidence,)
     more = observations_of(tuple(evidence)) or ()
-    return stated.changed({"evidence": (*(stated.evidence or ()), *more)})
+    return before.changed({"evidence": (*(before.evidence or ()), *more)})
 
 
 def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -> Prediction:
@@ -71,6 +72,7 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
             update={"without_it_s": None if without is None else without * factor}
         ),
         "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.case)))),
+        "stated": stated(work.case.scenario),
         "evidence": told.records(work.weighing),
         "provenance": provenance,
     }
