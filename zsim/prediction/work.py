@@ -142,10 +142,7 @@ class Work:
     def times_given(self) -> list[float]:
         """The same, had each member shown what the pool has [s]; as they are where none explains it."""
         found = None if self.weighing is None else self.weighing.posterior
-        if found is None or (found.weighed and all(each.far for each in found.weighed)):
-            return self.times
-        moved: list[float] = np.exp(found.adjusted[: len(self.times)]).tolist()
-        return moved
+        return self.times if found is None else found.moved(self.times)
 
     @property
     def effective(self) -> float | None:

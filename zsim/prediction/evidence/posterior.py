@@ -110,6 +110,16 @@ class Posterior:
     adjusted: F64
     weighed: tuple[WeighedEvidence, ...] = ()
 
+    def moved(self, times: list[float]) -> list[float]:
+        """Return times of the first worlds [s], had each shown what was observed.
+
+        Where no world explains it, they stay as they are.
+        """
+        if self.weighed and all(each.far for each in self.weighed):
+            return times
+        found: list[float] = np.exp(self.adjusted[: len(times)]).tolist()
+        return found
+
 
 def posterior(
     logs: F64,
