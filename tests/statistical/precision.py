@@ -27,6 +27,10 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "wide": {"layout": "raidz3x11", "drive_size": 8 * 10**12, "fill": 0.7},
     "SSD": {"layout": "raidz1x4", "drive": "870-evo-4tb", "fill": 0.5},
     "legacy": {"layout": "raidz1x5", "release": "zol-0.7", "fill": 0.5},
+    "small": {"layout": "raidz1x3", "drive_size": 40 * 10**9, "fill": 0.6},
+    "fresh": {
+        "layout": "raidz1x4", "release": "zol-0.6.5", "history": "write-once-archive", "fill": 0.5,
+    },
     "loaded": {"layout": "2*mirror2", "fill": 0.5, "load": [{"kind": "random-read", "rate": 50}]},
 }  # fmt: skip
 TRUE_SEEDS, FIRST_TRUE = 2, 100_001
