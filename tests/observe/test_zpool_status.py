@@ -218,3 +218,30 @@ def test_bad_json_is_one_sentence(text):
 @pytest.mark.parametrize("text", ["", "-", "1.2.3K", "1e9", "٣K", "9" * 30, "99999E", "K", "-5G"])
 def test_what_is_no_size_is_none(text):
     assert nice_bytes(text) is None
+
+
+BEFORE_28 = """\
+  pool: tank
+ state: DEGRADED
+ scrub: resilver in progress for 1h2m, 35.10% done, 3h10m to go
+config:
+
+        NAME         STATE     READ WRITE CKSUM
+        tank         DEGRADED     0     0     0
+          mirror-0   DEGRADED     0     0     0
+            c0t0d0   ONLINE       0     0     0
+            c0t1d0   ONLINE       0     0     0  12.5G resilvered
+          mirror-1   ONLINE       0     0     0
+            c0t2d0   ONLINE       0     0     0  3.1G resilvered
+            c0t3d0   ONLINE       0     0     0
+
+errors: No known data errors
+"""
+
+
+def test_before_version_28_the_rows_of_drives_tell_what_was_resilvered():
+    (scan,) = read_status(BEFORE_28)[0].scans
+    assert (scan.form, scan.done, scan.elapsed, scan.to_go) == ("legacy", 0.351, 3720.0, 11400.0)
+    assert scan.repaired == 12.5 * G
+    (scrub,) = read_status(BEFORE_28.replace("scrub: resilver", "scrub: scrub"))[0].scans
+    assert scrub.repaired is None
