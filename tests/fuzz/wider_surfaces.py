@@ -159,7 +159,7 @@ def load_files(chance: random.Random) -> Trial:
     if chance.random() < 0.2:
         given["in/s.toml"] = mut.toml_of({"layout": "raidz1x4", "fill": 0.3, "drive_size": "20GB", "load": [f"../{name}"]})
         return Trial("", ("scenario", "show", "--scenario", "in/s.toml", *begins), given)
-    head = chance.choice((["predict"], ["scenario", "show"], ["tune"], ["scenario", "show", "--json"], ["decide", "--done", "3%"],
+    head = chance.choice((["predict"], ["scenario", "show"], ["scenario", "show", "--json"], ["decide", "--done", "3%"],
                           ["predict", "--why"], ["timeline", "--fail", "0"], ["plan", "--find", "fill"]))  # fmt: skip
     several = ["--load", f"./{name}"] if chance.random() < 0.2 else []
     return Trial("", (*head, *pool, *begins, "--load", name, *several), given)
@@ -203,7 +203,7 @@ def asked_pools(chance: random.Random) -> Trial:
     kind = chance.choice(("says", "says", "says", "fails", "both", "signal", "nothing", "flood"))
     does = {
         "says": "cat said", "fails": "cat said >&2; exit 1", "both": "cat said; cat said >&2; exit 2", "signal": "kill -9 $$",
-        "nothing": "exit 0", "flood": "head -c 40000000 /dev/zero",
+        "nothing": "exit 0", "flood": "head -c 1000000 /dev/zero",
     }[kind]  # fmt: skip
     script = f"#!/bin/sh\n{does}\n".encode()
     programs: dict[str, bytes | str] = {f"bin/{each}": script for each in chance.choice((("zpool",), ("zpool", "zdb", "lsblk", "smartctl")))}

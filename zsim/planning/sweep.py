@@ -162,6 +162,8 @@ def fields_of(point: Row, common: Mapping[str, object]) -> Row:
     if tunables:
         fields["tunables"] = {**table(fields if fields.get("tunables") else common, "tunables"), **tunables}
     if "width" in point:
+        if "parity" not in point:
+            raise InputError("parity", None, "a width alone is no layout", "give --parity, too: 1, 2, 3")
         fields["layout"] = layout_of(point["width"], point["parity"])
     return fields
 

@@ -223,3 +223,9 @@ def test_a_column_of_any_values_is_written(odd: object, tmp_path: Path) -> None:
     for ending in ("csv", "parquet"):
         save_columns({"p50_s": [2.5, 3.5], "load": [odd, odd]}, tmp_path / f"t.{ending}")
     assert load_columns(tmp_path / "t.parquet")["p50_s"] == [2.5, 3.5]
+
+
+def test_a_width_without_parity_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("sweep", "--fill", "0.3", "--width", "3,4", "--layout", "raidz3x11", "--jobs", "1")
+    assert main([*words, "--store", str(tmp_path / "s.sqlite")]) == 2
+    assert "parity is missing" in capsys.readouterr().err
