@@ -54,10 +54,13 @@ def test_what_makes_no_sense_is_refused_by_its_field(field: str, value: object) 
 
 
 def test_a_slow_source_sets_the_pace_and_going_offline_helps() -> None:
-    slow, sound = answer(slow="3:x3"), answer()
+    """The pace without it over three seeds: from one, either duration is known to some 6 %."""
+    slow = answer(slow="3:x3")
     sick = slow.sick[0]
     assert sick.sets_pace
-    assert sick.sound_s == pytest.approx(sound.resilver_s.p50, rel=0.1)
+    found = [answer(slow="3:x3", seed=seed).sick[0].sound_s for seed in (1, 2, 3)]
+    sound = [answer(seed=seed).resilver_s.p50 for seed in (1, 2, 3)]
+    assert sum(found) == pytest.approx(sum(sound), rel=0.1)
     assert sick.offline_s is not None
     assert sick.offline_s < 0.7 * slow.resilver_s.p50
     assert any("take drive 3 offline" in each.action for each in slow.advice)
@@ -71,10 +74,10 @@ def test_autosit_takes_a_slow_source_out_of_the_reads() -> None:
 
 
 def test_a_stuttering_source_costs_time() -> None:
-    """Over three seeds: the ratio of two medians is known to some 5 % from one."""
+    """Over eight seeds: from one, the ratio of two medians is known to some 10 %."""
     medians = [
         (answer(slow="3:1%@200ms", seed=seed).resilver_s.p50, answer(seed=seed).resilver_s.p50)
-        for seed in (1, 2, 3)
+        for seed in range(1, 9)
     ]
     ratios = [slow / sound for slow, sound in medians]
     assert 1.2 < sum(ratios) / len(ratios) < 1.4

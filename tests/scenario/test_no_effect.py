@@ -63,8 +63,8 @@ NAMES = sorted({name for release in release_names() for name in load_release(rel
 def rules_of(release: ReleaseProfile) -> list[object]:
     """Return all that a run takes from a release before it starts."""
     found: list[object] = [
-        queue_rules(release), plain_prefetch(release), release.order, release.indirect_shift,
-        pool_window([VDEV], release), small_blocks(release, 32 << 10), sit_out_rules(release),
+        queue_rules(release), plain_prefetch(release), release.order, release.second_target,
+        release.indirect_shift, pool_window([VDEV], release), small_blocks(release, 32 << 10), sit_out_rules(release),
     ]  # fmt: skip
     found += [allocator_style(release, cpus=cpus) for cpus in (2, 64)]
     for operation in OPERATIONS:

@@ -445,6 +445,14 @@ class PlaneMemory:
             self.bounds[row] = start, start + high - low
         self.table[QUEUE], self.table[QUEUE_CAPACITY] = address_of(self.queue), capacity
 
+    def hold_children(self, most: int) -> None:
+        """Make room for so many child I/Os (never while the kernel runs)."""
+        if most <= len(self.children):
+            return
+        before, self.children = self.children, sparse_zeros(2 * most, CHILD_DTYPE)
+        self.children[: len(before)] = before
+        self.table[CHILDREN] = address_of(self.children)
+
     def make_room(self, operations: int) -> None:
         """Make room for programs of so many operations, in place of those loaded."""
         if operations > len(self.program):

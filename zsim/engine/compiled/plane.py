@@ -41,6 +41,8 @@ from zsim.vdevs.kind import code_of, kind_of
 
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
 GROUP_ENTRIES = 256
+GROUP_CHILDREN = 64 * 1024
+"""Plain I/Os of groups for which there is room from the start."""
 """Room in a leaf queue for what comes from a group, and as much for the clients."""
 COMMANDS_HELD = 4096
 ITEM_FIELDS = (
@@ -107,6 +109,7 @@ class CompiledPlane:
             **_sizes(model, items, room, streams, slots, asked, records, program_length),
             queue=2 * self._per_leaf,
         )
+        self._other_children = len(self.memory.children) - GROUP_CHILDREN
         finish_compiling()
         self._load_hardware()
         self._load_rules()
@@ -324,6 +327,7 @@ class CompiledPlane:
         most = int(np.bincount(2 * rows[:, 0] + rows[:, 2]).max(initial=0))
         if most > GROUP_ENTRIES:
             self._make_room(most)
+        self.memory.hold_children(self._other_children + int(self.general("group_left")) + len(rows))
         self.memory.hold_group(rows)
         if len(rows) > 0:
             self.advance(self.now)
@@ -431,7 +435,7 @@ def _sizes(
         "vdev_children": sum(len(vdev.read_leaf) for vdev in model.vdevs),
         "permutations": sum(kind_of(vdev.kind).table(vdev).size for vdev in model.vdevs),
         "slots": slots,
-        "children": (2 * slots + further + metadata + model.client_blocks) * widest + 64 * 1024,
+        "children": (2 * slots + further + metadata + model.client_blocks) * widest + GROUP_CHILDREN,
         "commands": leaves * (COMMANDS_HELD + cached) + 1024,
         "shingles": shingle_words(model.leaves),
     }
