@@ -31,6 +31,8 @@ STOPS_S = 15.0
 MOST_ERROR, MOST_GIVEN = 1600, 300
 LARGEST_FILE = 256 << 20
 CODES = (0, 1, 2, 130)
+STYLE = re.compile("\x1b\\[[0-9;]*m")
+"""Colours that FORCE_COLOR asks for."""
 
 
 class Outcome(NamedTuple):
@@ -373,6 +375,8 @@ def complaints(trial: Trial, got: Outcome) -> list[str]:
         found.append(f"CPU {got.cpu:.1f} s")
     if got.code == 2:
         found += _of_refusal(trial, got, out, err)
+    if "FORCE_COLOR" in trial.environ:
+        out, err = STYLE.sub("", out), STYLE.sub("", err)
     found += _of_text(out, "stdout") + _of_text(err, "stderr")
     if (
         "--json" in trial.words

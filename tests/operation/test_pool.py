@@ -15,12 +15,13 @@ import zsim
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.case.resolve import resolve
 from zsim.engine.compiled.plane import CompiledPlane
-from zsim.engine.model import ClientModel
+from zsim.engine.model import ClientModel, WriterModel
 from zsim.engine.reference.plane import ReferencePlane
 from zsim.operation.control import RunClock, Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
+from zsim.operation.txg import SyncWrites
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import whole_setup
@@ -190,6 +191,17 @@ def test_a_writer_may_come_and_go() -> None:
     # Two data columns and a parity of the 200 MB, or what of them came before the end.
     assert 20e6 < written < 1.6 * 20e6 * 10.0
     assert result.end > plain().end
+
+
+def test_writers_wait_while_as_much_is_dirty_as_may_be() -> None:
+    """What they would have written meanwhile is not made up for, so that txgs do not grow without end."""
+    setup, most = small(), 8 << 20
+    held = replace(setup.model, writer=WriterModel(rate=20e6, most_dirty_bytes=most))
+    writes = SyncWrites(held, setup.txg_rules, [(0, 0)])
+    first = writes.data_rows(100.0)
+    again = writes.data_rows(100.1)
+    assert first[:, 4].sum() < 3 * most
+    assert again[:, 4].sum() == pytest.approx(first[:, 4].sum() * 2e6 / most, rel=0.1)
 
 
 @cache

@@ -64,7 +64,8 @@ def rules_of(release: ReleaseProfile) -> list[object]:
     """Return all that a run takes from a release before it starts."""
     found: list[object] = [
         queue_rules(release), plain_prefetch(release), release.order, release.second_target,
-        release.indirect_shift, pool_window([VDEV], release), small_blocks(release, 32 << 10), sit_out_rules(release),
+        release.indirect_shift, pool_window([VDEV], release),
+        small_blocks(release, 32 << 10), sit_out_rules(release),
     ]  # fmt: skip
     found += [allocator_style(release, cpus=cpus) for cpus in (2, 64)]
     for operation in OPERATIONS:
@@ -76,6 +77,7 @@ def rules_of(release: ReleaseProfile) -> list[object]:
     if release.rebuild != "none":
         found.append(rebuild_window(PlaneModel(leaves=(), vdevs=(VDEV,)), 0, release, 1 << 40))
     for memory in (1 << 30, 1 << 42):
+        found.append(release.most_dirty(memory))
         limit = MemoryLimit(release, memory, 1 << 50)
         found += [limit.hard, limit.soft, limit.interval, limit.strict, limit.strategy, extent_rules(release)]
     return found
@@ -129,8 +131,8 @@ def test_a_behaviour_is_asked_for_or_says_why_not(name: str) -> None:
 
 
 def rules_differ_by(name: str) -> bool:
-    """Tell whether the profile itself looks at a behaviour for a rule: the pause of a scan."""
-    return name == "pause_rule"
+    """Tell whether the profile itself looks at a behaviour for a rule: of a scan's pause, of writers."""
+    return name in ("pause_rule", "dirty_data_cap")
 
 
 @pytest.mark.parametrize("what", ["tunables", "behaviours"])

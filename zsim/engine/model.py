@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from zsim.drives.models.health import SOUND, DriveHealth
@@ -240,10 +241,13 @@ class WriterModel:
         Data a second, 0: none [bytes/s].
     record_bytes : int
         Size of a record [bytes].
+    most_dirty_bytes : float
+        What may be dirty at a time: more waits, and is not made up for [bytes].
     """
 
     rate: float = 0.0
     record_bytes: int = 128 << 10
+    most_dirty_bytes: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,8 +125,12 @@ class SyncWrites:
         Notes
         -----
         Records are appended at one cursor, as a single file is; the space behind it is taken to be free.
+        Writers wait while as much is dirty as may be (OpenZFS dsl_pool.c:dsl_pool_need_dirty_delay,
+        dmu_tx.c:dmu_tx_try_assign): what they would have written meanwhile is not made up for.
         """
         writer = self.writer
+        if (now - self._written_until) * writer.rate + self._owed > writer.most_dirty_bytes:
+            self._written_until, self._owed = now, writer.most_dirty_bytes
         records = int(((now - self._written_until) * writer.rate + self._owed) / writer.record_bytes)
         if writer.rate > 0.0:
             self._written_until += (records * writer.record_bytes - self._owed) / writer.rate

@@ -88,7 +88,9 @@ def text_of(name: str, value: object) -> str:
         )
     if isinstance(value, list):
         return "; ".join(text_of(name, each) for each in value) or "none"
-    return _TEXTS[name](value) if name in _TEXTS else f"{value:g}" if isinstance(value, float) else str(value)
+    if name in _TEXTS and isinstance(value, int | float):
+        return _TEXTS[name](value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _load(load: Mapping[str, object]) -> str:

@@ -41,9 +41,9 @@ from zsim.vdevs.kind import code_of, kind_of
 
 CLIENT_MODES = {"random-read": RANDOM_READ, "sequential-read": SEQUENTIAL_READ, "sync-write": SYNC_WRITES}
 GROUP_ENTRIES = 256
+"""Room in a leaf queue for what comes from a group, and as much for the clients."""
 GROUP_CHILDREN = 64 * 1024
 """Plain I/Os of groups for which there is room from the start."""
-"""Room in a leaf queue for what comes from a group, and as much for the clients."""
 COMMANDS_HELD = 4096
 ITEM_FIELDS = (
     "vdev", "offset", "psize", "columns", "level0", "copies", "copy_count", "prefetch_first", "prefetch_next",

@@ -79,7 +79,8 @@ def writer(case: Case) -> WriterModel:
     for load in case.load:
         if load.kind in WRITES:
             total += _rate(load) * request_bytes(load, case)
-    return WriterModel(rate=total, record_bytes=usual_record(case))
+    most = float(case.release.most_dirty(case.memory))
+    return WriterModel(rate=total, record_bytes=usual_record(case), most_dirty_bytes=most)
 
 
 def _rate(load: Load) -> float:

@@ -315,6 +315,17 @@ class ReleaseProfile:
         wanted = cpus // max(1, self.tunables["spa_cpus_per_allocator"])
         return max(1, min(self.tunables["spa_num_allocators"], wanted))
 
+    def most_dirty(self, memory: int) -> int:
+        """Return what writers may make dirty at a time before they wait [bytes], with `memory` bytes.
+
+        Notes
+        -----
+        Before dirty data was limited (v28) the writes of a txg were: dsl_pool.c, zfs_write_limit_max.
+        """
+        if self.dirty_data_cap == "none":
+            return memory >> self.tunables["zfs_write_limit_shift"]
+        return self.dirty_data_max(memory)
+
     def dirty_data_max(self, memory: int) -> int:
         """Return the limit on dirty data [bytes] of a machine with `memory` bytes.
 
