@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -177,18 +178,17 @@ def export(store: Store, path: str | Path) -> int:
     target = Path(path)
     check_ending(target, (".csv", ".json", ".parquet"))
     check_writable(target)
-    rows = list(store.rows())
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    whole = [{name: row.get(name) for name in columns} for row in rows]
+    # Twice through the store: all rows at once can take a gigabyte.
+    columns = tuple(dict.fromkeys(name for row in store.rows() for name in row))
+    whole = ({name: row.get(name) for name in columns} for row in store.rows())
     if target.suffix.lower() == ".parquet":
         from zsim.report.columns import columns_of, save_columns
 
-        save_columns(columns_of(columns, whole), target)
-    elif target.suffix.lower() == ".json":
-        replace_file(target, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        save_columns(columns_of(columns, list(whole)), target)
     else:
-        replace_file(target, _csv(columns, whole))
-    return len(rows)
+        is_json = target.suffix.lower() == ".json"
+        replace_file(target, _json(whole) if is_json else _csv(columns, whole))
+    return store.status().answers
 
 
 def _answer(key: str, text: str) -> dict[str, object]:
@@ -199,7 +199,12 @@ def _answer(key: str, text: str) -> dict[str, object]:
     return dict(found)
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
+def _json(rows: Iterable[Mapping[str, object]]) -> str:
+    texts = [indent(json.dumps(row, indent=2, ensure_ascii=False), "  ") for row in rows]
+    return "[\n" + ",\n".join(texts) + "\n]\n" if texts else "[]\n"
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     import csv
     import io
 
