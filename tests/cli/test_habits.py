@@ -243,3 +243,17 @@ def test_the_manual_page_is_formatted_without_complaint() -> None:
     assert found.returncode == 0
     assert "zsim predict" in found.stdout
     assert found.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("sweep", "--width", "3", "--parity", "1"), ("plan", "--drives", "8"), ("predict",)]
+)
+@pytest.mark.parametrize("name", ["on_progress", "drives", "sort"])
+def test_a_scenario_file_sets_fields_only(
+    words: tuple[str, ...], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a file states was handed on to functions whose arguments have these names too."""
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(f"fill = 0.3\n{name} = 3\n")
+    assert main([*words, "--scenario", str(scenario)]) == 2
+    assert f"{name} 3 cannot be used: there is no such field" in capsys.readouterr().err

@@ -209,7 +209,19 @@ def stated_fields(given: Given) -> dict[str, object]:
         data.pop("fill", None)
         data.pop("alloc", None)
         data.pop("vdev_fills", None)
+    _check_names(data)
     return data | stated
+
+
+def _check_names(data: Mapping[str, object]) -> None:
+    """Refuse what is no field of a scenario: functions have further arguments, which a file must not set."""
+    from zsim.base.model_data import suggest
+    from zsim.scenario.model import Scenario
+
+    known = {info.alias or name: info for name, info in Scenario.model_fields.items()}
+    for name, value in data.items():
+        if name not in known and name not in Scenario.model_fields:
+            raise InputError(name, value, "there is no such field", suggest(name, known))
 
 
 def word(given: Given, name: str) -> str | None:
