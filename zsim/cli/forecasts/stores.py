@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
-from zsim.cli.common import Report, echo, print_json
+from zsim.cli.common import Report, echo, print_json, progress
 
 if TYPE_CHECKING:
     from zsim.planning.table import Table
@@ -102,5 +102,5 @@ def export_table(files: list[str]) -> dict[str, object]:
     """Write a store as a table."""
     from zsim.planning.store.sqlite import Store, export
 
-    with Store(files[0], must_exist=True) as store:
-        return {"rows": export(store, files[1])}
+    with Store(files[0], must_exist=True) as store, progress("exporting") as report:
+        return {"rows": export(store, files[1], report)}

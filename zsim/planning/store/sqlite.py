@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import indent
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -132,7 +131,7 @@ class Store:
     def merge(self, other: Store) -> int:
         """Take over the answers of another store; return how many were new."""
         with self._explained():
-            before = self._count()
+            before = self.count()
             self._base.execute("BEGIN IMMEDIATE")
             try:
                 rows = other._base.execute("SELECT key, sources, scenario, answer FROM answers ORDER BY key")
@@ -141,7 +140,7 @@ class Store:
                 self._base.execute("ROLLBACK")
                 raise
             self._base.execute("COMMIT")
-            return self._count() - before
+            return self.count() - before
 
     def rows(self) -> Iterator[dict[str, object]]:
         """Yield every answer in the order of the keys: key, sources, fields of the scenario, answer."""
@@ -160,13 +159,23 @@ class Store:
             ).fetchone()[0]
         return Status(sum(by_sources.values()), refused, by_sources, self.path.stat().st_size)
 
-    def _count(self) -> int:
+    def count(self) -> int:
+        """Return how many answers there are."""
         found: int = self._base.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
         return found
 
 
-def export(store: Store, path: str | Path) -> int:
+def export(
+    store: Store, path: str | Path, on_progress: Callable[[float, str], None] = lambda share, words: None
+) -> int:
     """Write a store as a table: FILE.csv, FILE.json or FILE.parquet; return the number of rows.
+
+    Parameters
+    ----------
+    store : Store
+    path : str or Path
+    on_progress : callable, optional
+        Called with the share done, 0 to 1, and what is being done.
 
     Raises
     ------
@@ -178,9 +187,16 @@ def export(store: Store, path: str | Path) -> int:
     target = Path(path)
     check_ending(target, (".csv", ".json", ".parquet"))
     check_writable(target)
-    # Twice through the store: all rows at once can take a gigabyte.
-    columns = tuple(dict.fromkeys(name for row in store.rows() for name in row))
-    whole = ({name: row.get(name) for name in columns} for row in store.rows())
+    # As text: all rows at once as objects can take a gigabyte.
+    names: dict[str, None] = {}
+    texts: list[str] = []
+    count = max(1, store.count())
+    for row in store.rows():
+        on_progress(0.7 * min(1.0, len(texts) / count), "reading the answers")
+        names |= dict.fromkeys(row)
+        texts.append(json.dumps(row))
+    columns = tuple(names)
+    whole = ({name: row.get(name) for name in columns} for row in map(json.loads, texts))
     if target.suffix.lower() == ".parquet":
         from zsim.report.columns import columns_of, save_columns
 
@@ -188,7 +204,7 @@ def export(store: Store, path: str | Path) -> int:
     else:
         is_json = target.suffix.lower() == ".json"
         replace_file(target, _json(whole) if is_json else _csv(columns, whole))
-    return store.status().answers
+    return len(texts)
 
 
 def _answer(key: str, text: str) -> dict[str, object]:
@@ -200,8 +216,7 @@ def _answer(key: str, text: str) -> dict[str, object]:
 
 
 def _json(rows: Iterable[Mapping[str, object]]) -> str:
-    texts = [indent(json.dumps(row, indent=2, ensure_ascii=False), "  ") for row in rows]
-    return "[\n" + ",\n".join(texts) + "\n]\n" if texts else "[]\n"
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
