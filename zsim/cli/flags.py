@@ -218,7 +218,7 @@ def _check_names(data: Mapping[str, object]) -> None:
     from zsim.base.model_data import suggest
     from zsim.scenario.model import Scenario
 
-    known = {info.alias or name: info for name, info in Scenario.model_fields.items()}
+    known = Scenario.field_infos()
     for name, value in data.items():
         if name not in known and name not in Scenario.model_fields:
             raise InputError(name, value, "there is no such field", suggest(name, known))

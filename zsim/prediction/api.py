@@ -50,6 +50,7 @@ from zsim.prediction.summary import (
 )
 from zsim.prediction.work import Progress, Work
 from zsim.scenario.asked import scenario_of
+from zsim.scenario.evidence import MOVES
 from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import COPIES
@@ -173,7 +174,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
         alternatives=others,
         progress=progress_curve(result, case, middle, sums["resilvered_bytes"]),
         advice=()
-        if extent != "all" or case.operation in ("scrub", "expand", "remove")
+        if extent != "all" or case.operation in ("scrub", *MOVES)
         else in_order(
             *advice(bench, middle, others, without),
             *sick_advice(sick, middle),

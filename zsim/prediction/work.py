@@ -441,10 +441,8 @@ class Work:
         chosen = chosen[: max(1, MOST_MEMBERS - self.worlds)]
 
         def ran(place: int) -> RanWorld:
-            case, (score, size) = (
-                replace(self.case, seed=self.case.seed + SEED_STEP * (first + place)),
-                chosen[place],
-            )
+            score, size = chosen[place]
+            case = replace(self.case, seed=self.case.seed + SEED_STEP * (first + place))
             if score:
                 case = in_world(case, member_at(self.inputs, score))
             return RanWorld(score, size, run_world(case, size, plane_model(case)).time_s)

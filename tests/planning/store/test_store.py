@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -82,6 +83,23 @@ for number in range(10**6):
     store.add(key_of(stated, "a"), "a", stated, {"p50_s": float(number)})
     print(number, flush=True)
 """
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW answers AS SELECT * FROM answers",
+        "CREATE VIEW other AS SELECT 1; ",
+        "CREATE TABLE t (a); CREATE TRIGGER odd AFTER INSERT ON t BEGIN DELETE FROM t; END",
+    ],
+)
+def test_a_store_with_views_or_triggers_is_refused(made: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as base:
+        base.executescript(made)
+    base.close()
+    with pytest.raises(InputError, match=r"view or trigger|circularly"):
+        Store(path)
 
 
 def test_a_writer_that_is_killed_loses_no_finished_row(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -196,9 +197,10 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
         for f in fit.factors
     )
     grid = Grid(("factor on", "value", "standard error", "decided"), rows, frozenset({1, 2}))
+    condition = f"{fit.condition:.3g}" if math.isfinite(fit.condition) else "infinite"
     sentences = [
         f"{fit.samples} samples, residual {fit.residual:.1%} (root mean square of the logarithm).",
-        f"Condition number of the samples: {fit.condition:.3g}.".replace(": inf.", ": infinite.")
+        f"Condition number of the samples: {condition}."
         + (" The factors they touch cannot be told apart by them." if fit.condition > 1e3 else ""),
     ]
     show(Group(rich_table(grid), *(Text(line) for line in sentences)))

@@ -177,12 +177,10 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
         evidence.find("operation", scan.function, "zpool status")
         if scan.function == "scrub":
             return 0
-        if scan.function == "expand" and status is not None and status.expansion is not None:
+        moved = {"expand": status.expansion, "remove": status.removal}.get(scan.function) if status else None
+        if moved is not None:
             names = [vdev.name for vdev in tops.vdevs]
-            return names.index(status.expansion.vdev) if status.expansion.vdev in names else 0
-        if scan.function == "remove" and status is not None and status.removal is not None:
-            names = [vdev.name for vdev in tops.vdevs]
-            return names.index(status.removal.vdev) if status.removal.vdev in names else 0
+            return names.index(moved.vdev) if moved.vdev in names else 0
     if evidence.value("operation") == "scrub":
         return 0
     vdevs = list(status.vdevs) if status is not None and status.vdevs else list(tops.vdevs)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zsim.observe.texts import NUMBER, duration, moment, nice_bytes, percentage, plain
-from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.scan import Function, Scan
 
 _RUNS = re.compile(r"expansion of (raidz[123]?-\d{1,6}) (?:in progress|paused)\b", re.ASCII)
 _SINCE = re.compile(r" since (\S{1,12} \S{1,12} .{1,20}? \d{4})\b", re.ASCII)
@@ -37,35 +37,16 @@ class Expansion:
 
 def read_expansion(lines: Sequence[str]) -> Expansion | None:
     """Read the lines of an ``expand:`` section, the first without its key; None where they tell of none."""
-    text = " ".join(" ".join(line.split()) for line in lines[:4])[:800]
+    text = _one_line(lines)
     if over := _OVER.search(text):
         return Expansion(over[1])
     runs = _RUNS.search(text)
     if runs is None:
         return None
+    # What is written meanwhile counts as copied, so that the share may pass one (#16803).
+    scan = replace(_copying(text, "expand", _COPIED), form="2.2")
     waits = "paused" in text or "waiting for resilver" in text
-    done, left = _DONE.search(text), _TO_GO.search(text)
-    share = percentage(done[1]) if done else None
-    since, copied = _SINCE.search(text), _COPIED.search(text)
-    date = since[1] if since else ""
-    counts = [nice_bytes(each) for each in copied.groups()] if copied else [None] * 3
-    return Expansion(
-        runs[1],
-        Scan(
-            "expand",
-            "paused" if waits else "running",
-            form="2.2",
-            date=date,
-            at=moment(date),
-            since=moment(date),
-            issued=counts[0],
-            total=counts[1],
-            issue_rate=counts[2],
-            # What is written meanwhile counts as copied, so that the share may pass one (#16803).
-            done=None if share is None else min(1.0, share),
-            to_go=duration(left[1]) if left else None,
-        ),
-    )
+    return Expansion(runs[1], replace(scan, state="paused") if waits else scan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +78,35 @@ def read_removal(lines: Sequence[str]) -> Removal | None:
     lines : sequence of str
         Of a ``remove:`` section, the first without its key (0.8 and later, print_removal_status).
     """
-    text = " ".join(" ".join(line.split()) for line in lines[:4])[:800]
+    text = _one_line(lines)
     runs = _EVACUATES.search(text)
     if runs is None:
         return None
-    done, left, since = _DONE.search(text), _TO_GO.search(text), _SINCE.search(text)
-    copied = _EVACUATED.search(text)
+    return Removal(plain(runs[1]), _copying(text, "remove", _EVACUATED))
+
+
+def with_moves(scans: Sequence[Scan], *moves: Expansion | Removal | None) -> list[Scan]:
+    """Return scans, with what moves data where none of them runs; only one does at a time."""
+    found = list(scans)
+    for each in moves:
+        if each is not None and each.scan is not None and not any(scan.active for scan in found):
+            found.append(each.scan)
+    return found
+
+
+def _one_line(lines: Sequence[str]) -> str:
+    return " ".join(" ".join(line.split()) for line in lines[:4])[:800]
+
+
+def _copying(text: str, function: Function, counts_of: re.Pattern[str]) -> Scan:
+    """Return how far a vdev is copied: what is copied, of how much and at which rate are the groups."""
+    done, left = _DONE.search(text), _TO_GO.search(text)
+    share = percentage(done[1]) if done else None
+    since, copied = _SINCE.search(text), counts_of.search(text)
     date = since[1] if since else ""
     counts = [nice_bytes(each) for each in copied.groups()] if copied else [None] * 3
-    share = percentage(done[1]) if done else None
-    scan = Scan(
-        "remove",
+    return Scan(
+        function,
         "running",
         date=date,
         at=moment(date),
@@ -118,4 +117,3 @@ def read_removal(lines: Sequence[str]) -> Removal | None:
         done=None if share is None else min(1.0, share),
         to_go=duration(left[1]) if left else None,
     )
-    return Removal(plain(runs[1]), scan)

@@ -23,7 +23,7 @@ from datetime import datetime
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
 from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
-from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal
+from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
 
@@ -195,11 +195,8 @@ def _pool(block: _Block, name: str) -> PoolStatus:
     sections = _sections(block.lines.get("config", []), name)
     scans = [found for lines in block.scans if (found := read_scan(lines)) is not None]
     expansion = read_expansion([line for _, line in block.lines.get("expand", [])])
-    if expansion is not None and expansion.scan is not None and not any(scan.active for scan in scans):
-        scans.append(expansion.scan)
     removal = read_removal([line for _, line in block.lines.get("remove", [])])
-    if removal is not None and not any(scan.active for scan in scans):
-        scans.append(removal.scan)
+    scans = with_moves(scans, expansion, removal)
     state = block.lines.get("state", [(0, "")])[0][1].split()
     root = sections.pop("", ())
     scans = [_with_rows(scan, root) for scan in scans]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from zsim.base.errors import InputError
 from zsim.base.reading import json_value
 from zsim.observe.texts import moment, nice_bytes, plain, whole
-from zsim.observe.zpool.expansion import Expansion, Removal
+from zsim.observe.zpool.expansion import Expansion, Removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
@@ -63,11 +63,8 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
     sections = {key: _children(pool.get(key), 0) for key in _SECTIONS if isinstance(pool.get(key), Mapping)}
     stats = pool.get("scan_stats")
     scan = _scan(stats) if isinstance(stats, Mapping) else None
-    scans = [scan] if scan is not None else []
     expansion, removal = _expansion(pool.get("raidz_expand_stats")), _removal(pool.get("removal_stats"))
-    for moves in (expansion, removal):
-        if moves is not None and moves.scan is not None and not any(each.active for each in scans):
-            scans.append(moves.scan)
+    scans = with_moves([scan] if scan is not None else [], expansion, removal)
     normal = tuple(vdev for vdev in top if vdev.note in ("", "normal"))
     for vdev in top:
         if vdev.note not in ("", "normal"):

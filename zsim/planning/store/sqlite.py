@@ -78,6 +78,11 @@ class Store:
         self._base.execute("PRAGMA journal_mode = WAL")
         self._base.execute("PRAGMA synchronous = NORMAL")
         self._base.executescript(_SCHEMA)
+        # CREATE TABLE IF NOT EXISTS also takes a view, which may be endless, and leaves triggers.
+        others = self._base.execute("SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')")
+        if (other := others.fetchone()) is not None:
+            allowed = f"it has a view or trigger ({printable(str(other[0]), 60)}), as no store of zsim does"
+            raise InputError("store", str(self.path), allowed, "name another file")
         known = self._base.execute("SELECT version FROM form").fetchall()
         if not known:
             self._base.execute("INSERT INTO form VALUES (?)", (FORM,))
@@ -161,7 +166,8 @@ class Store:
 
     def count(self) -> int:
         """Return how many answers there are."""
-        found: int = self._base.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
+        with self._explained():
+            found: int = self._base.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
         return found
 
 

@@ -42,6 +42,7 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
+from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
@@ -118,7 +119,7 @@ class CourseWork(Work):
             return ()
         rows = zip(self.weighing.comparisons, self.weighing.shown[place], strict=True)
         # Scans say little of how fast a vdev is copied, which neither sorts nor checks.
-        copies = discrepancy(self.case) if self.case.operation in ("expand", "remove") else 0.0
+        copies = discrepancy(self.case) if self.case.operation in MOVES else 0.0
         return tuple(
             (each.seen.log - shown, math.hypot(each.seen.sigma, OTHER_SCAN, copies))
             for each, shown in rows
@@ -277,7 +278,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
-    if case.operation in ("scrub", "expand", "remove"):
+    if case.operation in ("scrub", *MOVES):
         return 1.0
     setup = whole_setup(case, pool.table, model)
     table, wanted = pool.table, wanted_blocks(setup)
@@ -374,7 +375,7 @@ def discrepancy(case: Case) -> float:
     """Return by how much answers of worlds are off as a whole: standard deviation of the logarithm."""
     if is_small(case):
         return progress_number("discrepancy.small")
-    moved = case.operation if case.operation in ("expand", "remove") else None
+    moved = case.operation if case.operation in MOVES else None
     return progress_number(f"discrepancy.{moved or knowledge(case)}")
 
 

@@ -20,6 +20,7 @@ from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.prediction.runs.together import together
+from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import kind_of
 
@@ -90,7 +91,7 @@ def bench_of(middle: MiddleWorld) -> Baseline:
 def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
     """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
     release = bench.case.release
-    if bench.case.operation in ("expand", "remove"):
+    if bench.case.operation in MOVES:
         return ()
     if bench.case.operation == "rebuild":
         return healing(bench, middle_s)
