@@ -29,8 +29,9 @@ from zsim.engine.codes import (
     SCRUB,
     SYNC_READ,
 )
+from zsim.engine.compiled import plane as compiled_plane
 from zsim.engine.compiled import records
-from zsim.engine.compiled.plane import GROUP_CHILDREN, CompiledPlane
+from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import (
     TO_SPARE,
     ClientModel,
@@ -341,11 +342,12 @@ def test_reading_ahead_may_begin_later(engine: Any) -> None:
     assert plane.general("children_queued") == 8
 
 
-def test_a_group_may_be_larger_than_the_room_at_the_start() -> None:
+def test_a_group_may_be_larger_than_the_room_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the writes of a txg are that took long: the list of child I/Os ended, and with it the process."""
+    monkeypatch.setattr(compiled_plane, "GROUP_CHILDREN", 16)
     plane = CompiledPlane(mirror_model(), far_apart(1))
     before = plane.memory.children.size
-    places = np.arange(GROUP_CHILDREN + 3_000)
+    places = np.arange(before + 100)
     sizes = np.full(len(places), 4096)
     rows = np.column_stack([places % 2, np.ones((len(places), 2), np.int64), 2 * sizes * places, sizes])
     plane.submit_group(rows)
