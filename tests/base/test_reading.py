@@ -15,6 +15,7 @@ import zstandard
 
 from zsim.base import reading
 from zsim.base.errors import InputError, printable, shown
+from zsim.base.model_data import quantity_of
 from zsim.base.reading import content_mark, is_deep, read_bytes, read_json, read_text, read_toml
 from zsim.cli.main import main
 from zsim.pool.measured.bps import read_block_list
@@ -185,3 +186,11 @@ def test_terminals_are_not_steered() -> None:
     assert len(shown("x" * 999)) <= 160
     with pytest.raises(InputError, match="not printed"):
         Scenario(layout="mirror2", fill=0.5, drive="a\u202eb.toml")
+
+
+@pytest.mark.parametrize("value", [1e308, "x", [], [1.0, float("inf")]])
+def test_a_number_that_is_none_is_shown(value: object) -> None:
+    data = {"rate": {"value": value, "unit": "1", "source": "a datasheet", "kind": "datasheet"}}
+    with pytest.raises(InputError, match=r"rate\.value .* cannot be used") as found:
+        quantity_of(data, "rate", Path("m.toml"))
+    assert found.value.value == value

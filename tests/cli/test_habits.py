@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -167,8 +168,17 @@ def test_defaults_at_the_home_of_nobody_are_refused(
     assert "there is no such user" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["absent.toml", "."])
+def test_named_defaults_that_are_no_file_are_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
+) -> None:
+    monkeypatch.setenv("ZSIM_CONFIG", str(tmp_path / name))
+    assert main(["scenario", "show", "--layout", "mirror2"]) == 2
+    assert "no file is there; give the path of a file, or unset it" in capsys.readouterr().err
+
+
 def test_defaults_that_are_not_there_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ZSIM_CONFIG", str(tmp_path / "absent.toml"))
+    monkeypatch.setenv("ZSIM_CONFIG", os.devnull)
     assert defaults() == {}
     monkeypatch.setenv("ZSIM_CONFIG", "")
     assert defaults_file() is None
@@ -176,6 +186,7 @@ def test_defaults_that_are_not_there_are_none(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert defaults_file() == tmp_path / "zsim" / "config.toml"
+    assert defaults() == {}
 
 
 # Schemas.

@@ -10,6 +10,7 @@ import argparse
 import collections
 import os
 import re
+import resource
 import sys
 import time
 
@@ -48,6 +49,8 @@ def main() -> int:
     given = parser.parse_args()
     running.MOST_WALL_S *= given.patience
     warm()
+    # What is run in this process is limited as the children are: an input that takes all memory ended a campaign.
+    resource.setrlimit(resource.RLIMIT_AS, (running.ADDRESS_SPACE, resource.getrlimit(resource.RLIMIT_AS)[1]))
     if given.show is not None:
         one = trial(given.seed, given.show)
         sys.stdout.write(f"{one}\n"[:20_000])

@@ -230,6 +230,10 @@ def rows_of_stores(chance: random.Random) -> Trial:
     return Trial("", tuple(words), {"s.sqlite": _store(cells, schema), "t.sqlite": docs.sqlite_store()})
 
 
+LARGEST_STORE = 40 << 20
+"""Of rows that are given many times over, so many bytes: a cell may hold a million letters."""
+
+
 def _store(cells: list[Any], schema: str) -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "s.sqlite"
@@ -241,7 +245,9 @@ def _store(cells: list[Any], schema: str) -> bytes:
         else:
             base.executemany("INSERT INTO form VALUES (?)", [("x",), (None,)])
         base.execute(f"CREATE TABLE {'rows' if schema == 'view' else 'answers'} ({', '.join(names)})")
-        base.executemany(f"INSERT INTO {'rows' if schema == 'view' else 'answers'} VALUES (?, ?, ?, ?)", [cells] * (5000 if schema == "many" else 2))
+        size = sum(len(cell) for cell in cells if isinstance(cell, str | bytes))
+        rows = min(5000, LARGEST_STORE // max(1, size)) if schema == "many" else 2
+        base.executemany(f"INSERT INTO {'rows' if schema == 'view' else 'answers'} VALUES (?, ?, ?, ?)", [cells] * rows)
         if schema == "view":
             base.execute("CREATE VIEW answers AS SELECT * FROM rows UNION SELECT key, key, key, key FROM answers")
         base.close()

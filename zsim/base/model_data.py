@@ -249,8 +249,10 @@ def quantity_of(data: Mapping[str, object], dotted: str, path: Path, unit: str |
     entry = _descend(data, dotted, path)
     problem = next(_problems(dotted, entry), None)
     if problem is not None or not isinstance(entry, Mapping):
-        reason = "every number has value, unit, source and kind"
-        raise InputError(f"{path.name}: {problem}", None, reason, "add it")
+        reason = f"every number has value (below {LARGEST:g}), unit, source and kind"
+        given = entry.get(str(problem).rpartition(".")[2]) if isinstance(entry, Mapping) else None
+        remedy = "add it" if given is None else "correct it"
+        raise InputError(f"{path.name}: {problem}", given, reason, remedy)
     if unit is not None and entry["unit"] != unit:
         reason = f"the unit is {unit} here"
         raise _file_error(path, f"{dotted}.unit", entry["unit"], reason, "convert the number")

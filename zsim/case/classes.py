@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from zsim.base.errors import InputError
@@ -80,7 +81,7 @@ def fill_of_vdevs(
 ) -> float:
     """Return the fill of a pool whose data vdevs are as full as they are [fraction]."""
     spaces = _spaces(layout, drive_size, release)
-    return sum(fill * space for fill, space in zip(fills, spaces, strict=True)) / sum(spaces)
+    return math.fsum(fill * space for fill, space in zip(fills, spaces, strict=True)) / sum(spaces)
 
 
 def _spaces(layout: Layout, drive_size: int, release: ReleaseProfile) -> list[int]:

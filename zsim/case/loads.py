@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from zsim.case.case import Case
 from zsim.case.worlds import usual_record
 from zsim.drives.derived import random_service
@@ -41,7 +43,7 @@ def capability(kind: str, size: int, case: Case) -> float:
         Of a request [bytes].
     case : Case
     """
-    return sum(_of_vdev(vdev, kind, size, case) for vdev in case.layout.vdevs)
+    return math.fsum(_of_vdev(vdev, kind, size, case) for vdev in case.layout.vdevs)
 
 
 def _of_vdev(vdev: VdevSpec, kind: str, size: int, case: Case) -> float:
@@ -55,7 +57,7 @@ def _of_vdev(vdev: VdevSpec, kind: str, size: int, case: Case) -> float:
     streams = width
     if is_mirror:
         streams = 1 if kind in WRITES else vdev.children
-    return streams * sum(rates) / len(rates) / size
+    return streams * math.fsum(rates) / len(rates) / size
 
 
 def _read_s(numbers: DriveParameters, size: int, fill: float) -> float:

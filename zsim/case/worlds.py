@@ -217,7 +217,7 @@ def _most_fill(case: Case, size: int) -> float:
 
 def pick(choices: tuple[Choice, ...], place: float) -> Value:
     """Return the value at a place from 0 to 1 of the cumulated shares."""
-    left = place * sum(choice.share for choice in choices)
+    left = place * math.fsum(choice.share for choice in choices)
     for choice in choices:
         left -= choice.share
         if left < 0.0:

@@ -46,10 +46,12 @@ def defaults() -> dict[str, object]:
     Raises
     ------
     InputError
-        When the file cannot be read, or holds anything but fields of a scenario.
+        When the file cannot be read, holds anything but fields of a scenario, or is named and not there.
     """
     path = defaults_file()
     if path is None or not is_plain_file(facts_of(path, VARIABLE)):
+        if path is not None and os.environ.get(VARIABLE) not in {None, os.devnull}:
+            raise InputError(VARIABLE, str(path), "no file is there", "give the path of a file, or unset it")
         return {}
     data = read_toml(path, "defaults", "correct or remove it")
     others = sorted(set(data) - {TABLE})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -189,4 +191,4 @@ def seconds_to_read_all(drive: DriveParameters) -> float:
     if drive.kind == "flash":
         return drive.capacity_bytes / min(drive.flash_read_rate, drive.interface_rate)
     zone = drive.capacity_bytes / len(drive.zone_rates)
-    return sum(zone / min(rate, drive.interface_rate) for rate in drive.zone_rates)
+    return math.fsum(zone / min(rate, drive.interface_rate) for rate in drive.zone_rates)

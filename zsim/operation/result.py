@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ Slices = list[tuple[str, float, float]]
 
 def seconds_of(slices: Slices, phase: str) -> float:
     """Return how long the slices of a phase took, the ends of txgs between them left out [s]."""
-    return sum(end - begin for name, begin, end in slices if name == phase)
+    return math.fsum(end - begin for name, begin, end in slices if name == phase)
 
 
 def followed(slices: Slices, end: float) -> list[float]:

@@ -140,7 +140,7 @@ def _prediction(work: Work, extent: Extent) -> Prediction:
     low, middle, high = work.quantiles
     sound_s = work.sound_quantiles[1]
     sick = sick_drives(bench, sound_s, middle)
-    lost_s = sum(each.lost_s for each in sick)
+    lost_s = math.fsum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)
     others = other_order(bench, middle) if extent == "all" and case.operation != "scrub" else ()
     sums, without = totals(result), _longer(without_each(bench, middle - lost_s), lost_s)

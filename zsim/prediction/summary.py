@@ -239,7 +239,7 @@ def _where_time_goes(parts: Mapping[str, float]) -> str:
     """Return what most of the work is, of `breakdown`: the table of causes shows the same share."""
     works = {CAUSE_WORDS[cause]: seconds for cause, seconds in parts.items() if cause != IDLE}
     name, most = max(works.items(), key=lambda item: item[1], default=("", 0.0))
-    return f"{100 * most / max(sum(works.values()), 1e-9):.0f} % of that is {name}"
+    return f"{100 * most / max(math.fsum(works.values()), 1e-9):.0f} % of that is {name}"
 
 
 def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:

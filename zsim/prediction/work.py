@@ -207,7 +207,7 @@ class Work:
         What is left when the last of them is faulted goes at the pace without those drives.
         """
         lost = recovery(self.case, sound_s)
-        waited = sum(each.seconds for each in lost)
+        waited = math.fsum(each.seconds for each in lost)
         faulted = [each.faulted_s for each in lost if each.faulted_s is not None]
         if not faulted:
             return sound_s + waited
@@ -318,7 +318,7 @@ class Work:
             seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             world = in_world(seeded, replace(self.members[place], write_cache=cached))
             result, shown = weighing.run(world, plane_model(world), MEMBER_BLOCKS)
-            return Counterpart(result.time_s, shown, shares[cached] / sum(shares.values()))
+            return Counterpart(result.time_s, shown, shares[cached] / math.fsum(shares.values()))
 
         return list(together(other, places))
 

@@ -102,6 +102,19 @@ def test_a_store_with_views_or_triggers_is_refused(made: str, tmp_path: Path) ->
         Store(path)
 
 
+@pytest.mark.parametrize("column", ["key", "sources", "scenario", "answer"])
+@pytest.mark.parametrize("value", [b"\xff", 3])
+def test_a_store_whose_cells_are_no_text_is_refused(column: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE answers (key, sources, scenario, answer)")
+        base.execute("INSERT INTO answers VALUES ('a', 'a', '{}', '{}')")
+        base.execute(f"UPDATE answers SET {column} = ?", (value,))
+    base.close()
+    with pytest.raises(InputError, match="a cell of its answers is no text"):
+        Store(path)
+
+
 def test_a_writer_that_is_killed_loses_no_finished_row(tmp_path: Path) -> None:
     path = tmp_path / "study.sqlite"
     with subprocess.Popen(

@@ -7,6 +7,7 @@ that a factor the samples say nothing about stays where it is, and is reported a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -196,7 +197,7 @@ def _with_factors(base: DriveModel, factors: Sequence[Factor], name: str, sample
         if not used:
             return
         value = float(np.prod([factor.value for factor in used]))
-        error = float(np.sqrt(sum((factor.standard_error / factor.value) ** 2 for factor in used)))
+        error = float(np.sqrt(math.fsum((factor.standard_error / factor.value) ** 2 for factor in used)))
         for key in keys:
             quantities[key] = _fitted(quantities[key], value, error, source)
 

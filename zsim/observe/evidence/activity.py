@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -83,14 +84,14 @@ def _known(found: Mapping[str, float | None]) -> dict[str, float]:
 def mean_of(rows: Sequence[ActivityRow], key: str) -> float | None:
     """Return the mean of one field, None where no row has it."""
     known = [row.values[key] for row in rows if key in row.values]
-    return sum(known) / len(known) if known else None
+    return math.fsum(known) / len(known) if known else None
 
 
 def _mean_service(rows: Sequence[ActivityRow]) -> float | None:
     """Return the mean time of an operation, samples weighed by how many operations they have [s]."""
     known = [(row.values["service"], _operations(row)) for row in rows if "service" in row.values]
-    total = sum(count for _, count in known)
-    return sum(time * count for time, count in known) / total if total else None
+    total = math.fsum(count for _, count in known)
+    return math.fsum(time * count for time, count in known) / total if total else None
 
 
 def _operations(row: ActivityRow) -> float:
@@ -100,8 +101,8 @@ def _operations(row: ActivityRow) -> float:
 def weighted(read: tuple[float | None, float], write: tuple[float | None, float]) -> float | None:
     """Return the mean of (time, operations) of reads and writes; None where neither has both."""
     known = [(time, count) for time, count in (read, write) if time is not None and count > 0]
-    total = sum(count for _, count in known)
-    return sum(time * count for time, count in known) / total if total else None
+    total = math.fsum(count for _, count in known)
+    return math.fsum(time * count for time, count in known) / total if total else None
 
 
 def summed(
@@ -109,4 +110,4 @@ def summed(
 ) -> float | None:
     """Return the sum of the columns that are wanted, None where none can be read."""
     known = [value for name, text in cells.items() if wanted(name) and (value := read(text)) is not None]
-    return sum(known) if known else None
+    return math.fsum(known) if known else None

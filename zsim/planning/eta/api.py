@@ -178,7 +178,7 @@ def _done(found: Remaining) -> float:
 
 def _parts(found: Remaining, left: Span) -> dict[str, float]:
     """Return what is left by phase [s], so that it is the median together."""
-    every = sum(found.parts.values())
+    every = math.fsum(found.parts.values())
     return {name: seconds * left.p50 / every if every > 0.0 else 0.0 for name, seconds in found.parts.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, JsonValue
@@ -141,7 +142,7 @@ def _pools_row(row: PoolsRow) -> tuple[str, ...]:
         row.layout,
         f"{row.failures_per_year:.3g}",
         format_duration(row.missing_s),
-        f"{format_duration(sum(row.degraded_s[1:]))}/y",
+        f"{format_duration(math.fsum(row.degraded_s[1:]))}/y",
         rate_words(row.losses_per_year.vdev.p),
         percent(row.share),
     )

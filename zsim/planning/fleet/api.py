@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -137,7 +138,7 @@ def _blocks(
         kinds = tuple(
             _kind(*each, asked.years, world) for each in zip(asked.pool, case, tables, drawn, strict=True)
         )
-        expected = sum(_failures(kind, site) for kind in kinds)
+        expected = math.fsum(_failures(kind, site) for kind in kinds)
         size = max(1, min(histories, int(FAILURES_A_BLOCK / max(expected, 1e-9))))
         for number_of, begin in enumerate(range(0, histories, size)):
             yield WorkBlock(world, kinds, site, min(size, histories - begin), (asked.seed, world, number_of))
@@ -213,10 +214,10 @@ def _answer(
     trials: list[int],
 ) -> FleetAnswer:
     fleet_years = np.array(trials) * asked.years
-    failures = sum(float(each.failures.sum()) for each in sums)
+    failures = math.fsum(float(each.failures.sum()) for each in sums)
     pools = sum(each.count for each in asked.pool)
-    degraded = sum(float(each.levels.sum()) for each in sums)
-    share = sum(float(each.vdev.sum()) for each in sums)
+    degraded = math.fsum(float(each.levels.sum()) for each in sums)
+    share = math.fsum(float(each.vdev.sum()) for each in sums)
     rows = tuple(
         _row(place, asked, case[place], tables[place], sums, fleet_years, share)
         for place in range(len(asked.pool))
@@ -263,8 +264,8 @@ def _row(
     share: float,
 ) -> PoolsRow:
     pools = asked.pool[place]
-    failures = sum(float(each.failures[place]) for each in sums)
-    missing = sum(float(each.missing[place]) for each in sums)
+    failures = math.fsum(float(each.failures[place]) for each in sums)
+    missing = math.fsum(float(each.missing[place]) for each in sums)
     levels = sum((each.levels[place] for each in sums), np.zeros(LEVELS))
     by_world = [
         np.array([getattr(each, grade)[place] for each in sums]) for grade in ("files", "vdev", "pool")
@@ -287,8 +288,8 @@ def _row(
 
 
 def _stock(have: int | None, sums: list[Sums], place: int, counts: I64, failures: float) -> Stock:
-    waited = sum(float(each.waits[place]) for each in sums)
-    without = sum(float(each.waits[2 + place]) for each in sums)
+    waited = math.fsum(float(each.waits[place]) for each in sums)
+    without = math.fsum(float(each.waits[2 + place]) for each in sums)
     return Stock(
         have=have,
         waited=honest(without / max(failures, 1.0)),

@@ -127,7 +127,7 @@ def model_rate(name: str) -> Spread:
     counted = [each for each in periods if each["value"] > 0]
     if not counted:
         return _never_failed(periods[0], name)
-    middle = math.exp(sum(math.log(each["value"]) for each in counted) / len(counted))
+    middle = math.exp(math.fsum(math.log(each["value"]) for each in counted) / len(counted))
     low = min(_p10(each) for each in counted)
     high = max(_p90(each) for each in counted)
     text = f"{name}: {counted[0]['source']}"

@@ -83,6 +83,11 @@ class Store:
         if (other := others.fetchone()) is not None:
             allowed = f"it has a view or trigger ({printable(str(other[0]), 60)}), as no store of zsim does"
             raise InputError("store", str(self.path), allowed, "name another file")
+        # Any cell of SQLite may hold any kind of value, whatever its column is declared as.
+        columns = ("key", "sources", "scenario", "answer")
+        strange = " OR ".join(f"typeof({name}) <> 'text'" for name in columns)
+        if self._base.execute(f"SELECT 1 FROM answers WHERE {strange} LIMIT 1").fetchone() is not None:
+            raise InputError("store", str(self.path), "a cell of its answers is no text", "name another file")
         known = self._base.execute("SELECT version FROM form").fetchall()
         if not known:
             self._base.execute("INSERT INTO form VALUES (?)", (FORM,))

@@ -9,6 +9,7 @@ numbers): differences between alternatives are those of each world with itself.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -148,10 +149,11 @@ def times_of(prediction: Prediction) -> PassTimes:
     return PassTimes(
         in_worlds(answer),
         (np.maximum.accumulate(np.clip(gone, 0.0, 1.0)), np.maximum.accumulate(done)),
-        min(1.0, sum(before) / answer.p50),
+        min(1.0, math.fsum(before) / answer.p50),
         prediction.read_bytes,
         prediction.written_bytes,
-        sum(phase.duration_s for phase in prediction.phases if phase.name == VERIFYING_SCRUB) / answer.p50,
+        math.fsum(phase.duration_s for phase in prediction.phases if phase.name == VERIFYING_SCRUB)
+        / answer.p50,
     )
 
 

@@ -80,8 +80,8 @@ class History:
 
     def mean_record(self) -> float:
         """Return the size of a record, as a geometric mean over the data [log2(bytes)]."""
-        whole = sum(kind.share for kind in self.records)
-        return sum(kind.share * math.log2(kind.recordsize) for kind in self.records) / whole
+        whole = math.fsum(kind.share for kind in self.records)
+        return math.fsum(kind.share * math.log2(kind.recordsize) for kind in self.records) / whole
 
     def with_recordsize(self, recordsize: int) -> History:
         """Return the history with all its files in records of one size [bytes]."""
@@ -195,7 +195,7 @@ def _record(kind: Mapping[str, object], path: Path) -> RecordClass:
         raise InputError(f"{path.name}: records.recordsize", recordsize, allowed, "")
     shares = _numbers(kind, "psize_share", path, "1")
     chances = _numbers(kind, "chance", path, "1", len(shares))
-    if not all(0 < share <= 1 for share in shares) or sum(chances) <= 0:
+    if not all(0 < share <= 1 for share in shares) or max(chances) <= 0:
         raise InputError(f"{path.name}: records.psize_share", shares, "shares lie above 0 and up to 1", "")
     return RecordClass(
         recordsize,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -354,7 +355,7 @@ class Growth:
             before = [vdev for vdev in wanted if vdev not in later[later.index(added[0]) :]]
             if not set(added) & set(wanted) or not before:
                 continue
-            excess = sum(fills[vdev] - wanted[vdev] for vdev in before) / len(before)
+            excess = math.fsum(fills[vdev] - wanted[vdev] for vdev in before) / len(before)
             stages[place] = (min(max(fill - excess, LEAST_STAGE), MOST_STAGE), added)
         return Growth(tuple(stages), self.wanted)
 
@@ -387,8 +388,8 @@ class Growth:
         stages = []
         for level in levels[1:]:
             there = [number for number, share in enumerate(free) if round(share, 6) < level]
-            left = sum(spaces[number] * free[number] / level for number in there)
-            fill = 1.0 - left / sum(spaces[number] for number in there)
+            left = math.fsum(spaces[number] * free[number] / level for number in there)
+            fill = 1.0 - left / math.fsum(spaces[number] for number in there)
             new = tuple(number for number, share in enumerate(free) if round(share, 6) == level)
             stages.append((fill, new))
         return cls(tuple(stages), tuple(enumerate(fills)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import defaultdict
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def read_block_sizes(path: str | Path, recordsize: int | None = None) -> tuple[R
 
 
 def _record(lsize: int, counts: dict[int, float]) -> RecordClass:
-    total = sum(counts.values())
+    total = math.fsum(counts.values())
     merged: dict[int, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
     few = len(counts) <= RATIOS
     for psize, count in counts.items():

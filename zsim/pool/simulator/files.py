@@ -188,7 +188,7 @@ def expansion(recipe: PoolRecipe) -> float:
 
 def _record_expansion(recipe: PoolRecipe, record: RecordClass) -> float:
     """Return asize / lsize of a class of records, mean over the space of the pool."""
-    psize = int(record.recordsize * sum(value * chance for value, chance in record.ratios))
+    psize = int(record.recordsize * math.fsum(value * chance for value, chance in record.ratios))
     held = 0.0
     for vdev in recipe.normal:
         asize = float(asizes_on(vdev.spec, np.array([psize]), vdev.ashift)[0])

@@ -117,7 +117,7 @@ def on_first_vdev(case: Case) -> float:
     sizes = [vdev_capacity(vdev, case.drive_size, case.release).size for vdev in case.layout.data]
     held = [fill * size for fill, size in zip(scenario.led_fills, sizes, strict=True)]
     first = case.layout.vdevs[0].alloc_class == NORMAL
-    return held[0] / sum(held) if first else 1.0 / len(case.layout.vdevs)
+    return held[0] / math.fsum(held) if first else 1.0 / len(case.layout.vdevs)
 
 
 def _day(moment: datetime | None) -> str:

@@ -189,5 +189,5 @@ def random_read_s(drive: DriveParameters, size: int) -> float:
         short = drive.seek_short_a_s + drive.seek_short_b_s * math.sqrt(d)
         long = drive.seek_long_c_s + drive.seek_long_e_s * d
         seek += 2.0 * (1.0 - d) / steps * (short if d < drive.seek_knee else long)
-    mean_rate = sum(drive.zone_rates) / len(drive.zone_rates)
+    mean_rate = math.fsum(drive.zone_rates) / len(drive.zone_rates)
     return drive.read_overhead_s + seek + HALF * drive.revolution_s + size / mean_rate

@@ -162,7 +162,7 @@ def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
 
 
 def _watched(setup: RunSetup) -> RunResult:
-    asks = sum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.clients)
+    asks = math.fsum(group.count / (group.think_s + CLIENT_READ_S) for group in setup.model.clients)
     seconds = min(LONGEST_WATCH_S, max(SHORTEST_WATCH_S, WATCHED_REQUESTS / asks))
     machine = Run(setup)
     result = machine.watch(seconds)

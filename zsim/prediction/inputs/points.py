@@ -70,7 +70,7 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
     data = np.full(count, math.log(case.alloc))
     if not keeps:
         data = data + larger + np.log(fill / case.fill)
-    stated_load = sum(each.rate or 0.0 for each in case.load) / case.leaves
+    stated_load = math.fsum(each.rate or 0.0 for each in case.load) / case.leaves
     found = {
         "data": data,
         "use": np.array([_place(name, case) for name in chosen("history", case.history.name)]),

@@ -8,6 +8,7 @@ of which a miniature writes its share only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from zsim.base.constants import whole_constant
@@ -65,7 +66,7 @@ def _with_small_bands(drive: DriveParameters, slab: float) -> DriveParameters:
     band = max(LEAST_BAND, min(drive.smr_band_bytes, int(slab / BANDS_IN_SLAB)))
     if band >= drive.smr_band_bytes:
         return drive
-    rate = len(drive.zone_rates) / sum(1.0 / each for each in drive.zone_rates)
+    rate = len(drive.zone_rates) / math.fsum(1.0 / each for each in drive.zone_rates)
     fixed = drive.revolution_s + 2.0 * drive.seek_short_a_s + drive.write_settle_s
     real, small = fixed + 2.0 * drive.smr_band_bytes / rate, fixed + 2.0 * band / rate
     factor = real * band / drive.smr_band_bytes / small

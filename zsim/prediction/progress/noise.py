@@ -7,6 +7,7 @@ How restless a run is differs from pool to pool, and several statuses tell it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -152,12 +153,12 @@ class Stretch(NamedTuple):
 def reading_errors(stretches: Sequence[Stretch]) -> F64:
     """Return the covariance of the logarithms of the stretches' times that reading them leaves."""
     found = np.diag([
-        each.error**2 + sum(end**2 for end in (*each.first, *each.last)) for each in stretches
+        each.error**2 + math.fsum(end**2 for end in (*each.first, *each.last)) for each in stretches
     ])  # fmt: skip
     for place, each in enumerate(stretches):
         if each.follows is not None:
             before = stretches[each.follows]
-            shared = sum(end * begin for end, begin in zip(before.last, each.first, strict=True))
+            shared = math.fsum(end * begin for end, begin in zip(before.last, each.first, strict=True))
             found[place, each.follows] = found[each.follows, place] = -shared
     return found
 

@@ -73,7 +73,7 @@ def discrepancy_of(course: Course) -> float:
     """Return how far a world may be from the pool as a whole: less where other scans of the pool tell."""
     if course.discrepancy <= 0.0:
         return 0.0
-    certain = course.discrepancy**-2 + sum(error**-2 for _, error in course.told)
+    certain = course.discrepancy**-2 + math.fsum(error**-2 for _, error in course.told)
     return 1.0 / math.sqrt(certain)
 
 

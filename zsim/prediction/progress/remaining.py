@@ -180,8 +180,8 @@ def _of_world(
         to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
     end = _end_error(state, facts) if state is not None else 0.0
     to_go, all_of_it = _read_at_end(to_go, end), _read_at_end(all_of_it, end)
-    told = sum(stretch.seconds for stretch in stretches)
-    expected = sum(float(stretch.cells @ seconds) for stretch in stretches)
+    told = math.fsum(stretch.seconds for stretch in stretches)
+    expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
     return _World(
         history.known_s if history is not None else 0.0,
         history.idle_s if history is not None else 0.0,
@@ -256,7 +256,7 @@ def _mixed(courses: Sequence[Course], found: Sequence[_World]) -> Remaining:
         state=best.state,
         parts={
             name: float(
-                sum(
+                math.fsum(
                     weight * parts[name]
                     for row, each in zip(weights, found, strict=True)
                     for weight, parts in zip(row, each.parts, strict=True)

@@ -6,6 +6,7 @@ their real places, tells its pace; the txgs that the start waits for are counted
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -59,7 +60,7 @@ def expansion_of(
     reflow = _ranges(setup)
     work = ExpansionWork(with_maps(setup), reflow, freely=True)
     run = Run(setup, progress, work=work).finish()
-    copying = sum(end - begin for _, begin, end in run.phases)
+    copying = math.fsum(end - begin for _, begin, end in run.phases)
     txg = max(0.0, run.end - copying)
     rate = reflow.bytes / max(copying, 1e-9)
     kind = kind_of(case.layout.vdevs[0].kind)

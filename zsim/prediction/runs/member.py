@@ -260,7 +260,7 @@ def _removal_member(
     setup = _copying_setup(case, pool, model)
     work = RemovalWork(setup, pool.levels or None, case.allocator)
     run = Run(setup, progress, work=work).finish()
-    copying = sum(end - begin for _, begin, end in run.phases)
+    copying = math.fsum(end - begin for _, begin, end in run.phases)
     ending = max(0.0, run.end - copying)
     whole = copying * pool.scale + ending
     return MemberResult(whole, 0.0, copying * pool.scale, ending, pool.scale, run, model)
@@ -348,7 +348,7 @@ def scaled(
     for phase, times in (("visit", scale), ("issue", scale if repaired is None else repaired)):
         active = seconds_of(run.phases, phase)
         gaps = [gap for name, gap in ends if name == phase]
-        left = max(0.0, sum(gaps) - len(gaps) * quiet_s) if _left_over(setup) else 0.0
+        left = max(0.0, math.fsum(gaps) - len(gaps) * quiet_s) if _left_over(setup) else 0.0
         slices = (active + left) * times / (slice_s + left / max(1, len(gaps)))
         phases[phase] = active * times
         ended += left * times + quiet_s * slices

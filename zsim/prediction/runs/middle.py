@@ -164,7 +164,7 @@ class MiddleWorld:
             spread = student(len(times) - 1) * float(times.std(ddof=1)) / math.sqrt(len(times))
             drift = float(times.mean() - np.log(self.small).mean()) if self.small else 0.0
             return math.hypot(spread, of_size(drift)) * self.time_s
-        here = sum(run.covered for run in self.known) / self._populations
+        here = math.fsum(run.covered for run in self.known) / self._populations
         of_windows *= math.sqrt(1.0 - min(MOST_SEEN, here))
         return math.hypot(of_windows, self._between() * self.time_s)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -163,7 +164,7 @@ def tile_result(
     visit_s, issue_s = run.visit_s * share * every, run.issue_s * share * every
     own_s = max(run.time_s, 1e-9)
     course = [replace(each, time=each.time * counted.end / own_s) for each in run.course()]
-    issued = run.plan.times * sum(float(stream.known[-1, 1]) for stream in run.streams)
+    issued = run.plan.times * math.fsum(float(stream.known[-1, 1]) for stream in run.streams)
     return MemberResult(
         time_s=whole_s,
         visit_s=visit_s,

@@ -216,7 +216,7 @@ def scaled_rebuild(run: RunResult, sample: MetaslabSample) -> tuple[float, float
     worth more has been issued, until it is about done itself: not its start, nor its end when drives run out
     of work.
     """
-    copying = sum(end - begin for _, begin, end in run.phases)
+    copying = math.fsum(end - begin for _, begin, end in run.phases)
     waiting = max(0.0, run.end - copying)
     scale = sample.repaired_bytes / max(1, run.issued_bytes)
     if sample.in_flight == 0:

@@ -7,6 +7,7 @@ they would be; slices, drains and the ends of transaction groups come as often a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -484,7 +485,7 @@ class SampledRun:
     def _mean_slice(self) -> float:
         """Return how long a slice takes, drain included [s]."""
         full = self._full()
-        return sum(each.drained - each.begin for each in full) / len(full) if full else self.txg.slice_s
+        return math.fsum(each.drained - each.begin for each in full) / len(full) if full else self.txg.slice_s
 
     def _full(self) -> list[Period]:
         return [each for each in self.periods if each.whole] or self.periods

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from zsim.base.constants import constant
@@ -48,7 +49,7 @@ def sick_drives(bench: Baseline, sound_s: float, answer_s: float) -> tuple[SickD
 
 def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict[int, LostTime]) -> SickDrive:
     case, run = bench.case, bench.shown.run
-    others = sum(each.seconds for drive, each in lost.items() if drive != leaf)
+    others = math.fsum(each.seconds for drive, each in lost.items() if drive != leaf)
     own = lost.get(leaf, LostTime(leaf, 0.0, 0, 0.0, None))
     is_slow = leaf in _slow(case)
     sound = sound_s * (bench.time(model=_as_sound(bench, leaf)) if is_slow else 1.0) + others

@@ -44,7 +44,7 @@ def drivers(
     ridge = 0.5 * np.eye(scores.shape[1])
     slopes = np.linalg.solve(scores.T @ scores + ridge, scores.T @ (logs - logs.mean()))
     variance = _by_field(inputs, slopes)
-    whole = max(float(logs.var()), sum(variance.values()))
+    whole = max(float(logs.var()), math.fsum(variance.values()))
     words = {field: _words(inputs, slopes, field) for field in variance}
     if records is not None and "history" in variance:
         # Part of what the use of a pool does, it does by its record sizes: stating them settles that part.

@@ -7,6 +7,7 @@ on leaves), with parity and copies; zpool divides both by the interval (cmd/zpoo
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -78,8 +79,11 @@ def _of_rates(text: str, path: str) -> list[dict[str, object]]:
         # The first sample of a command without -y is the mean since the pool was imported.
         samples = samples[1:]
     count = max(1, len(samples))
-    reads, writes = sum(each.reads for each in samples) / count, sum(each.writes for each in samples) / count
-    write_rate = sum(each.write_rate for each in samples) / count
+    reads, writes = (
+        math.fsum(each.reads for each in samples) / count,
+        math.fsum(each.writes for each in samples) / count,
+    )
+    write_rate = math.fsum(each.write_rate for each in samples) / count
     # What is read are blocks, each as large as the pool has them.
     found: list[dict[str, object]] = [{"kind": "random-read", "rate": reads}] if reads > 0.0 else []
     if writes > 0.0:

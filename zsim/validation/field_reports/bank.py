@@ -107,7 +107,7 @@ def _log_ratio(case: str, drawn: Unknown, prior: Unknown, scores: Floats) -> Flo
 
 
 def _shares(unknown: Unknown) -> dict[Any, float]:
-    whole = sum(choice.share for choice in unknown.choices)
+    whole = math.fsum(choice.share for choice in unknown.choices)
     return {choice.value: choice.share / whole for choice in unknown.choices if choice.share > 0.0}
 
 
@@ -115,7 +115,7 @@ def widened(unknown: Unknown) -> Unknown:
     """Return the distribution under which an unknown is drawn for a bank."""
     if not unknown.choices:
         return replace(unknown, spread=max(unknown.spread, WIDEST.get(unknown.name, 0.0)))
-    whole, count = sum(choice.share for choice in unknown.choices), len(unknown.choices)
+    whole, count = math.fsum(choice.share for choice in unknown.choices), len(unknown.choices)
     return replace(
         unknown,
         choices=tuple(

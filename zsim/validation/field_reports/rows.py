@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -189,7 +190,7 @@ def status_eta(text: str) -> float | None:
 def _duration(text: str) -> float:
     """Return the seconds of ``1 day 6.6 h`` or ``2 h 24 min``, units one by one."""
     parts = re.findall(r"([\d.]+)\s*([a-z]+)", text)
-    return sum(parse_duration(f"{number} {unit}") for number, unit in parts)
+    return math.fsum(parse_duration(f"{number} {unit}") for number, unit in parts)
 
 
 def impossible(case: ValidationCase, reading: Reading) -> str:

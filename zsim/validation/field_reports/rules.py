@@ -352,7 +352,7 @@ def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
     width = [kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs]
     space = {number: size * width[number] for number, size in sizes.items()}
     number = max(space, key=lambda each: space[each])
-    return Layout((layout.vdevs[number],)), sizes[number], space[number] / sum(space.values())
+    return Layout((layout.vdevs[number],)), sizes[number], space[number] / math.fsum(space.values())
 
 
 def used_bytes(row: Row) -> int | None:
