@@ -70,3 +70,26 @@ def test_a_tile_that_is_done_leaves_nothing_behind(release: str) -> None:
     assert run.time_s > 0
     del run, pool
     assert [each() for each in large] == [None] * len(large)
+
+
+@pytest.mark.parametrize(
+    ("layout", "release", "operation"),
+    [
+        ("raidz1x3", "zol-0.7.13", "resilver"),
+        ("mirror2", "openzfs-2.3", "resilver"),
+        ("mirror2", "openzfs-2.3", "rebuild"),
+    ],
+)
+def test_a_run_that_is_broken_off_leaves_nothing_behind(layout: str, release: str, operation: str) -> None:
+    run = run_of(layout, release, operation)
+    assert isinstance(run.work, WholeWork)
+    large: list[weakref.ref[Any]] = [
+        weakref.ref(run.work.blocks.walk.item),
+        weakref.ref(run.setup.blocks.psize),
+        weakref.ref(run.plane),
+    ]
+    result = run.execute_for(0.5)
+    run.release()
+    del run
+    assert 0 < result.end < 1
+    assert [each() for each in large] == [None] * len(large)

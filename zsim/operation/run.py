@@ -154,12 +154,15 @@ class Run:
 
     def execute_for(self, seconds: float) -> RunResult:
         """Run to the end, or for so long [s], whatever comes first."""
-        process = self.pool.happen(self._steps())
+        steps = self._steps()
+        process = self.pool.happen(steps)
         self.plane.start_clients()
         self._started = True
         environment = self.pool.environment
         environment.run(process | environment.timeout(seconds))
-        return self.result()
+        result = self.result()
+        steps.close()  # else what is suspended half-way holds the plane and all blocks
+        return result
 
     def finish(self) -> RunResult:
         """Run to the end, and let go of the data plane, which takes most of the memory."""

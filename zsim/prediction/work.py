@@ -476,8 +476,8 @@ class Work:
         stretched = case.operation in ("resilver", "scrub") and case.scenario.load
         if not stretched or self.bench.shown is not self.bench.result:
             return self.bench.shown.run
-        pool = miniature(case, blocks=WATCHED_BLOCKS)
-        run = Run(setup_of(case, pool, model, case.release))
+        # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
+        run = Run(setup_of(case, miniature(case, blocks=WATCHED_BLOCKS), model, case.release))
         result = run.execute_for(WATCHED_S)
         run.release()
         return result

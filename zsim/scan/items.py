@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 NO_ITEM = -1
+LINKS = ("prefetch_first", "prefetch_next", "unwind")
+"""Columns that hold numbers of items, or NO_ITEM."""
+NARROW, MOST_NARROW = (*LINKS, "vdev", "copies", "copy_count"), 1 << 29
+"""Columns that take 32 bits where tables are joined, and of how many items: each has three copies at most."""
 
 
 def _no_columns() -> NDArray[np.int16]:
@@ -17,6 +22,8 @@ def _no_columns() -> NDArray[np.int16]:
 @dataclass(frozen=True, slots=True)
 class ScanItems:
     """Blocks the scan can visit or issue, as the engines take them.
+
+    Numbers of few bits take 32 where tables are joined (`NARROW`).
 
     Attributes
     ----------
@@ -102,27 +109,26 @@ def plain_items(
 
 def joined_items(items: ScanItems, more: ScanItems) -> ScanItems:
     """Return items and, behind them, more: each with its copies and with its own tree of metadata."""
-    first = len(items)
-    here = replace(
-        more,
-        copies=more.copies + len(items.copy_vdev),
-        prefetch_first=_moved(more.prefetch_first, first),
-        prefetch_next=_moved(more.prefetch_next, first),
-        unwind=None if more.unwind is None else _moved(more.unwind, first),
-    )
-    pair = _with_unwind(items), _with_unwind(here)
-    both = ScanItems(
-        *(np.concatenate([getattr(each, name) for each in pair]) for name in ScanItems.__slots__)
-    )
+    both = ScanItems(*(_joined(items, more, name) for name in ScanItems.__slots__))
     return replace(both, unwind=None) if items.unwind is None and more.unwind is None else both
 
 
-def _moved(numbers: NDArray[np.int64], by: int) -> NDArray[np.int64]:
-    """Return numbers of items that stand so many places further behind."""
-    return np.where(numbers == NO_ITEM, NO_ITEM, numbers + by)
+def _joined(items: ScanItems, more: ScanItems, name: str) -> NDArray[Any]:
+    """Return one column of both; in that of `more`, numbers of copies and of items stand further behind.
 
-
-def _with_unwind(items: ScanItems) -> ScanItems:
-    if items.unwind is not None:
-        return items
-    return replace(items, unwind=np.full(len(items), NO_ITEM, np.int64))
+    One at a time, for of many blocks a second table of items is as large as all that a prediction needs.
+    """
+    pair = [getattr(each, name) for each in (items, more)]
+    if name == "unwind":
+        pair = [
+            np.full(len(each), NO_ITEM, np.int64) if column is None else column
+            for each, column in zip((items, more), pair, strict=True)
+        ]
+    if name == "copies":
+        pair[1] = pair[1] + len(items.copy_vdev)
+    if name in LINKS:
+        pair[1] = np.where(pair[1] == NO_ITEM, NO_ITEM, pair[1] + len(items))
+    if name not in NARROW:
+        return np.concatenate(pair)
+    narrow = np.int32 if len(items) + len(more) < MOST_NARROW else np.int64
+    return np.concatenate(pair, dtype=narrow, casting="same_kind")

@@ -435,8 +435,10 @@ def with_entries(
         offset[some, place] = blocks.dva_offset[rows[some], turned]
         columns[some, place] = held[rows[some], turned]
     places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
+    del vdev, offset, columns, held  # three DVAs an entry, beside two tables of items that are joined
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])
-    return joined_items(items, replace(new, **places, unwind=np.full(len(rows), NO_ITEM, np.int64)))
+    nowhere = np.broadcast_to(np.int64(NO_ITEM), len(rows))
+    return joined_items(items, replace(new, **places, unwind=nowhere))
 
 
 def rewritten_by_start(blocks: BlockTable) -> NDArray[np.bool_]:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.machine.at_rest import give_back_code
+
 Column: TypeAlias = NDArray[np.generic]
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ PLAIN: dict[type, str] = {
 }  # fmt: skip
 MADE_OF: dict[str, type[int] | type[float]] = {INTEGER: int, REAL: float, TRUTH: int}
 OK, OK_NONE = 0, -2
+LINKER = "llvmlite"
+"""Name of the library that LLVM is in."""
 C_ORDER, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Bits of `ndarray.flags.num`."""
 
@@ -177,7 +181,9 @@ def _address(packed: Packed) -> int:
         engine.add_object_file(binding.object_file.ObjectFileRef.from_data(packed.code))
         engine.finalize_object()
         _engines.append(engine)
-        return int(engine.get_function_address(packed.symbol))
+        address = int(engine.get_function_address(packed.symbol))
+        give_back_code(LINKER)  # 50 MB of LLVM, for what takes a millisecond
+        return address
 
 
 def load(packed: Packed, kinds: Kinds) -> Callable[..., object]:

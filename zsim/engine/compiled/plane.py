@@ -375,7 +375,8 @@ def write_items(records: Rows, items: ScanItems) -> None:
     for name in ITEM_FIELDS:
         records[name] = getattr(items, name)
     records["unwind"] = -1 if items.unwind is None else items.unwind
-    records["metadata_state"] = np.where(items.in_memory, META_HELD, 0)
+    records["metadata_state"] = 0
+    records["metadata_state"][items.in_memory] = META_HELD
 
 
 def _read_ahead(items: ScanItems, room: Room) -> int:

@@ -239,15 +239,17 @@ class SampledRun:
         issued = program.code == OP_ISSUE
         rows = np.flatnonzero(issued)
         behind = offset[rows] + self._occupied[item[rows]]
-        jumped = np.zeros(len(program))
-        jumped[rows[1:]] = np.abs(offset[rows[1:]] - behind[:-1]) > (
-            SORTED_JUMP if self.sorted else LEGACY_JUMP
-        )
-        size = issued * psize.astype(np.float64)
-        visits = (program.code == OP_VISIT) & ~items.in_memory[item]
-        inner = offset / max(1, int(items.offset.max(initial=1)))
-        known = np.stack([issued, size, size * inner, jumped, visits], axis=1).astype(np.float64)
-        sums = np.concatenate((np.zeros((1, known.shape[1])), np.cumsum(known, axis=0)))
+        jump = SORTED_JUMP if self.sorted else LEGACY_JUMP
+        # In place: five numbers an operation are much of what a run of many blocks takes.
+        sums = np.zeros((len(program) + 1, 5))
+        known = sums[1:]
+        known[:, 0] = issued
+        np.multiply(issued, psize, out=known[:, 1])
+        np.multiply(known[:, 1], offset / max(1, int(items.offset.max(initial=1))), out=known[:, 2])
+        known[rows[1:], 3] = np.abs(offset[rows[1:]] - behind[:-1]) > jump
+        known[:, 4] = (program.code == OP_VISIT) & ~items.in_memory[item]
+        for column in known.T:
+            np.cumsum(column, out=column)
         return (sums[:, 0] if limit.counts_blocks else sums[:, 1]), sums
 
     def begin(self) -> None:
