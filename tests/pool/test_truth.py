@@ -72,3 +72,32 @@ def test_indirect_blocks_lie_behind_their_group_of_records() -> None:
     assert recipe.issue.late_indirects
     assert shares[0] == pytest.approx(0.47, abs=0.05)
     assert shares[1] < 0.05
+
+
+def rising_share(config: dict[str, object], *, by_bookmark: bool) -> float:
+    """Return how often, 40 blocks of one txg further on, the object has a higher number."""
+    recipe = recipe_from_config(config)
+    recipe = replace(recipe, issue=replace(recipe.issue, by_bookmark=by_bookmark))
+    table = build_population(recipe, 1)
+    data = table.take(~table.is_metadata)
+    data = data.take(np.lexsort((data.dva_offset[:, 0], data.birth)))
+    ahead, behind = slice(40, None), slice(None, -40)
+    pairs = (
+        (data.birth[ahead] == data.birth[behind])
+        & (data.object[ahead] != data.object[behind])
+        & (data.dva_offset[ahead, 0] - data.dva_offset[behind, 0] < 32 << 20)
+    )
+    return float((data.object[ahead] > data.object[behind])[pairs].mean())
+
+
+def test_records_that_the_throttle_holds_back_are_placed_by_bookmark() -> None:
+    """In the list of such a pool (16K records, 0.7.13 and 2.3.9) 81 and 93 % rise; unsorted, half would."""
+    pool = {
+        "layout": "mirror2", "ashift": 12, "leafmb": 512, "fill": 0.5, "pattern": "aged", "rec": 16,
+        "rounds": 2, "owfrac": 0.25, "freefrac": 0.05, "txgmb": 16, "filekb": 1024, "seed": 1,
+    }  # fmt: skip
+    for release, least in (("0.7.13", 0.7), ("2.3.9", 0.8)):
+        config: dict[str, object] = {"zfs": release, "pool": pool}
+        assert rising_share(config, by_bookmark=True) > least
+        assert rising_share(config, by_bookmark=False) < 0.62
+        assert recipe_from_config(config).issue.by_bookmark

@@ -268,12 +268,13 @@ def _bench_issue(version: tuple[int, ...], layout: Layout) -> IssueOrder:
     mirror = kind_of(layout.vdevs[0].kind).is_replicated
     groups = sum(vdev.alloc_class == NORMAL for vdev in layout.vdevs)
     if version < (0, 8):
-        return IssueOrder(window=200 if mirror else 102, group=4)
+        return IssueOrder(window=200 if mirror else 102, group=4, by_bookmark=version >= (0, 7))
+    one_by_one = version < (2, 3)
     if mirror:
-        return IssueOrder(window=32 * groups, group=8, per_object=version < (2, 3))
-    # Groups of mirrors are short: in lists of 128K records indirect blocks stand by themselves there.
+        # Groups of mirrors are short: in lists of 128K records indirect blocks stand by themselves there.
+        return IssueOrder(window=32 * groups, group=8, by_bookmark=True, per_object=one_by_one)
     return IssueOrder(
-        window=32 * groups, group=32, straight=2, per_object=version < (2, 3), late_indirects=True
+        window=32 * groups, group=32, straight=2, by_bookmark=True, per_object=one_by_one, late_indirects=True
     )
 
 

@@ -262,10 +262,12 @@ class MetadataSizes:
 class IssueOrder:
     """In which order the records of one txg get their places.
 
-    The first `window` in logical order; behind them in groups of `group`, of which `straight` in order and
-    the rest last first: what the allocation throttle leaves when a single processor serves it (the bench
-    pools).  On many processors the throttle restores the logical order (zio.c:zio_io_to_allocate sorts by
-    bookmark): group 0.  With `late_indirects` the indirect blocks of a group come behind it.
+    The first `window` as they were dirtied, object after object.  Behind them the allocation throttle holds
+    records back: with `by_bookmark` they wait sorted by object and record (OpenZFS zio.c:zio_io_to_allocate
+    takes the first of spa_alloc_tree, 0.7 to 2.3).  A single processor (the bench pools) takes them in groups
+    of `group`, of which `straight` in order and the rest last first; group 0: one by one.  With
+    `late_indirects` the indirect blocks of a group come behind it.  With `per_object` all this begins anew
+    at each object.
     """
 
     window: int = 0
@@ -273,6 +275,7 @@ class IssueOrder:
     straight: int = 0
     per_object: bool = False
     late_indirects: bool = False
+    by_bookmark: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,7 @@ class NowRecord:
     issue_group: Int64
     issue_straight: Int64
     issue_per_object: Int64
+    issue_sorted: Int64
     issue_late: Int64
     late: Int64
     metadata_class: Int64

@@ -158,6 +158,53 @@ def end_part(pool: I64, placed: int) -> None:
 
 
 @njit
+def is_earlier(pool: I64, one: int, other: int) -> bool:
+    """Tell whether the bookmark of a record of the stream (object, record) comes before that of another."""
+    lists, files = lists_of(pool), files_of(pool)
+    item, other_item = files[lists[one].stream_file].item, files[lists[other].stream_file].item
+    if item != other_item:
+        return bool(item < other_item)
+    return bool(lists[one].stream_record < lists[other].stream_record)
+
+
+@njit
+def swap_records(pool: I64, one: int, other: int) -> None:
+    """Swap two records of the stream."""
+    lists = lists_of(pool)
+    file, record = lists[one].stream_file, lists[one].stream_record
+    lists[one].stream_file, lists[one].stream_record = lists[other].stream_file, lists[other].stream_record
+    lists[other].stream_file, lists[other].stream_record = file, record
+
+
+@njit
+def sift_down(pool: I64, low: int, at: int, count: int) -> None:
+    """Let number `at` of the heap of `count` records from `low` on sink below those that come later."""
+    while 2 * at + 1 < count:
+        child = 2 * at + 1
+        if child + 1 < count and is_earlier(pool, low + child, low + child + 1):
+            child += 1
+        if not is_earlier(pool, low + at, low + child):
+            return
+        swap_records(pool, low + at, low + child)
+        at = child
+
+
+@njit
+def sort_waiting(pool: I64, low: int, high: int) -> None:
+    """Sort the records of the stream from `low` to `high` by bookmark, in place (a heap sort).
+
+    What the allocation throttle holds back waits in that order (OpenZFS zio.c:zio_io_to_allocate over
+    spa_alloc_tree, by zio_bookmark_compare; 0.7 to 2.3).
+    """
+    count = high - low
+    for k in range(count // 2):
+        sift_down(pool, low, count // 2 - 1 - k, count)
+    for k in range(1, count):
+        swap_records(pool, low, high - k)
+        sift_down(pool, low, low - low, count - k)
+
+
+@njit
 def place_stream(pool: I64, count: int) -> None:
     """Place the records of the stream, all as one or object by object."""
     lists = lists_of(pool)
@@ -168,6 +215,8 @@ def place_stream(pool: I64, count: int) -> None:
             high = low + 1
             while high < count and lists[high].stream_file == lists[low].stream_file:
                 high += 1
+        if now_of(pool)[0].issue_sorted:
+            sort_waiting(pool, min(low + now_of(pool)[0].issue_window, high), high)
         for k in range(high - low):
             at = low + issue_position(pool, k, high - low)
             place_record(pool, lists[at].stream_file, lists[at].stream_record)
