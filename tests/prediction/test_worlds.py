@@ -173,8 +173,10 @@ def test_what_is_stored_leaves_out_parity() -> None:
         assert worlds.data_bytes(one) == pytest.approx(one.alloc * share)
 
 
-def test_old_systems_have_small_records() -> None:
+def test_records_of_worlds_are_those_that_the_release_takes() -> None:
     assert worlds.largest_record(case(release="freebsd-9.1")) == 128 << 10
+    assert worlds.largest_record(case(release="freebsd-10.3")) == 16 << 20
+    assert worlds.largest_record(case(release="solaris-11.2")) == 1 << 20
     assert worlds.largest_record(case(release="openzfs-2.3")) == 16 << 20
 
 

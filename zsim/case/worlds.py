@@ -18,6 +18,7 @@ from zsim.base.parsed import table, tables, text, value_of
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.models.generations import first_year
+from zsim.scenario import checks
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, free_to_remove, pool_size
 from zsim.vdevs.kind import kind_of
@@ -63,8 +64,6 @@ USUAL_SIZES = tuple(
 )
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = whole_constant("worlds.narrow_column")
-LARGEST_OLD_RECORD = 128 << 10
-OLD_FAMILIES = ("freebsd",)
 
 
 Value = str | float
@@ -232,8 +231,8 @@ def ends_of(values: Iterable[Value]) -> tuple[float, float]:
 
 
 def largest_record(case: Case) -> int:
-    """Return the largest record of the release [bytes]: the feature large_blocks came after FreeBSD 9."""
-    return LARGEST_OLD_RECORD if case.release.family in OLD_FAMILIES else 16 << 20
+    """Return the largest record of the case's release [bytes]."""
+    return checks.largest_record(case.release)
 
 
 def usual_record(case: Case) -> int:
