@@ -14,6 +14,7 @@ from zsim.observe.evidence.pool_iostat import read_iostat, time_of
 from zsim.observe.pool_import.importing import import_pasted
 from zsim.observe.texts import nice_bytes
 from zsim.observe.zpool.status import read_scan
+from zsim.prediction.api import case_of
 from zsim.scenario.model import Scenario
 
 STATUS = """\
@@ -138,7 +139,8 @@ def test_a_small_repair_is_a_heal():
 def test_bytes_of_a_resilver_bound_size_and_alloc():
     line = "resilvered 12.1T in 1 days 10:00:00 with 0 errors on Sun Nov 15 01:17:43 2026"
     stated = import_pasted(status(line, [f"sd{c}" for c in "abcdefgh"])).scenario
-    assert stated.drive_size >= 16 * 10**12
+    assert stated.drive_size is None
+    assert case_of(stated).drive_size >= 16 * 10**12
     assert stated.alloc == pytest.approx(8 * nice_bytes("12.1T"), rel=0.01)
     named = import_pasted(status(line))
     assert named.scenario.drive_size == 18000207937536

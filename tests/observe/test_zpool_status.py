@@ -1,5 +1,6 @@
 """zpool status: every form of the scan line, the tree of vdevs, and pastes that lost something."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -186,6 +187,43 @@ def test_json_as_text_and_as_numbers():
     )
     again = read_status_json(numbers)[0]
     assert (again.scan.total, again.scan.at) == (pool.scan.total, datetime(2025, 3, 11, 20, 2, 11))
+
+
+def rebuilding(**told):
+    row = {
+        "name": "draid2:4d:9c:1s-0", "state": "ACTIVE", "start_time": "1741723331", "end_time": "0",
+        "scan_time": 7_190_000_000_000, "scanned": "3.6T", "issued": "3.2T", "rebuilt": "640G",
+        "to_scan": "9T", "errors": "0", "pass_time": 3_600_000_000_000, "pass_scanned": 1800 << 30,
+        "pass_issued": 1600 << 30, "pass_skipped": "1T",
+    }  # fmt: skip
+    stats = {"function": "SCRUB", "state": "FINISHED", "start_time": "1741000000", "end_time": "1741003600"}
+    stats["rebuild_stats"] = {"draid2:4d:9c:1s-0": row | told}
+    leaves = {name: {"name": name, "vdev_type": "disk", "state": "ONLINE"} for name in "abcdefghi"}
+    vdev = {"name": "draid2:4d:9c:1s-0", "vdev_type": "draid", "state": "DEGRADED", "vdevs": leaves}
+    pool = {"name": "t", "state": "DEGRADED", "scan_stats": stats, "vdevs": {"t": {
+        "name": "t", "vdev_type": "root", "state": "DEGRADED", "vdevs": {vdev["name"]: vdev}}}}  # fmt: skip
+    return json.dumps({"output_version": {}, "pools": {"t": pool}})
+
+
+def test_json_tells_of_a_sequential_rebuild():
+    pool = read_status_json(rebuilding())[0]
+    scan = pool.scan
+    assert (scan.function, scan.state, scan.at) == ("rebuild", "running", datetime(2025, 3, 11, 20, 2, 11))
+    assert (scan.scanned, scan.total, scan.done) == (nice_bytes("3.6T"), 9 * T, pytest.approx(0.4))
+    assert (scan.scan_rate, scan.issue_rate, scan.elapsed) == (1 << 29, round((1600 << 30) / 3600), 7190.0)
+    assert (scan.total_issued, scan.repaired) == (8 * T, 640 << 30)
+    assert [(each.function, each.state) for each in pool.scans] == [
+        ("rebuild", "running"),
+        ("scrub", "finished"),
+    ]
+    over = read_status_json(rebuilding(state="COMPLETE", end_time="1741730521"))[0].scans[0]
+    assert (over.state, over.elapsed, over.at) == ("finished", 7190.0, datetime(2025, 3, 11, 22, 2, 1))
+    assert all(each.function == "scrub" for each in read_status_json(rebuilding(state="NONE"))[0].scans)
+
+
+@pytest.mark.parametrize(("told", "seconds"), [("523s", 523.0), ("-", None), ("7?", None), ("80ms", 0.08)])
+def test_times_in_json_are_read_where_they_are_whole(told, seconds):
+    assert read_status_json(rebuilding(scan_time=told))[0].scan.elapsed == pytest.approx(seconds)
 
 
 def test_flat_json_is_nested_by_parents():

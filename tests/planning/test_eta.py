@@ -355,6 +355,17 @@ def as_json(**stats):
     return json.dumps({"output_version": {"command": "zpool status"}, "pools": {"tank": pool}})
 
 
+def test_json_of_a_rebuild_is_followed():
+    row = {
+        "state": "ACTIVE", "start_time": "1763805600", "scan_time": 3600 * 10**9, "scanned": "1T",
+        "issued": "1T", "rebuilt": "500G", "to_scan": "4T", "pass_time": "7?",
+    }  # fmt: skip
+    paste = read_paste(as_json(scan_stats={"rebuild_stats": {"mirror-0": row}}))
+    assert (paste.scenario.operation, paste.scans[-1].format) == ("rebuild", "rebuild")
+    assert clock_of(paste.scans[-1]) == (3600.0, "scan")
+    assert paste.scans[-1].done == pytest.approx(0.25)
+
+
 def test_json_of_a_removal_is_followed():
     text = as_json(removal_stats={
         "name": "mirror-1", "state": "SCANNING", "removing_vdev": "1",

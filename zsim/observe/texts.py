@@ -26,6 +26,8 @@ _CLOCK = re.compile(r"(?<!\d)(\d{1,2}):(\d\d)(?::(\d\d))?(?:\s*([AaPp])\.?[Mm])?
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)", re.ASCII)
 _DAY = re.compile(r"(?<![\d:.])(\d{1,2})\.?(?![\d:])", re.ASCII)
 _YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
+_QUOTED = re.compile(r"^(?:> ?){1,8}[ \t]{0,80}(?:pool|scan|state|NAME)\b", re.ASCII | re.MULTILINE)
+_QUOTE = re.compile(r"^(?:> ?){1,8}", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 
@@ -41,10 +43,14 @@ def decoded(content: bytes) -> str:
 
     What is not UTF-8 becomes a replacement character.
     """
-    text = content.decode("utf-8-sig", errors="replace")
+    return tidied(content.decode("utf-8-sig", errors="replace"))
+
+
+def tidied(text: str) -> str:
+    """Return pasted text with plain blanks and line ends, and without the marks of a quotation in a mail."""
     for found, plain_sign in (("\r\n", "\n"), ("\r", "\n"), ("\u00a0", " "), ("\u202f", " ")):
         text = text.replace(found, plain_sign)
-    return text
+    return _QUOTE.sub("", text) if _QUOTED.search(text) else text
 
 
 def whole_text(name: str, stream: IO[bytes], head: bytes = b"") -> str:

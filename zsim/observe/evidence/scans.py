@@ -140,7 +140,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         since=since,
         at=at,
         elapsed=_elapsed(scan, since, at),
-        resolution=1.0 if scan.elapsed is None else WHOLE_MINUTES,
+        resolution=WHOLE_MINUTES if _in_minutes(scan) else 1.0,
         scanned=scan.scanned,
         # The legacy order knows no second counter: what is scanned is issued.
         issued=scan.issued if scan.issued is not None or not legacy else scan.scanned,
@@ -164,11 +164,17 @@ def _in_two_stages(scan: Scan) -> Scan:
     return replace(scan, issued=round((scan.done or 0.0) * (scan.total or 0)), total_issued=due)
 
 
+def _in_minutes(scan: Scan) -> bool:
+    """Tell whether the time is printed in full minutes that are over, as before pool version 28."""
+    return scan.elapsed is not None and FORMATS.get(scan.form) == "legacy"
+
+
 def _elapsed(scan: Scan, since: datetime | None, at: datetime | None) -> float | None:
     """Return how long a scan has run [s]; None where the dates do not tell it."""
+    if _in_minutes(scan):
+        return (scan.elapsed or 0.0) + 0.5 * WHOLE_MINUTES
     if scan.elapsed is not None:
-        # Printed in full minutes that are over, before pool version 28.
-        return scan.elapsed + 0.5 * WHOLE_MINUTES
+        return scan.elapsed
     if since is None or at is None or at < since:
         return None
     return (at - since).total_seconds()

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
-from zsim.case.resolve import DEFAULT_DRIVE_BYTES
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_fills,
@@ -21,7 +20,7 @@ from zsim.observe.pool_import.resilvered import resilvered_alloc
 from zsim.observe.pool_import.vdev_sizes import MIXED_SIZES, DataVdev, find_unequal, smallest_drive
 from zsim.observe.texts import plain
 from zsim.observe.zpool.listing import Space
-from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.vdev_tree import GROUPS, PAIRS, Vdev, spec_of
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import MIN_DRIVE_BYTES, most_allocated, pool_size, vdev_asize
@@ -29,7 +28,6 @@ from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
 
 NOMINAL_WITHIN = 0.015
-FULLEST_GUESS = 0.8
 LAYOUT_REMEDY = "add the output of zpool status or zdb -C for the pool"
 _ID = re.compile(r"-(\d{1,6})\Z", re.ASCII)
 _GONE = frozenset(("UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"))
@@ -65,6 +63,8 @@ class Tops:
                 spec = spec_of(vdev, with_disks=scrubbed)
             except InputError as error:
                 reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
+                if source == "zpool status" and evidence.status is not None and not evidence.status.complete:
+                    reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
                 raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
             if spec is None:
                 evidence.notes.append(
@@ -187,6 +187,8 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
     if status is not None and status.vdevs:
         vdevs = [vdevs[place] if place < len(vdevs) else Vdev("", "disk") for place in tops.places]
     pairs = [[child for child in _pairs(vdev) if active or child.kind == "replacing"] for vdev in vdevs]
+    if active:
+        pairs = _under_repair(evidence, pairs)
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
     if pairs[repaired]:
         _find_pairs(evidence, pairs[repaired], tops.specs[repaired])
@@ -198,6 +200,20 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
 
 def _pairs(vdev: Vdev) -> list[Vdev]:
     return [each for each in (vdev, *vdev.children) if each.kind in PAIRS and each.drives > 1]
+
+
+def _under_repair(evidence: Evidence, pairs: Sequence[Sequence[Vdev]]) -> list[list[Vdev]]:
+    """Return the pairs that the running scan repairs: successors that await a resilver are not among them.
+
+    OpenZFS 0.8 and later, dsl_scan.c:dsl_scan_assess_vdev: what is attached meanwhile is deferred.
+    """
+    due = [[pair for pair in each if not pair.children[-1].waits] for each in pairs]
+    waiting = sum(map(len, pairs)) - sum(map(len, due))
+    if not waiting or not any(due):
+        return [list(each) for each in pairs]
+    words = "1 drive awaits a resilver" if waiting == 1 else f"{waiting} drives await a resilver"
+    evidence.notes.append(f"{words} that begins when this one is over: it is not in this answer")
+    return due
 
 
 def _find_pairs(evidence: Evidence, pairs: Sequence[Vdev], spec: VdevSpec) -> None:
@@ -274,7 +290,6 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
         if noted is not None and evidence.value("operation") == "remove":
             # The other vdevs are emptier than the one that is removed, where they could not hold it.
             alloc = min(alloc, _most_allocated(evidence, tops, noted))
-        _guess_drive(evidence, tops, alloc)
         evidence.find("alloc", alloc, alloc_source, inferred="resilver" in alloc_source)
     _find_sizes_of_new(evidence)
 
@@ -378,18 +393,20 @@ def _alloc(evidence: Evidence, tops: Tops) -> tuple[int | None, str]:
         (per_vdev, "ALLOC of zpool list -v"),
         (listed.space.alloc if listed is not None else None, "ALLOC of zpool list"),
         (files.metaslabs.alloc if files.metaslabs is not None else None, "free space of zdb -m"),
-        _to_examine(scan, len(tops.specs)),
+        _told_by(scan, len(tops.specs)),
         (files.pointers.allocated if files.pointers is not None else None, "sum of zdb -Lbbbbb"),
         (files.statistics.allocated if files.statistics is not None else None, "bp allocated of zdb -b"),
     )
     return next(((alloc, source) for alloc, source in known if alloc), (None, ""))
 
 
-def _to_examine(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
-    """Return what a scan says is allocated [bytes]; a removal tells what its one vdev holds."""
+def _told_by(scan: Scan | None, vdevs: int) -> tuple[int | None, str]:
+    """Return what a scan says is allocated [bytes], and where that stands."""
     if scan is not None and scan.function == "remove":
-        return scan.total and scan.total * vdevs, "what the removal has to copy, on every vdev"
-    return scan.total if scan is not None else None, "what the scan of zpool status has to examine"
+        return to_examine(scan, vdevs), "what the removal has to copy, on every vdev"
+    return to_examine(
+        scan, vdevs
+    ) if scan is not None else None, "what the scan of zpool status has to examine"
 
 
 def _drive_for(evidence: Evidence, tops: Tops, total: int, rounded: bool) -> tuple[int, bool]:
@@ -428,22 +445,6 @@ def _most_allocated(evidence: Evidence, tops: Tops, drive: int) -> int:
     layout = Layout(tuple(tops.specs[place] for place in tops.order))
     release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     return most_allocated(layout, drive, release, evidence.value("operation") == "remove")
-
-
-def _guess_drive(evidence: Evidence, tops: Tops, alloc: int) -> None:
-    """Note a usual size that holds the data, where none is known and the default one does not."""
-    layout = Layout(tuple(tops.specs))
-    if evidence.size("drive_size") or alloc <= _most_allocated(evidence, tops, DEFAULT_DRIVE_BYTES):
-        return
-    sizes = (gb * 10**9 for gb in USUAL_GB)
-    fits = (size for size in sizes if alloc <= FULLEST_GUESS * _most_allocated(evidence, tops, size))
-    drive = next(fits, None)
-    if drive is None:
-        reason = f"{format_bytes(alloc)} are more than {layout} of the largest drives holds"
-        raise InputError("alloc", alloc, reason, LAYOUT_REMEDY)
-    evidence.find(
-        "drive_size", drive, f"the smallest usual size that {format_bytes(alloc)} fill to 80 %", inferred=True
-    )
 
 
 def _find_new_size(evidence: Evidence) -> None:

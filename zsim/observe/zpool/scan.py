@@ -59,3 +59,11 @@ class Scan:
     def active(self) -> bool:
         """Whether it runs or is paused."""
         return self.state in ("running", "paused")
+
+
+def to_examine(scan: Scan, vdevs: int) -> int | None:
+    """Return what a scan says is allocated in a pool [bytes]; None where it does not tell.
+
+    A removal tells what its one vdev holds: of so many `vdevs` each is taken to hold as much.
+    """
+    return scan.total * vdevs if scan.total and scan.function == "remove" else scan.total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,6 +18,11 @@ from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
 from zsim.vdevs.kind import kinds
 
 _STATES: dict[str, ScanState] = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canceled"}
+_REBUILD_STATES: dict[str, ScanState] = {
+    "ACTIVE": "running", "COMPLETE": "finished", "CANCELED": "canceled",
+}  # fmt: skip
+_NICE_TIME = re.compile(r"(\d{1,20})(ns|us|ms|s|)", re.ASCII)
+_TIME_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _FUNCTIONS: dict[str, Function] = {"RESILVER": "resilver", "SCRUB": "scrub"}
 _SECTIONS = ("logs", "special", "dedup", "spares", "l2cache")
 _REMEDY = "give the whole output of zpool status -j"
@@ -63,8 +69,9 @@ def _pool(key: str, pool: object, name: str) -> PoolStatus:
     sections = {key: _children(pool.get(key), 0) for key in _SECTIONS if isinstance(pool.get(key), Mapping)}
     stats = pool.get("scan_stats")
     scan = _scan(stats) if isinstance(stats, Mapping) else None
+    rebuilds = _rebuilds(stats.get("rebuild_stats")) if isinstance(stats, Mapping) else []
     expansion, removal = _expansion(pool.get("raidz_expand_stats")), _removal(pool.get("removal_stats"))
-    scans = with_moves([scan] if scan is not None else [], expansion, removal)
+    scans = with_moves([*rebuilds, *([scan] if scan is not None else [])], expansion, removal)
     normal = tuple(vdev for vdev in top if vdev.note in ("", "normal"))
     for vdev in top:
         if vdev.note not in ("", "normal"):
@@ -139,6 +146,55 @@ def _scan(data: Mapping[str, object]) -> Scan | None:
         done=min(issued / due, 1.0) if issued is not None and due else None, elapsed=elapsed,
         errors=whole(_text(data.get("errors"))),
     )  # fmt: skip
+
+
+def _rebuilds(table: object) -> list[Scan]:
+    """Return the sequential rebuilds that ``rebuild_stats`` tells of, those that run first."""
+    if not isinstance(table, Mapping):
+        return []
+    found = (_rebuild(each) for each in table.values() if isinstance(each, Mapping))
+    return sorted((each for each in found if each is not None), key=lambda each: not each.active)
+
+
+def _rebuild(data: Mapping[str, object]) -> Scan | None:
+    """Return the rebuild of one top-level vdev; the times of its passes go on over reboots.
+
+    OpenZFS 2.3 cmd/zpool/zpool_main.c:scan_status_nvlist.
+    """
+    state = _REBUILD_STATES.get(_text(data.get("state")))
+    if state is None:
+        return None
+    start, end = _moment(data.get("start_time")), _moment(data.get("end_time"))
+    at = start if state == "running" else end
+    scanned, total, skipped = (_size(data.get(key)) for key in ("scanned", "to_scan", "pass_skipped"))
+    scan = Scan(
+        "rebuild", state, form="json", date=str(at or ""), at=at, since=start, scanned=scanned,
+        issued=_size(data.get("issued")), total=total, repaired=_size(data.get("rebuilt")),
+        elapsed=_nice_time(data.get("scan_time")), errors=whole(_text(data.get("errors"))),
+    )  # fmt: skip
+    if state != "running":
+        return scan
+    passed = _nice_time(data.get("pass_time"))
+    return replace(
+        scan,
+        scan_rate=_rate(_size(data.get("pass_scanned")), passed),
+        issue_rate=_rate(_size(data.get("pass_issued")), passed),
+        done=min(scanned / total, 1.0) if scanned is not None and total else None,
+        total_issued=max(total - (skipped or 0), 0) if total is not None else None,
+    )
+
+
+def _rate(size: int | None, seconds: float | None) -> int | None:
+    return round(size / seconds) if size is not None and seconds else None
+
+
+def _nice_time(value: object) -> float | None:
+    """Return a time as zpool writes it [s]: whole nanoseconds, or rounded down to one unit; None for none.
+
+    Beyond a thousand seconds the unit is a question mark and only thousands are told: that is no time.
+    """
+    match = _NICE_TIME.fullmatch(_text(value))
+    return int(match[1]) * _TIME_UNITS[match[2] or "ns"] if match else None
 
 
 def _expansion(data: object) -> Expansion | None:

@@ -116,7 +116,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         reasons=_reasons(
             case, slow_reasons(courses, found, case, pace if telling else 1.0, _collected(last))
         ),
-        worry=worries(found, phase, left, paste.at),
+        worry=worries(found, phase, left, paste.at, last, elapsed),
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),

@@ -14,8 +14,9 @@ from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.observe.evidence.scans import PoolThen, running
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
+from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
-from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
@@ -43,7 +44,7 @@ class Paste:
     pool : str
     scenario : Scenario
     scans : tuple of RunningScan
-        Of the scan that runs, in order of time.
+        Of the scan that runs, in order of time, with their times.
     paused : bool
     notes : tuple of str
     at : datetime or None
@@ -129,7 +130,7 @@ def _assumed(texts: Sequence[str], scan: Scan) -> str:
 
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
     """Return all that is given to be read."""
-    texts = [text] if text else []
+    texts = [tidied(text)] if text else []
     for name in names:
         path = Path(name)
         files = files_in(path, "**/*") if is_directory(facts_of(path, "file", REMEDY)) else [path]
@@ -161,7 +162,7 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
 
 
 def _text(path: Path) -> str:
-    return read_bytes(path).decode("utf-8", "replace")
+    return decoded(read_bytes(path))
 
 
 def _scans(status: PoolStatus) -> tuple[Scan, ...]:
@@ -256,8 +257,7 @@ def _scenario(
         for name in ("replace", "replace_in", "old_drive", "new_drive", "new_drive_size", "target"):
             fields.pop(name, None)
     if not {"alloc", "fill", "vdev_fills"} & set(fields) and scan.total:
-        vdevs = len(Layout.parse(str(fields["layout"])).data) if scan.function == "remove" else 1
-        fields["alloc"] = scan.total * vdevs
+        fields["alloc"] = to_examine(scan, len(Layout.parse(str(fields["layout"])).data))
     if "product" in stated:
         fields.pop("release", None)
     elif imported is None and scan.form == "legacy":

@@ -13,6 +13,7 @@ from zsim.case.case import Case
 from zsim.planning.eta.records import Span
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.moments import CHECKPOINT
 from zsim.prediction.progress.remaining import Remaining
 from zsim.prediction.progress.worlds import one_sweep, sorted_at_once
 from zsim.scenario.evidence import MOVES, RunningScan
@@ -160,16 +161,29 @@ def _told(part: str) -> str:
     return ZFS_WORDS.get(part, part)
 
 
-def worries(found: Remaining, phase: str, left: Span, at: datetime | None) -> tuple[str, ...]:
-    """Return until when what looks odd is normal."""
+def worries(
+    found: Remaining, phase: str, left: Span, at: datetime | None, scan: RunningScan, elapsed: float | None
+) -> tuple[str, ...]:
+    """Return until when what looks odd is normal.
+
+    A sorted scan issues all that it has collected after `zfs_scan_checkpoint_intval` at the latest
+    (dsl_scan.c:dsl_scan_should_clear).
+    """
     said = []
     visit = found.parts.get("metadata scan", 0.0)
-    if phase == "metadata scan" and visit > 60.0:
+    due = CHECKPOINT - elapsed if scan.issued == 0 and elapsed is not None else math.inf
+    if phase == "metadata scan" and due < 0.0:
+        said.append(
+            f"now: nothing is issued after {format_duration(elapsed or 0.0)}, and ZFS issues what it has "
+            f"scanned every {format_duration(CHECKPOINT)} at the latest. Unless the host was down meanwhile, "
+            "look for a drive or a link that hangs (dmesg, zpool events -v)"
+        )
+    elif phase == "metadata scan" and visit > 60.0:
         # The metadata phase is known about as well as the whole.
-        late = visit * left.p90 / max(left.p50, 1e-9)
+        late = min(due, visit * left.p90 / max(left.p50, 1e-9))
         said.append(
             "little or nothing issued is normal in the metadata phase, until about "
-            f"{_moment(at, visit)}; worry if that has not changed {_at(at, late)}"
+            f"{_moment(at, min(due, visit))}; worry if that has not changed {_at(at, late)}"
         )
     said.append(f"if it has not finished {_at(at, left.p90)}: nine in ten such scans have")
     return tuple(said)

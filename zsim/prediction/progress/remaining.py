@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, with_clocks
+from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
 from zsim.scenario.evidence import RunningScan
@@ -120,7 +120,7 @@ def remaining(
     courses : sequence of Course
         Of possible worlds.
     scans : sequence of RunningScan
-        Of one scan, in order of time.
+        Of one scan, in order of time, with the times of `zsim.prediction.progress.moments.with_clocks`.
     facts : PoolFacts
     noise : Noise, optional
         The fitted one if not given.
@@ -134,7 +134,6 @@ def remaining(
     that are little known are combined with the mean pace so far (`zsim.prediction.progress.pace`).
     """
     noise = noise or fitted_noise()
-    scans = with_clocks(scans)
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     found = [
         _of_world(adapted(course, scans), scans, facts, noise, float(own[place]))
