@@ -348,7 +348,7 @@ def state_of(
         As `Scenario.stated` gives it.
     evidence : sequence of Observation
     waiting : int
-        Of the drives that are replaced, those that await a resilver of their own.
+        Drives that await a resilver of their own, beside those that the scenario replaces.
     """
     scans = [each for each in evidence if isinstance(each, RunningScan) and each.kind != "heal"]
     if not scans:
@@ -358,8 +358,7 @@ def state_of(
     if done is None and scan.issued is not None and (scan.total_issue or scan.total):
         done = min(1.0, scan.issued / (scan.total_issue or scan.total or 1))
     count = int(str(scenario.get("replace") or 1))
-    first = max(1, count - waiting)
-    later = {"waiting": tuple(range(first, max(count, first)))} if waiting else {}
-    drives = tuple(range(first))
+    later = {"waiting": tuple(range(count, count + waiting))} if waiting else {}
+    drives = tuple(range(count))
     old = scenario.get("old_drive") if scenario.get("old_drive") == "online" else "missing"
     return {"running": {"kind": scan.kind, "done": done or 0.0, "drives": drives, "old_drive": old, **later}}
