@@ -274,7 +274,18 @@ class ScanControl:
                 return reason
 
     def sync(self) -> Steps[None]:
-        """Write what a txg writes at its end: MOS passes, then uberblocks."""
+        """Write what a txg writes at its end: data of clients, MOS passes, then uberblocks.
+
+        Yields
+        ------
+        Steps of the control process: the scan pauses from the beginning, each group of writes is waited
+        for.
+
+        Notes
+        -----
+        OpenZFS spa.c:spa_sync, vdev_label.c:vdev_config_sync: caches are flushed before and after the
+        uberblocks, so that these never name what is not on the drives.
+        """
         first = self.txgs == 0
         self.txgs += 1
         self.plane.pause()

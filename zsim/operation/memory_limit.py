@@ -75,7 +75,27 @@ class MemoryLimit:
         return self.strategy == 1 or (self.strategy == 0 and self.checkpointing)
 
     def mode(self, now: float, queued: Queued, *, visited_all: bool) -> Mode:
-        """Return what this txg does, `now` seconds after the scan began."""
+        """Return what this txg does.
+
+        Parameters
+        ----------
+        now : float
+            Time since the scan began [s].
+        queued : Queued
+            What is collected and not issued.
+        visited_all : bool
+            Whether the traversal is over.
+
+        Returns
+        -------
+        str
+            ``visit`` (collect), ``issue`` (what is collected), or ``done``.
+
+        Notes
+        -----
+        OpenZFS dsl_scan.c:dsl_scan_should_clear: issue from the hard limit down to the soft one, every
+        ``zfs_scan_checkpoint_intval`` until all is issued, and when all is visited.
+        """
         if self.checkpointing or now - self.last_checkpoint > self.interval:
             self.checkpointing = self.clearing = True
         else:

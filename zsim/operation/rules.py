@@ -82,7 +82,26 @@ def _bucket_seconds(release: ReleaseProfile) -> float:
 
 
 def scan_rules(release: ReleaseProfile, operation: Operation) -> ScanRules:
-    """Return how the scan of a release paces itself (OpenZFS dsl_scan.c)."""
+    """Return how the scan of a release paces itself.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+        With its tunables as they are set.
+    operation : str
+        Resilver, scrub, rebuild, expand or remove.
+
+    Returns
+    -------
+    ScanRules
+        Classes of its I/Os, delay [ticks] and length of a tick [s], how metadata is read ahead, where it
+        pauses.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c: dsl_scan_scrub_cb (zfs_resilver_delay, zfs_scrub_delay, zfs_scan_idle; to 0.7),
+    dsl_scan_prefetch (zfs_no_scrub_prefetch), dsl_scan_check_suspend.
+    """
     values = release.tunables
     legacy = release.scan == "legacy"
     scrub = operation == "scrub"

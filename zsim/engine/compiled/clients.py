@@ -25,7 +25,20 @@ from zsim.engine.leaf_rules import wait_bin
 
 @njit
 def client_reads(table: Table, client_number: int) -> None:
-    """Let a foreground client read random blocks or the next ones, or write the next blocks of the log."""
+    """Let a foreground client read random blocks or the next ones, or write the next blocks of the log.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    client_number : int
+        Which; one that is off at this hour asks for nothing.
+
+    Notes
+    -----
+    The classes are those of OpenZFS zio_priority.h: sync read, and sync write of the intent log
+    (zil.c:zil_lwb_write_issue).
+    """
     general, client = general_of(table)[0], clients_of(table)[client_number]
     event_times_of(table)[client_slot(table, client_number)] = FOREVER
     if client.off != 0:

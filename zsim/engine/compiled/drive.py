@@ -309,7 +309,22 @@ def release_command_based(table: Table, link_number: int, at: float) -> None:
 
 @njit
 def arrive(table: Table, number: int, at: float) -> None:
-    """Put a command into its drive; a write that fits the write-back cache is answered from there."""
+    """Put a command into its drive.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    number : int
+        The command.
+    at : float
+        Time [s].
+
+    Notes
+    -----
+    A write that fits the free write-back cache is answered after overhead and transfer on the interface
+    (`zsim.drives.physics`), and goes to the platter later, when the drive picks it.
+    """
     command = commands_of(table)[number]
     leaf = command.leaf
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
@@ -364,7 +379,21 @@ def flush_cache(table: Table, leaf: int) -> bool:
 
 @njit
 def join_link(table: Table, link_number: int, number: int, at: float) -> None:
-    """Queue a command's data for transfer over a shared link (first come, first served)."""
+    """Queue a command's data for transfer over a shared link, first come, first served.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    link_number, number : int
+        Which link, which command.
+    at : float
+        When its data are ready [s].
+
+    Notes
+    -----
+    A transfer takes the link's overhead a command plus length / rate [s] from when the link is free.
+    """
     link, command = links_of(table)[link_number], commands_of(table)[number]
     duration = crossing_time(link.per_command, command.length, link.rate)
     command.due = max(link.free_at, at) + duration

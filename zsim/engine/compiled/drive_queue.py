@@ -60,7 +60,28 @@ def positioning_cost(drive: DriveRecord, command: CommandRecord, head: int, at: 
 
 @njit
 def pick_held(table: Table, leaf: int, at: float) -> int:
-    """Return the place of the held command a drive serves next (FCFS, C-LOOK or SPTF with an age limit)."""
+    """Return the place of the held command that a drive serves next.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    leaf : int
+        The drive.
+    at : float
+        Time [s].
+
+    Returns
+    -------
+    int
+        First come, first served; C-LOOK; or the shortest positioning time (SPTF) of those that fit the
+        drive's queue.  The oldest goes first once it is older than the drive's age limit.
+
+    Notes
+    -----
+    Worthington, Ganger, Patt, Scheduling algorithms for modern disk drives, SIGMETRICS 1994: C-LOOK,
+    SPTF, and limits of age against starvation.
+    """
     drive, state, held, commands = (
         drives_of(table)[leaf],
         leaves_of(table)[leaf],
@@ -240,7 +261,22 @@ def take_up(table: Table, leaf: int, place: int) -> int:
 
 @njit
 def is_continued(table: Table, leaf: int, command: CommandRecord) -> bool:
-    """Tell whether a write that the drive holds goes on in the physical sector in which `command` ends."""
+    """Tell whether a write that the drive holds goes on in the physical sector in which a command ends.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    leaf : int
+        The drive.
+    command : record
+        A write whose end may lie within a physical sector.
+
+    Returns
+    -------
+    bool
+        If so the drive writes the sector once, with both, and need not read it first (512-byte emulation).
+    """
     drive, end = drives_of(table)[leaf], command.offset + command.length
     if end % drive.physical_sector == 0:
         return False

@@ -93,7 +93,24 @@ def _begin_again(table: Table, row: int) -> None:
 
 @njit
 def insert(table: Table, row: int, child: int, offset: int) -> None:
-    """Put a child I/O into its place in an offset-ordered queue (equals: `leaf_rules.address_rank`)."""
+    """Put a child I/O into its place in an offset-ordered queue.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    row : int
+        Which queue: leaf by leaf and class by class, reads and writes apart.
+    child : int
+        The child I/O.
+    offset : int
+        Where it begins on the leaf [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev_queue.c:vdev_queue_offset_compare orders by offset and then by the address of the zio,
+    for which `leaf_rules.address_rank` stands.  The side with fewer entries makes room.
+    """
     bounds, capacity = bounds_of(table), word_of(table, QUEUE_CAPACITY)
     low, high, start = bounds[2 * row], bounds[2 * row + 1], capacity // 4
     # A queue that fills at one end and empties at the other would wander through all of its memory.

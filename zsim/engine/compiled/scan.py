@@ -111,7 +111,20 @@ def writes_done(table: Table, slot_number: int) -> None:
 
 @njit
 def start_block(table: Table, stream_number: int, item_number: int) -> None:
-    """Issue one scan block: take a slot of the window and queue its reads."""
+    """Issue one scan block: take a slot of the window and queue its reads.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    stream_number, item_number : int
+        Which stream issues which block.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:scan_exec_io (to 0.7 dsl_scan_scrub_cb).  A scrub reads all copies of a block, a
+    resilver the one whose vdev lost a part of it.
+    """
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     if general.first_scan < 0.0:
@@ -348,7 +361,25 @@ def delay_end(table: Table) -> float:
 
 @njit
 def issue_in_turn(table: Table, stream_number: int, item_number: int) -> int:
-    """Issue one scan block if window and clients let it; return the stream's state (ready: issued)."""
+    """Issue one scan block if window and clients let it.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    stream_number, item_number : int
+        Which stream issues which block.
+
+    Returns
+    -------
+    int
+        The stream's state: ready when it is issued; waiting for the window; or delayed.
+
+    Notes
+    -----
+    To 0.7 a scan waits some ticks before each block while clients were active within ``zfs_scan_idle``
+    (OpenZFS dsl_scan.c:dsl_scan_scrub_cb, zfs_resilver_delay, zfs_scrub_delay).
+    """
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     rules = scan_rules_of(table)[0]
     if general.free_slots == 0 or not has_room(table, stream_number):
@@ -403,7 +434,25 @@ def step_unwind(table: Table, stream_number: int) -> int:
 
 @njit
 def step_visit(table: Table, stream_number: int, item_number: int) -> int:
-    """Visit a metadata block: it must be in memory first; return the stream's state."""
+    """Visit a metadata block, which must be in memory first.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    stream_number, item_number : int
+        Which stream visits which block.
+
+    Returns
+    -------
+    int
+        The stream's state: ready; waiting for the block; or paused, which it may only do here
+        (OpenZFS dsl_scan.c:dsl_scan_check_suspend).
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_recurse.
+    """
     general, stream = general_of(table)[0], streams_of(table)[stream_number]
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     if item.metadata_state >= META_PRESENT:

@@ -69,7 +69,21 @@ def _mean_latency(table: Table, vdev: VdevRecord, child: int) -> int:
 
 @njit
 def look_for_outliers(table: Table, vdev: VdevRecord) -> None:
-    """Look for a child that is much slower than the others, at most once an interval."""
+    """Look for a child that is much slower than the others, at most once an interval.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    vdev : record
+        A RAID-Z or dRAID vdev with autosit on.
+
+    Notes
+    -----
+    Nobody is added where as many children as there is parity are out or unhealthy, where a healthy one
+    was not read, or where the slowest is out already.  Source: OpenZFS 2.4 vdev_raidz.c, see
+    `zsim.engine.sit_out`.
+    """
     general, latencies = general_of(table)[0], latencies_of(table)
     if vdev.autosit == 0 or general.now - vdev.looked_at < vdev.interval:
         return

@@ -48,7 +48,27 @@ SCAN_READ, PLAIN_READ, PLAIN_WRITE, REPAIR_READ, REPAIR_WHOLE = range(5)
 
 @njit
 def mirror_choice(table: Table, vdev: VdevRecord, offset: int) -> int:
-    """Return the leaf that a mirror reads a block from, see `zsim.vdevs.mirror.mirror_child`."""
+    """Return the leaf that a mirror reads a block from.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    vdev : record
+        The mirror.
+    offset : int
+        Where the block begins on a leaf [bytes].
+
+    Returns
+    -------
+    int
+        The leaf, -1 when no child can be read.
+
+    Notes
+    -----
+    The rule is `zsim.vdevs.mirror.mirror_child` (OpenZFS vdev_mirror.c:vdev_mirror_child_select); here
+    its loads are measured: what is pending on each child, and how far it is from the child's last I/O.
+    """
     rules, child_leaf = queue_rules_of(table)[0], child_leaf_of(table)
     sides = mirror_sides_of(table, vdev.children)
     loads, standing = sides[0], sides[1]
@@ -296,7 +316,26 @@ def read_scan_block(
 
 @njit
 def read_mirror(table: Table, slot_number: int, vdev_number: int, offset: int, psize: int) -> int:
-    """Queue the reads of a mirror's scan block: one side in a resilver, all in a scrub; return how many."""
+    """Queue the reads of a mirror's scan block: of one side in a resilver, of all in a scrub.
+
+    Parameters
+    ----------
+    table
+        Memory of the plane.
+    slot_number, vdev_number : int
+        Slot of the window, top-level vdev.
+    offset, psize : int
+        Where the block begins on a leaf, and its size [bytes].
+
+    Returns
+    -------
+    int
+        How many reads were queued.
+
+    Notes
+    -----
+    OpenZFS vdev_mirror.c:vdev_mirror_io_start (ZIO_FLAG_SCRUB).
+    """
     rules = scan_rules_of(table)[0]
     vdev, child_leaf = vdevs_of(table)[vdev_number], child_leaf_of(table)
     klass, queued, size = rules.scan_class, 0, _whole_size(vdev, psize)

@@ -281,7 +281,20 @@ class Drive:
         return overhead
 
     def service_time(self, command: Command) -> float:
-        """Return the service time of a command that begins now [s]; move the head and count its parts."""
+        """Return the service time of a command that begins now; move the head and count its parts.
+
+        Parameters
+        ----------
+        command : Command
+            What the drive has taken up.
+
+        Returns
+        -------
+        float
+            Overhead + seek + rotational wait + transfer + cleaning of shingled zones [s]; with what ails
+            the drive, and on a command-based link with its overhead, the transfer no faster than the
+            link.
+        """
         now, state = self.clock.now, self.state
         command.started = now
         (overhead, seek, wait, transfer), cleaning, head = self._parts(command, self._overhead(command))

@@ -66,7 +66,23 @@ class LeafQueue:
                 pass
 
     def issue(self, pending_limit: int = 0) -> bool:
-        """Send the next I/O and all that merges with it, if there is one (vdev_queue_io_to_issue)."""
+        """Send the next I/O and all that merges with it, if there is one.
+
+        Parameters
+        ----------
+        pending_limit : int
+            Where not 0, the leaf holds at most so many I/Os: one queue for all classes
+            (zfs_vdev_max_pending).
+
+        Returns
+        -------
+        bool
+            Whether something was sent.
+
+        Notes
+        -----
+        OpenZFS vdev_queue.c:vdev_queue_io_to_issue, vdev_queue_aggregate.
+        """
         child = self._next_single(pending_limit) if self.shared.queue.single else self._next_by_class()
         if child is None:
             return False

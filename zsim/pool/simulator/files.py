@@ -35,7 +35,21 @@ class Files:
 
 
 def draw_files(recipe: PoolRecipe, seed: int) -> Files:
-    """Draw the files of a history, in the order they will be written; removed ones may be written again."""
+    """Draw the files of a history, in the order in which they are written; removed ones may be written again.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+        Kinds of files with their shares and sizes, the space of the pool and the steps of its history.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    Files
+        Dataset, object number, records, record size [bytes] and kind of each; as many as fill the pool to
+        the highest fill of the history, and some to spare.
+    """
     highest = max((step.fraction for step in recipe.steps if isinstance(step, Fill)), default=0.0)
     wanted = highest * recipe.space / expansion(recipe) * SPARE_DATA
     count = int(wanted / max(mean_file_bytes(recipe), 1.0) / 4) + SPARE_FILES

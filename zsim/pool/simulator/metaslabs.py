@@ -205,7 +205,33 @@ def rank(pool: I64, slab: int) -> int:
 def find_slab(
     pool: I64, vdev: int, role: int, size: int, copies: int, copy_slab: I64, distance: int, serial: int
 ) -> int:
-    """Return the best metaslab not tried yet for this block (find_valid_metaslab), -1 when there is none."""
+    """Return the best metaslab not tried yet for this block, -1 when there is none.
+
+    Parameters
+    ----------
+    pool
+        As `space_weight` takes it.
+    vdev : int
+        Top-level vdev.
+    role : int
+        `PRIMARY`, `SECONDARY` or `CLAIM`: whose metaslab is looked for.
+    size : int
+        Asize of the block [bytes].
+    copies, copy_slab, distance
+        As `far_enough` takes them.
+    serial : int
+        Number of this allocation: metaslabs that failed in it bear it.
+
+    Returns
+    -------
+    int
+        Of those that hold the block and are far enough from its other copies the one of the highest rank,
+        then of the highest weight, then of the lowest address.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:find_valid_metaslab (to 0.7 metaslab_group_alloc_normal), metaslab_compare.
+    """
     best = -1
     best_rank = -9
     best_weight = -1
@@ -250,7 +276,31 @@ def current_slab(pool: I64, vdev: int, role: int, allocator: int) -> int:
 def allocate_in_group(
     pool: I64, vdev: int, units: int, copies: int, copy_slab: I64, allocator: int, distance: int
 ) -> tuple[int, int]:
-    """Allocate on one top-level vdev; return (metaslab, start) or (-1, -1)."""
+    """Allocate on one top-level vdev.
+
+    Parameters
+    ----------
+    pool
+        As `space_weight` takes it.
+    vdev : int
+        Top-level vdev.
+    units : int
+        How much [smallest allocations of the vdev].
+    copies, copy_slab, distance
+        As `far_enough` takes them.
+    allocator : int
+        Which of the pool's allocators asks; small vdevs have one for all.
+
+    Returns
+    -------
+    slab, start : int
+        The metaslab, and where in it [smallest allocations]; -1 and -1 when the vdev has no room.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_group_alloc_normal: the allocator's active metaslab first, else the best
+    of all, which becomes active.  One that has no room is left and not tried again for this block.
+    """
     size = units * vdevs_of(pool)[vdev].unit
     role = role_of_copy(pool, vdev, copies, copy_slab)
     if rules_of(pool)[0].third_each:
@@ -436,7 +486,21 @@ def stays_active(pool: I64, slab: int) -> bool:
 
 @njit
 def end_txg(pool: I64, step: int) -> None:
-    """Close a txg and the `step` - 1 idle ones behind it: deferred frees come back, weights are renewed."""
+    """Close a txg and the `step` - 1 idle ones behind it.
+
+    Parameters
+    ----------
+    pool
+        As `space_weight` takes it.
+    step : int
+        How many txgs have passed.
+
+    Notes
+    -----
+    What was freed `DEFER_TXGS` txgs ago becomes free (metaslab.c:metaslab_sync_done, ms_defer), metaslabs
+    that changed are weighed anew, and active ones that are no longer worth it are left
+    (metaslab_sync_reassess).
+    """
     rules = rules_of(pool)[0]
     for _ in range(step):
         return_frees(pool, marks_of(pool)[(rules.txg + LOG_SLOTS - DEFER_TXGS) % LOG_SLOTS])

@@ -83,7 +83,15 @@ def release(pool: I64, slabs: I64, starts: I64, copies: int, psize: int, birth: 
 
 @njit
 def keep_for_snapshot(pool: I64, slot: int) -> None:
-    """Remember the version of a block that a snapshot still holds."""
+    """Remember the version of a block that a snapshot still holds.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.syncing.sync_txg` takes it.
+    slot : int
+        The block; its copies stay allocated until the last snapshot between birth and death is destroyed.
+    """
     row = now_of(pool)[0].kept
     if row >= pool[KEPT_ROOM]:
         now_of(pool)[0].failed = FAILED_KEPT

@@ -253,7 +253,27 @@ def pick_segment(pool: I64, slab: int, units: int, column: int) -> int:
 
 @njit
 def take_units(pool: I64, slab: int, units: int) -> int:
-    """Allocate from one metaslab; return the start within it, or -1."""
+    """Allocate from one metaslab.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+    slab : int
+        Metaslab.
+    units : int
+        How much [smallest allocations of its vdev].
+
+    Returns
+    -------
+    int
+        Where in the metaslab it begins [smallest allocations], -1 where no free segment holds it.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_df_alloc: a cursor for each power of two that divides the size (ms_lbas),
+    from which the next segment large enough is taken.
+    """
     size = units * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     # A cursor for each alignment, the lowest bit set in the size (metaslab_df_alloc, ms_lbas).
     column = bucket(size & -size)
@@ -314,7 +334,24 @@ def append_range(starts: I64, ends: I64, count: int, start: int, end: int) -> in
 
 @njit
 def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
-    """Return the freed ranges ``keys[low:high]``, sorted, to the free segments of a metaslab."""
+    """Return freed ranges to the free segments of a metaslab.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+    slab : int
+        Metaslab.
+    keys : ndarray of int64
+        Ranges: start and length in one integer, as `return_frees` makes them.
+    low, high : int
+        Which of them: ``keys[low:high]``, sorted.
+
+    Notes
+    -----
+    Neighbouring ranges become one segment, as in a range tree (OpenZFS range_tree.c:range_tree_add); two
+    sorted lists are merged in one pass, since a txg gives back thousands at a time.
+    """
     squeeze(pool, slab)
     old = slabs_of(pool)[slab].segments
     starts = np.empty(old + high - low, dtype=np.int64)
@@ -345,7 +382,20 @@ def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
 
 @njit
 def return_frees(pool: I64, until: int) -> None:
-    """Make the freed ranges up to ring position `until` usable."""
+    """Make the ranges freed up to a position of the log usable.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+    until : int
+        Position in the ring of freed ranges; those before it are returned, metaslab by metaslab.
+
+    Notes
+    -----
+    What is freed waits `DEFER_TXGS` txgs (OpenZFS metaslab.c:metaslab_sync_done, TXG_DEFER_SIZE), so that
+    an import of an older txg finds its blocks.
+    """
     size = pool[LOG_SIZE]
     tail = rules_of(pool)[0].log_tail
     count = (until - tail) % size

@@ -61,7 +61,27 @@ def mark_dnode(pool: I64, file: int) -> None:
 
 @njit
 def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
-    """Append the dirty records of one sublist of a dataset's objects to the stream; return its new length."""
+    """Append the dirty records of one sublist of a dataset's objects to the stream.
+
+    Parameters
+    ----------
+    pool
+        As `sync_txg` takes it.
+    dataset, sublist : int
+        Which; objects are spread over the sublists by a hash of their number.
+    count : int
+        Records in the stream so far.
+
+    Returns
+    -------
+    int
+        Records in the stream now.
+
+    Notes
+    -----
+    OpenZFS dmu_objset.c:dmu_objset_sync (sublists of os_dirty_dnodes since 0.7), dnode_sync.c:dnode_sync:
+    the records of an object in the order in which they were dirtied.
+    """
     now = now_of(pool)[0]
     lists = lists_of(pool)
     for k in range(now.dirty_files):
@@ -206,7 +226,21 @@ def sort_waiting(pool: I64, low: int, high: int) -> None:
 
 @njit
 def place_stream(pool: I64, count: int) -> None:
-    """Place the records of the stream, all as one or object by object."""
+    """Place the records of the stream, all as one or object by object.
+
+    Parameters
+    ----------
+    pool
+        As `sync_txg` takes it.
+    count : int
+        Records in the stream.
+
+    Notes
+    -----
+    In which order blocks of one stream get their places is told by `issue_position`: the taskqs that
+    allocate work side by side (OpenZFS zio.c:zio_dva_allocate).  Indirect blocks follow their last dirty
+    record, or the group it is in where that was seen.
+    """
     lists = lists_of(pool)
     low = now_of(pool)[0].zero
     while low < count:
@@ -242,7 +276,20 @@ def sync_files(pool: I64, dataset: int) -> None:
 
 @njit
 def sync_meta_dnode(pool: I64, dataset: int) -> None:
-    """Place the dirty dnode blocks of a dataset, the levels above them and the root."""
+    """Place the dirty dnode blocks of a dataset, the levels above them and the root.
+
+    Parameters
+    ----------
+    pool
+        As `sync_txg` takes it.
+    dataset : int
+        Which.
+
+    Notes
+    -----
+    OpenZFS dmu_objset.c:dmu_objset_sync: the meta-dnode comes after the objects; each of its blocks is
+    written once a txg, whatever number of dnodes in it changed.
+    """
     now = now_of(pool)[0]
     for level in range(now.meta_levels + 1):
         first = (
@@ -346,7 +393,18 @@ def close_txg(pool: I64, txgs: int) -> None:
 
 @njit
 def sync_txg(pool: I64) -> None:
-    """Write the open txg out and open the next."""
+    """Write the open txg out and open the next.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The history's memory (`zsim.pool.simulator.memory`).
+
+    Notes
+    -----
+    OpenZFS spa.c:spa_sync, dsl_pool.c:dsl_pool_sync: the datasets' objects, their meta-dnodes, the MOS.
+    A txg larger than the room for dirty records is written in parts; its metadata goes with the last.
+    """
     now = now_of(pool)[0]
     if now.txg_begins:
         begin_txg(pool)

@@ -77,7 +77,21 @@ def next_vdev(pool: I64, vdev: int, klass: int) -> int:
 
 @njit
 def balance(pool: I64, klass: int) -> None:
-    """Set the quota of each vdev of a class by its size and free share (metaslab_class_balance, 2.4)."""
+    """Set the quota of each vdev of a class by its size and free share.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+    klass : int
+        Allocation class.
+
+    Notes
+    -----
+    OpenZFS 2.4 metaslab.c:metaslab_class_balance.  With S the space of the class and A the mean aliquot
+    of its vdevs, a vdev of space s gets A * s / (S / n) bytes a turn, times its free share over that of
+    the class where ``metaslab_bias_enabled`` is set; in integers, as there.
+    """
     space, used, groups = class_space(pool, klass), class_used(pool, klass), class_groups(pool, klass)
     children = klass - klass
     base = klass - klass
@@ -105,7 +119,19 @@ def balance(pool: I64, klass: int) -> None:
 
 @njit
 def begin_txg(pool: I64) -> None:
-    """Empty all queues: a txg begins when the one before has been written."""
+    """Empty all queues: a txg begins when the one before has been written.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+
+    Notes
+    -----
+    The depth that each queue starts with is set anew every txg (OpenZFS
+    spa.c:spa_sync_adjust_vdev_max_queue_depth, 0.7 to 2.3); from 2.4 the quotas are
+    (metaslab.c:metaslab_class_balance).
+    """
     rules = rules_of(pool)[0]
     if rules.throttle == NONE:
         return
@@ -145,7 +171,23 @@ def start_head(pool: I64, vdev: int, now: float) -> None:
 
 @njit
 def complete_one(pool: I64) -> bool:
-    """Let the first command of all be written; False when nothing is under way."""
+    """Let the first command of all be written.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+
+    Returns
+    -------
+    bool
+        False when nothing is under way.
+
+    Notes
+    -----
+    Its queue has room again; to 2.3 it also grows by one, up to its largest depth
+    (OpenZFS metaslab.c:metaslab_group_increment_qdepth).
+    """
     rules = rules_of(pool)[0]
     first = -1
     for vdev in range(pool[VDEVS]):
@@ -206,7 +248,24 @@ def may_take(pool: I64, vdev: int, klass: int, allocator: int, copy: int) -> boo
 
 @njit
 def queue_write(pool: I64, vdev: int, allocator: int, start: int, asize: int, psize: int) -> None:
-    """Queue the write of a copy at an address of its vdev [bytes]."""
+    """Queue the write of a copy.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+    vdev, allocator : int
+        Top-level vdev, and which allocator placed the copy.
+    start : int
+        Address on the vdev [bytes].
+    asize, psize : int
+        What the copy takes, and its size [bytes]; from 2.4 queues count psize, before allocations.
+
+    Notes
+    -----
+    A write that follows the last waiting one of its allocator joins it, up to `AGGREGATED` bytes a leaf
+    (OpenZFS vdev_queue.c:vdev_queue_aggregate).
+    """
     rules = rules_of(pool)[0]
     if rules.throttle == NONE:
         return

@@ -62,7 +62,19 @@ def mark_ancestors(pool: I64, file: int, record: int) -> None:
 
 @njit
 def dirty_one(pool: I64, file: int, record: int) -> None:
-    """Write one record into the open txg."""
+    """Write one record into the open txg; one that is dirty already costs nothing more.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.syncing.sync_txg` takes it.
+    file, record : int
+        Which record of which file.
+
+    Notes
+    -----
+    The indirect blocks above it become dirty too (OpenZFS dbuf.c:dbuf_dirty).
+    """
     slot = files_of(pool)[file].first + record
     now = now_of(pool)[0]
     if slots_of(pool)[slot].stamp == now.txg:
@@ -185,7 +197,20 @@ def txg_room(pool: I64) -> float:
 
 @njit
 def write_until_full(pool: I64, overwrites: int) -> bool:
-    """Write records until the txg is full or the step is done; tell whether it is done."""
+    """Write records until the txg is full or the step is done.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.syncing.sync_txg` takes it.
+    overwrites : int
+        Not 0: runs of what is there are written again; 0: new files are.
+
+    Returns
+    -------
+    bool
+        Whether the step is done.
+    """
     now = now_of(pool)[0]
     if not (overwrites or now.whole_files) and filled(pool):
         if now.run_next < now.run_end:
@@ -204,7 +229,15 @@ def write_until_full(pool: I64, overwrites: int) -> bool:
 
 @njit
 def remove_file(pool: I64, at: int) -> None:
-    """Remove the alive file number `at`."""
+    """Remove a file and free its blocks, unless a snapshot holds them.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.syncing.sync_txg` takes it.
+    at : int
+        Its place among the files that are there.
+    """
     now = now_of(pool)[0]
     file = lists_of(pool)[at].alive
     dataset = files_of(pool)[file].dataset
@@ -279,7 +312,20 @@ def held(pool: I64, birth: int, death: int) -> bool:
 
 @njit
 def drop_snapshots(pool: I64, keep: int) -> None:
-    """Destroy the oldest snapshots until `keep` are left, and free what only they held."""
+    """Destroy the oldest snapshots and free what only they held.
+
+    Parameters
+    ----------
+    pool
+        As `zsim.pool.simulator.syncing.sync_txg` takes it.
+    keep : int
+        How many are left.
+
+    Notes
+    -----
+    A version of a block is held by the snapshots taken from its birth to its death
+    (OpenZFS dsl_deadlist.c, dsl_destroy.c:process_old_deadlist).
+    """
     count = now_of(pool)[0].snapshots
     gone = count - keep
     if gone <= 0:
