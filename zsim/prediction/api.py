@@ -206,7 +206,9 @@ def held(prediction: Prediction, work: Work) -> Prediction:
 def _given(prediction: Prediction, work: object, evidence: object) -> Prediction:
     """Return a prediction with more evidence; see `Prediction.given`."""
     scenario = with_evidence(prediction, evidence)
-    if not isinstance(work, Work) or work.case.exact or work.bench is None:
+    # What is known to a precision was run for the worlds as they were weighed then.
+    alone = isinstance(work, Work) and (work.case.exact or scenario.precision is not None)
+    if not isinstance(work, Work) or alone or work.bench is None:
         return predict(scenario)
     again = work.given(scenario)
     return held(anew(prediction, again, provenance_of(again.case)), again)

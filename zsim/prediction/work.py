@@ -173,10 +173,9 @@ class Work:
         return [uses[member.history].mean_record() for member in members if member.history is not None]
 
     def given(self, scenario: Scenario) -> Work:
-        """Return the same runs weighed against a scenario with other evidence."""
+        """Return the same worlds weighed against other evidence; others are nearest to the median then."""
         again = copy.copy(self)
         again.case = replace(self.case, scenario=scenario)
-        again.level = replace(self.level)
         weighing = again.weighing = weighing_of(again.case)
         if weighing is None:
             return again
@@ -186,7 +185,10 @@ class Work:
 
         weighing.shown += together(shown, range(len(self.ran)))
         weighing.others += self._run_others(weighing, range(len(self.ran)))
-        weighing.level = self.level.factor
+        again.level, again.larger, again._benches = DurationLevel(), [], []
+        again.progress = lambda share, doing: None
+        again._respond()
+        again._run_larger()
         again._weigh()
         return again
 
@@ -237,8 +239,7 @@ class Work:
         self._let_sit_out()
         self._run_members()
         self._run_larger()
-        if self.middle is not None:
-            self.middle.progress = None  # it refers back here, and to several megabytes
+        self._look_closer()
         self._weigh()
         if self.case.exact:
             self._run_exactly()
@@ -415,7 +416,8 @@ class Work:
                 self._add_members()
             self.middle.execute()
             self._take_middle()
-        self._look_closer()
+        if self.middle is not None:
+            self.middle.progress = None  # it refers back here, and to several megabytes
 
     def _run_on_tiles(self, places: Sequence[int], blocks: int) -> None:
         """Run the world nearest to the median on a tile, and worlds that tell most until it is known."""

@@ -77,9 +77,10 @@ class Prediction(Answer, SavedAnswer, DrawnAnswer):
         Returns
         -------
         Prediction
-            Of the same worlds, weighed anew: only the scans observed are run on them.  The world shown in
-            detail stays that of this prediction, its times stretched to the new answer.  A prediction read
-            from a file is made again.
+            The quantiles are those of a prediction that has this evidence from the beginning.  Its worlds are
+            the same, weighed anew: the scans observed are run on them, and those nearest to the new median
+            on larger populations.  The world shown in detail stays that of this prediction, its times
+            stretched to the new answer.  A prediction read from a file, or with a precision, is made again.
 
         Raises
         ------

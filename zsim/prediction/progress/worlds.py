@@ -98,9 +98,6 @@ class CourseWork(Work):
         del weighing, places
         return []
 
-    def _look_closer(self) -> None:
-        """Leave out what a course does not need."""
-
     def courses(self) -> tuple[Course, ...]:
         """Return the courses of the members, at the size of the pool; of the one world that is known else."""
         if not self.small:
