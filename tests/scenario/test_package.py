@@ -6,13 +6,14 @@ import importlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import zsim
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.base.provenance import kernel_text_hash, provenance, version
+from zsim.base.provenance import code_text_hash, kernel_text_hash, provenance, version
 
 HEAVY = ("numba", "scipy.stats", "pandas", "matplotlib", "numpy", "pydantic", "scipy", "simpy", "rich")
 
@@ -87,3 +88,17 @@ def test_provenance_says_what_a_result_depends_on() -> None:
     assert version("no-such-distribution") is None
     with pytest.raises(InputError):
         provenance(models=[("drives", "no-such-drive")])
+
+
+def test_sources_are_read_once_and_numbers_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = code_text_hash(), kernel_text_hash()
+    read: list[str] = []
+
+    def read_bytes(path: Path) -> bytes:
+        read.append(path.suffix)
+        return b"others"
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    assert kernel_text_hash() == before[1]
+    assert code_text_hash() != before[0]
+    assert set(read) == {".toml"}

@@ -98,9 +98,12 @@ def version(distribution: str) -> str | None:
     return importlib.metadata.version(distribution) if found is None else found[len(FIELD) :].strip()
 
 
+@functools.cache
 def kernel_text_hash() -> str:
     """Return the hash of the source text of every room that holds compiled code, first 16 digits."""
-    return _text_hash(_files(KERNEL_ROOMS))
+    digest = hashlib.sha256()
+    _add_texts(digest, _files(KERNEL_ROOMS))
+    return digest.hexdigest()[:16]
 
 
 def code_text_hash() -> str:
@@ -108,17 +111,25 @@ def code_text_hash() -> str:
 
     The numbers that predictions choose are part of it.
     """
-    numbers = [path for name in NUMBERS for path in sorted((models_directory() / name).glob("*.toml"))]
-    return _text_hash([*_files(("base", *OTHER_ROOMS)), *numbers])
+    digest = _code_digest().copy()
+    for name in NUMBERS:
+        _add_texts(digest, sorted((models_directory() / name).glob("*.toml")))
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _code_digest() -> hashlib._Hash:
+    """Return the digest of the source text: once a process, which runs what it has read."""
+    digest = hashlib.sha256()
+    _add_texts(digest, _files(("base", *OTHER_ROOMS)))
+    return digest
 
 
 def _files(rooms: Iterable[str]) -> list[Path]:
     return [path for room in rooms for path in sorted((PACKAGE / room).rglob("*.py"))]
 
 
-def _text_hash(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
+def _add_texts(digest: hashlib._Hash, paths: Iterable[Path]) -> None:
     for path in paths:
         digest.update(f"{path.parent.name}/{path.name}".encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
