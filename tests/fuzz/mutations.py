@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gzip
-import io
 import json
 import random
+import struct
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -168,14 +169,15 @@ def packed(content: bytes, kind: str = ".gz") -> bytes:
 def bomb(kind: str, megabytes: int = 2000) -> bytes:
     """Return a small file that unpacks to many zeros."""
     if kind == ".zst":
-        compressor = zstandard.ZstdCompressor(level=1).compressobj()
-        return b"".join(compressor.compress(bytes(1 << 20)) for _ in range(megabytes)) + compressor.flush()
-    stream = io.BytesIO()
-    deflate = zlib.compressobj(9, zlib.DEFLATED, 31)
-    for _ in range(megabytes // 10):
-        stream.write(deflate.compress(bytes(10 << 20)))
-    stream.write(deflate.flush())
-    return stream.getvalue()
+        # RFC 8878: one frame with a window of 128K, of blocks that say how often a zero is repeated.
+        one = ((128 << 10) << 3 | 1 << 1).to_bytes(3, "little") + b"\x00"
+        return b"\x28\xb5\x2f\xfd\x00\x38" + one * (8 * megabytes - 1) + bytes([one[0] | 1]) + one[1:]
+    # A full flush ends at a byte and forgets what was before: the same bytes again are as many zeros again.
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    one = deflate.compress(bytes(10 << 20)) + deflate.flush(zlib.Z_FULL_FLUSH)
+    size = megabytes // 10 * (10 << 20)
+    summed = functools.reduce(lambda sum_, _: zlib.crc32(bytes(10 << 20), sum_), range(megabytes // 10), 0)
+    return b"\x1f\x8b\x08" + bytes(7) + one * (megabytes // 10) + deflate.flush() + struct.pack("<II", summed, size)
 
 
 def damaged_data(chance: random.Random, data: Any) -> Any:

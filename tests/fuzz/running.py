@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import json
+import multiprocessing.util
 import os
 import re
 import resource
@@ -298,6 +299,9 @@ def _child(trial: Trial, home: Path, outside: Path) -> None:
     except BaseException:
         os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
     finally:
+        with contextlib.suppress(Exception):
+            # Semaphores of a pool of processes are given back by what runs at a usual exit.
+            multiprocessing.util._run_finalizers()  # type: ignore[attr-defined]
         os._exit(code & 255)
 
 

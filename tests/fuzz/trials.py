@@ -24,6 +24,9 @@ def trial(seed: int, number: int) -> Trial:
     chance = random.Random(f"{seed}:{number}")
     found = SURFACES[number % len(SURFACES)](chance)
     whole = chance.random() < WHOLE
+    if found.words[:1] == ("validate",) and "--cases" not in found.words:
+        # Every case that is committed would run, in processes of their own, until it is interrupted.
+        found = found._replace(words=(*found.words, "--list"))
     return found._replace(surface=surface_of(number), whole=whole)
 
 

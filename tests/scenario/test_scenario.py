@@ -422,3 +422,14 @@ def test_a_scrub_replaces_nothing() -> None:
     known = resolve(Scenario(layout="mirror2", operation="scrub"))
     assert (known.replace, known.old_drive) == (0, "online")
     assert not known.assumed("replace")
+
+
+@pytest.mark.parametrize("fields", [
+    {"slow": ["3:" + "x2.5" * 900]}, {"load": ["random-read," + "x" * 3000]},
+    {"load": ["backup " + "9z" * 900 + " 22:00-06:00"]}, {"ports": ["usb-dock:" + "x" * 3000]},
+])  # fmt: skip
+def test_a_refusal_shows_a_part_of_what_is_long(fields: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as found:
+        Scenario(layout="raidz1x4", fill=0.3, **fields)
+    given = next(iter(fields.values()))[0]
+    assert not any(given[place : place + 301] in str(found.value) for place in range(len(given) - 300))

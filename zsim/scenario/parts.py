@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, shown
 from zsim.scenario.said import read_said
 from zsim.scenario.types import Bytes, Fraction, Rate, Seconds
 
@@ -215,13 +215,13 @@ def parse_drives(text: str) -> tuple[int | Literal["new"], ...]:
     drives: list[int | Literal["new"]] = []
     for item in (each.strip().lower() for each in text.split(",")):
         if not _DRIVES.fullmatch(item):
-            raise InputError("port", text, f"{item!r} is no drive", _PORT_FORM)
+            raise InputError("port", text, f"{shown(item)} is no drive", _PORT_FORM)
         if item == "new":
             drives.append("new")
             continue
         first, _, last = item.partition("-")
         if int(last or first) < int(first):
-            raise InputError("port", text, f"{item!r} runs backwards", _PORT_FORM)
+            raise InputError("port", text, f"{shown(item)} runs backwards", _PORT_FORM)
         drives += range(int(first), int(last or first) + 1)
     return tuple(drives)
 
@@ -294,7 +294,7 @@ class Load(BaseModel):
             key, equals, text = setting.partition("=")
             if not equals or not text.strip():
                 raise InputError(
-                    "load", value, f"{setting!r} is not KEY=VALUE", "write random-read,rate=50,size=64K"
+                    "load", value, f"{shown(setting)} is not KEY=VALUE", "write random-read,rate=50,size=64K"
                 )
             data[key.strip()] = text.strip()
         return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, shown
 from zsim.base.units import parse_fraction, parse_rate
 
 KINDS = {
@@ -49,4 +49,4 @@ def _amount(text: str, amount: str) -> dict[str, float]:
         return {"share": parse_fraction(amount, "load")}
     if amount.lower().endswith("/s"):
         return {"bandwidth": parse_rate(amount, "load")}
-    raise InputError("load", text, f"{amount!r} is no rate, bandwidth or percentage", _REMEDY)
+    raise InputError("load", text, f"{shown(amount)} is no rate, bandwidth or percentage", _REMEDY)

@@ -6,6 +6,7 @@ import re
 
 from pydantic import Field, model_validator
 
+from zsim.base.errors import shown
 from zsim.base.units import format_duration, parse_duration
 from zsim.scenario.one_drive.form import OfOneDrive
 from zsim.scenario.types import Fraction, Seconds
@@ -66,7 +67,7 @@ class SlowDrive(OfOneDrive):
             return {"stutter_share": float(stutter[1]) / 100.0, "stutter_s": long_s}
         if spell is not None:
             return {f"{spell[1]}_s": parse_duration(spell[2], cls.FIELD)}
-        raise cls._refusal(whole, f"{text!r} is not xFACTOR, SHARE%@TIME, on= or off=")
+        raise cls._refusal(whole, f"{shown(text)} is not xFACTOR, SHARE%@TIME, on= or off=")
 
     @model_validator(mode="after")
     def _is_slow(self) -> SlowDrive:
