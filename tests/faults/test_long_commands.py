@@ -98,18 +98,18 @@ def test_a_full_standard_output_is_told_and_a_reader_may_leave(command: str, tmp
 
 
 def test_a_plan_killed_while_it_fills_its_store_goes_on_from_it(tmp_path: Path) -> None:
-    store = tmp_path / "s.sqlite"
-    process = start(*PLAN, "--store", str(store))
+    store, plan = tmp_path / "s.sqlite", (*PLAN, "--drives", "4")
+    process = start(*plan, "--store", str(store))
     until = time.monotonic() + PATIENCE_S
     while _answers(store) < 1 and time.monotonic() < until and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=PATIENCE_S)
     kept = _answers(store)
-    code, out, err = run(*PLAN, "--store", str(store), "--json")
+    code, out, err = run(*plan, "--store", str(store), "--json")
     assert code == 0, err
     assert _answers(store) >= kept >= 1
-    assert json.loads(out)["rows"] == json.loads(run(*PLAN, "--json", env=dict(os.environ))[1])["rows"]
+    assert json.loads(out)["rows"] == json.loads(run(*plan, "--json", env=dict(os.environ))[1])["rows"]
 
 
 def _answers(store: Path) -> int:

@@ -37,6 +37,16 @@ def run_of(layout: str, release: str, operation: str) -> Run:
     return Run(whole_setup(case, miniature(case, blocks=1_000).table, plane_model(case)))
 
 
+def large_of(run: Run) -> list[weakref.ref[Any]]:
+    """Return what a run holds that is large, without holding it."""
+    assert isinstance(run.work, WholeWork)
+    return [
+        weakref.ref(run.work.blocks.walk.item),
+        weakref.ref(run.setup.blocks.psize),
+        weakref.ref(run.plane),
+    ]
+
+
 @pytest.mark.parametrize(
     ("layout", "release", "operation"),
     [
@@ -48,12 +58,7 @@ def run_of(layout: str, release: str, operation: str) -> Run:
 )
 def test_a_run_that_is_done_leaves_nothing_behind(layout: str, release: str, operation: str) -> None:
     run = run_of(layout, release, operation)
-    assert isinstance(run.work, WholeWork)
-    large: list[weakref.ref[Any]] = [
-        weakref.ref(run.work.blocks.walk.item),
-        weakref.ref(run.setup.blocks.psize),
-        weakref.ref(run.plane),
-    ]
+    large = large_of(run)
     result = run.finish()
     del run
     assert result.end > 0
@@ -82,12 +87,7 @@ def test_a_tile_that_is_done_leaves_nothing_behind(release: str) -> None:
 )
 def test_a_run_that_is_broken_off_leaves_nothing_behind(layout: str, release: str, operation: str) -> None:
     run = run_of(layout, release, operation)
-    assert isinstance(run.work, WholeWork)
-    large: list[weakref.ref[Any]] = [
-        weakref.ref(run.work.blocks.walk.item),
-        weakref.ref(run.setup.blocks.psize),
-        weakref.ref(run.plane),
-    ]
+    large = large_of(run)
     result = run.execute_for(0.5)
     run.release()
     del run
