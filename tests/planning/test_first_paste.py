@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from zsim.base.errors import InputError
+from zsim.base.reading import read_toml
 from zsim.case.resolve import COMMON_DRIVE_BYTES
 from zsim.planning.eta.reading import read_paste
 from zsim.planning.eta.reasons import worries
@@ -50,7 +52,7 @@ def test_a_mail_may_quote_a_status(mark):
 
 def test_a_text_that_quotes_no_status_keeps_its_signs():
     assert read_paste("> not of zpool\n" + TWO).scenario == read_paste(TWO).scenario
-    with pytest.raises(Exception, match="zpool status"):
+    with pytest.raises(InputError, match="zpool status"):
         read_paste("> a mail\n> about pools\n")
 
 
@@ -98,3 +100,11 @@ def test_a_scan_that_issues_nothing_is_normal_until_a_checkpoint_is_due(issued, 
     words = worries(found, "metadata scan", left, datetime(2026, 11, 22), running(issued), elapsed)
     assert said in words[0]
     assert len(words) == 2
+
+
+@pytest.mark.parametrize("mark", ["", "> ", ">> "])
+def test_a_status_given_as_a_scenario_is_told_where_it_belongs(mark, tmp_path):
+    given = tmp_path / "pool.toml"
+    given.write_text(re.sub("^", mark, TWO, flags=re.MULTILINE))
+    with pytest.raises(InputError, match="zsim eta FILE tells when"):
+        read_toml(given)
