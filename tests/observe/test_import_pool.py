@@ -12,6 +12,7 @@ import pytest
 from zsim.base.errors import InputError
 from zsim.case.resolve import resolve
 from zsim.cli.main import main
+from zsim.observe.documents import are_lines
 from zsim.observe.pool_import.importing import beside, import_pasted, import_pool
 from zsim.observe.pool_import.layout import smallest_drive
 from zsim.observe.texts import nice_bytes
@@ -352,3 +353,11 @@ def test_vdevs_of_drives_of_two_sizes(listed, fills):
     assert running.kind == "resilver"
     case = resolve(found.scenario)
     assert case.alloc == pytest.approx(4.64 * (1 << 40), rel=0.005)
+
+
+def test_what_has_a_line_longer_than_any_output_is_none_and_not_searched(tmp_path) -> None:
+    (tmp_path / "status.txt").write_bytes((FIXTURES / "status-2.1.txt").read_bytes())
+    (tmp_path / "long.txt").write_bytes(b"a\n" * 700_000 + b"x" * 1_000_001)
+    assert imported(tmp_path).notes[-1] == "in no known format and left out: long.txt"
+    assert not are_lines("a\n" * 700_000 + "x" * 1_000_001)
+    assert are_lines("a\n" * 700_000 + "x" * 1_000_000)

@@ -7,6 +7,8 @@ import re
 
 MOST_DOCUMENTS = 1000
 MOST_TRIES = 2000
+LONGEST_LINE = 1_000_000
+"""Characters: every reader searches its patterns through a text, for seconds if 30 million are one line."""
 _OPEN = re.compile(r"^[ \t]{0,8}\{", re.MULTILINE)
 
 
@@ -35,3 +37,15 @@ def split_documents(text: str) -> tuple[list[str], str]:
             position = end
     rest.append(text[position:])
     return documents, "".join(rest)
+
+
+def are_lines(text: str) -> bool:
+    """Tell whether no line of a text is longer than any output has."""
+    begin = 0
+    while len(text) - begin > LONGEST_LINE:
+        # The last end of a line within reach of the first: what lies between needs no look.
+        end = text.rfind("\n", begin, begin + LONGEST_LINE + 1)
+        if end < 0:
+            return False
+        begin = end + 1
+    return True

@@ -12,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.reading import facts_of, is_directory, understood
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.reading import Listing
-from zsim.observe.documents import split_documents
+from zsim.observe.documents import are_lines, split_documents
 from zsim.observe.evidence.pool_events import PoolEvents
 from zsim.observe.evidence.pool_history import PoolHistory
 from zsim.observe.outputs import Remark
@@ -222,7 +222,8 @@ def _read_outputs(text: str, name: str, files: PoolFiles) -> list[str]:
         # It begins like JSON and is none: the reader says where it breaks off.
         files.facts += status_json.read(text, name)
     found: dict[str, None] = {}
-    needed = [*((each, readers_of_document(each)) for each in documents), (rest, readers_of_text(rest))]
+    of_rest = readers_of_text(rest) if are_lines(rest) else iter(())
+    needed = [*((each, readers_of_document(each)) for each in documents), (rest, of_rest)]
     for part, readers in needed:
         for output, reader in readers:
             files.facts += reader.read(part, name)
