@@ -67,6 +67,14 @@ def test_a_slow_source_sets_the_pace_and_going_offline_helps() -> None:
     assert "Drive 3" in str(slow)
 
 
+def test_a_slow_side_of_a_three_way_mirror_costs_less_than_twice_the_time() -> None:
+    """The other side takes the reads over; the only partner of a two-way mirror has to read them all."""
+    three = answer(layout="mirror3", slow="1:x10")
+    two = answer(layout="mirror2", slow="1:x10")
+    assert 1.1 < three.resilver_s.p50 / three.sick[0].sound_s < 2.0
+    assert two.resilver_s.p50 / two.sick[0].sound_s > 5.0
+
+
 def test_autosit_takes_a_slow_source_out_of_the_reads() -> None:
     sitting = answer(slow="3:x4", autosit=True)
     assert sitting.sick[0].sits_out

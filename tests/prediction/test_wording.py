@@ -195,6 +195,17 @@ def test_the_orders_begin_with_the_one_simulated() -> None:
     assert wording.alternatives(answer()) == ()
 
 
+def test_the_first_screen_says_what_helps_most_and_what_it_costs() -> None:
+    """The first that saves time; none where nothing is known to."""
+    given = (
+        Advice(action="or that"),
+        Advice(action="do this", saves_s=3600.0, why="clients wait twice as long"),
+    )
+    told = " ".join(brief.brief_text(answer(advice=given)).split())
+    assert "What helps most: do this (saves about 1 h): clients wait twice as long." in told
+    assert "What helps most" not in brief.brief_text(answer(advice=given[:1]))
+
+
 def test_advice_is_numbered_with_what_it_saves() -> None:
     given = (Advice(action="do this", saves_s=3600.0, why="it helps"), Advice(action="or that"))
     assert wording.advice(answer(advice=given)) == (

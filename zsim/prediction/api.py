@@ -84,8 +84,8 @@ def predict(
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
     extent : {"all", "first screen", "row"}
         How much of the answer is wanted.  Without the other scan order, advice and what clients wait
-        (``"first screen"``), or with quantiles, bottleneck and sums alone (``"row"``), it comes sooner:
-        under a load in less than half the time.  What is there is the same.
+        (``"first screen"``, which then does not say what helps most), or with quantiles, bottleneck and sums
+        alone (``"row"``), it comes sooner: under a load in less than half the time.  The rest is the same.
     **fields
         Fields of the scenario, over what it states: ``layout="raidz2x6", fill="62%"``.
 

@@ -69,7 +69,10 @@ def command(
     if quiet:
         begin_telling(verbose=False, quiet=True)
     whole = why or verbose or as_json or any(name is not None for name in (output, series, plot, report))
-    prediction = compute_or_tell(scenario_from(given), as_json, "all" if whole else "first screen")
+    scenario = scenario_from(given)
+    # Under a load the first screen says which knob helps most, from runs of its own; idle pools have none.
+    whole = whole or (bool(scenario.load) and not quiet)
+    prediction = compute_or_tell(scenario, as_json, "all" if whole else "first screen")
     with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:
             prediction.save(output)

@@ -1,4 +1,4 @@
-"""The first screen of an answer: how long, how sure, done when, what holds it up, what would narrow it."""
+"""First screen of an answer: how long, how sure, done when, what holds it up, what helps, what narrows it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
         ),
         Section("", contradictions(prediction)),
         Section("", (f"Bottleneck: {' '.join(_limit(prediction))}",)),
-        Section("", sick_sentences(prediction)),
+        Section("", sick_sentences(prediction) or _helps_most(prediction)),
         Section("What would narrow the interval", grid=_narrowing(prediction)),
         Section("", _loudest(prediction)),
         Section("", (more,) if more else ()),
@@ -81,6 +81,15 @@ def _limit(prediction: Answer) -> tuple[str, ...]:
     """Return the sentences of the bottleneck as they go on after a colon."""
     first, *others = bottleneck(prediction)
     return (first[:1].lower() + first[1:], *others)
+
+
+def _helps_most(prediction: Answer) -> tuple[str, ...]:
+    """Say what saves the most time, and what it costs; nothing where no change is known to save any."""
+    best = next((each for each in prediction.advice if each.saves_s is not None and each.saves_s > 0.0), None)
+    if best is None or best.saves_s is None:
+        return ()
+    why = f": {best.why}" if best.why else ""
+    return (f"What helps most: {best.action} (saves about {format_duration(best.saves_s)}){why}.",)
 
 
 def _narrowing(prediction: Answer) -> Grid:
