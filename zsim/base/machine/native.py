@@ -182,7 +182,7 @@ def _address(packed: Packed) -> int:
         engine.finalize_object()
         _engines.append(engine)
         address = int(engine.get_function_address(packed.symbol))
-        give_back_code(LINKER)  # 50 MB of LLVM, for what takes a millisecond
+        give_back_code(LINKER)  # tens of megabytes of LLVM, needed to link alone
         return address
 
 
