@@ -49,7 +49,7 @@ def test_every_option_is_in_help_once(capsys: Capture) -> None:
 
 
 def test_groups_name_flags_that_exist() -> None:
-    others = {"tunable", "file", "settings", "write_cache", "exact"}
+    others = {"tunable", "file", "settings", "write_cache", "autosit", "exact"}
     assert set(PLACE) <= {flag.field for flag in FLAGS + REPEATED} | others
 
 

@@ -65,6 +65,17 @@ def test_columns_that_do_not_fit_go_below_with_the_first_one_repeated() -> None:
     assert second.numeric == {1}
 
 
+@pytest.mark.parametrize("width", range(50, 141, 5))
+def test_no_word_is_cut_and_no_figure_broken(width: int) -> None:
+    remedy = "state it (zfs get recordsize,volblocksize); check twice"
+    head = ("not known", "answer if only this varies", "interval narrows by", "remedy")
+    grid = Grid(head, (("recordsize", "15 h 48 min to 38 h 2 min", "29 %", remedy),), frozenset({2}))
+    lines = grid_text(grid, width).splitlines()
+    assert max(map(len, lines)) <= width
+    for figure in ("15 h 48 min", "38 h 2 min", "29 %", "recordsize,volblocksize);"):
+        assert any(figure in line for line in lines)
+
+
 def test_names_are_not_broken() -> None:
     grid = Grid(("name", "a"), (("draid2:8d:90c:4s", "123456"),), frozenset({1}))
     for width in (20, 26, 40):

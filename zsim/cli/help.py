@@ -19,7 +19,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "drive", "drive_size", "new_drive", "new_drive_size", "write_cache", "exchanged", "slow", "enclosure",
         "ports",
     ),
-    "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz"),
+    "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz", "autosit"),
     "What runs": ("operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load"),
     "What the pool has shown": ("evidence",),
     "How it is simulated": ("exact", "precision", "engine", "seed"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import io
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -438,7 +440,7 @@ class FittedTable:
         for number, part in enumerate(fitted(self.grid, options.max_width)):
             if number:
                 yield ""
-            yield _rich_table(part)
+            yield _rich_table(part, options.max_width)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         from rich.measure import Measurement
@@ -450,17 +452,46 @@ class FittedTable:
 GAP = 2
 
 
+_TOGETHER = re.compile(r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)")
+"""Blanks inside a figure, at which no line is broken: 2 d 11 h, 38 %."""
+
+
+def _wrapped(cell: str, width: int) -> str:
+    """Return a cell in lines of a width, a figure and its unit in one."""
+    lines: list[str] = []
+    for line in cell.splitlines():
+        whole = _TOGETHER.sub("\N{NO-BREAK SPACE}", line)
+        lines += textwrap.wrap(whole, max(1, width), break_on_hyphens=False) if len(line) > width else [line]
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def _least_widths(grid: Grid) -> list[int]:
-    """Return how narrow each column may be: as its longest number, or its longest word."""
-    cells = [[name, *(row[place] for row in grid.rows)] for place, name in enumerate(grid.head)]
-    return [
-        max(
-            len(part)
-            for cell in column
-            for part in ([cell] if place in grid.numeric else [*cell.split(), ""])
-        )
-        for place, column in enumerate(cells)
-    ]
+    """Return how narrow each column may be: as its longest figure, or its longest word."""
+    found = []
+    for place, name in enumerate(grid.head):
+        column = [row[place] for row in grid.rows]
+        parts = [_TOGETHER.sub("\N{NO-BREAK SPACE}", cell).split(" ") for cell in column]
+        words = column if place in grid.numeric else [word for part in parts for word in part]
+        found.append(max(len(word) for word in ("", *name.split(), *words)))
+    return found
+
+
+def _widths(grid: Grid, room: int) -> list[int]:
+    """Return how wide each column is: cells that need least first, then headings, the widest column last.
+
+    rich would shrink the widest columns alike, and cut them where their longest word does not fit then.
+    """
+    found = _least_widths(grid)
+    spare = room - sum(found) - GAP * len(found)
+    cells = [max((len(row[place]) for row in grid.rows), default=0) for place in range(len(found))]
+    order = sorted(range(len(found)), key=lambda place: cells[place] - found[place])
+    heads = [(place, len(grid.head[place])) for place in order]
+    bodies = [(place, cells[place]) for place in order]
+    for place, wanted in (*bodies[:-1], *heads, *bodies[-1:]):
+        more = max(0, min(wanted - found[place], spare))
+        found[place] += more
+        spare -= more
+    return found
 
 
 def fitted(grid: Grid, width: int) -> list[Grid]:
@@ -485,18 +516,22 @@ def _columns(grid: Grid, chosen: Sequence[int]) -> Grid:
     return Grid(tuple(grid.head[place] for place in chosen), rows, numeric)
 
 
-def _rich_table(grid: Grid) -> Table:
+def _rich_table(grid: Grid, room: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, padding=(0, GAP, 0, 0), header_style="dim", pad_edge=False)
-    for place, (name, least) in enumerate(zip(grid.head, _least_widths(grid), strict=True)):
+    widths = _widths(grid, room)
+    for place, (name, width) in enumerate(zip(grid.head, widths, strict=True)):
         if place in grid.numeric:
-            table.add_column(name, justify="right", no_wrap=True, min_width=least)
+            table.add_column(
+                _wrapped(name, width), justify="right", no_wrap=True, width=width, min_width=width
+            )
         else:
-            table.add_column(name, overflow="fold", min_width=least)
+            table.add_column(_wrapped(name, width), overflow="fold", min_width=width)
     for row in grid.rows:
-        table.add_row(*(Text(cell) for cell in row))
+        cells = zip(row, widths, strict=True)
+        table.add_row(*(Text(_wrapped(cell, width)) for cell, width in cells))
     return table
 
 
