@@ -450,6 +450,7 @@ class FittedTable:
 
 
 GAP = 2
+EASY = 20  # characters: a column that is still easy to read
 
 
 _TOGETHER = re.compile(r"(?<=\d) (?=(?:d|h|min|s|ms|%)(?:\W|$))|(?<=\d [dh]) (?=\d+ (?:h|min)\b)")
@@ -471,13 +472,13 @@ def _least_widths(grid: Grid) -> list[int]:
     for place, name in enumerate(grid.head):
         column = [row[place] for row in grid.rows]
         parts = [_TOGETHER.sub("\N{NO-BREAK SPACE}", cell).split(" ") for cell in column]
-        words = column if place in grid.numeric else [word for part in parts for word in part]
-        found.append(max(len(word) for word in ("", *name.split(), *words)))
+        plain = [*name.split(), *(word for part in parts for word in part)]
+        found.append(max(map(len, ("", name, *column) if place in grid.numeric else ("", *plain))))
     return found
 
 
 def _widths(grid: Grid, room: int) -> list[int]:
-    """Return how wide each column is: cells that need least first, then headings, the widest column last.
+    """Return how wide each column is: some room for all, cells that need least, headings, the widest.
 
     rich would shrink the widest columns alike, and cut them where their longest word does not fit then.
     """
@@ -487,7 +488,8 @@ def _widths(grid: Grid, room: int) -> list[int]:
     order = sorted(range(len(found)), key=lambda place: cells[place] - found[place])
     heads = [(place, len(grid.head[place])) for place in order]
     bodies = [(place, cells[place]) for place in order]
-    for place, wanted in (*bodies[:-1], *heads, *bodies[-1:]):
+    some = [(place, min(wanted, EASY)) for place, wanted in bodies]
+    for place, wanted in (*some, *bodies[:-1], *heads, *bodies[-1:]):
         more = max(0, min(wanted - found[place], spare))
         found[place] += more
         spare -= more
