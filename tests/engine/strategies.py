@@ -319,18 +319,27 @@ def space(vdev: VdevModel) -> int:
 
 
 class Allocator:
-    """Lays blocks out in every top-level vdev, runs of them side by side, none over another."""
+    """Lays blocks out in every top-level vdev, runs of them side by side, none over another, none past the end."""
 
-    def __init__(self, model: PlaneModel, generator: np.random.Generator, sparse: bool) -> None:
+    def __init__(
+        self, model: PlaneModel, generator: np.random.Generator, sparse: bool, left: int, largest: int
+    ) -> None:
         self.model, self.generator, self.sparse = model, generator, sparse
+        self.left, self.largest = left, largest
         self.cursor = [self._start(vdev) for vdev in model.vdevs]
+
+    def _rest(self, vdev: VdevModel) -> int:
+        """Return the most that the blocks still to come can take of the vdev [bytes]."""
+        return self.left * max(
+            allocated(vdev, self.largest, columns) for columns in range(vdev.data - vdev.grown, vdev.data + 1)
+        )
 
     def _start(self, vdev: VdevModel) -> int:
         """Return the first offset: in a dRAID a few stripes before a group ends."""
         if vdev.kind != "draid":
             return 0
         width = vdev.data + vdev.parity
-        groups = space(vdev) // (width * ROW_HEIGHT)
+        groups = (space(vdev) - self._rest(vdev)) // (width * ROW_HEIGHT)
         group = int(self.generator.integers(1, max(2, groups)))
         return width * (group * ROW_HEIGHT - (int(self.generator.integers(1, 64)) << vdev.ashift))
 
@@ -342,9 +351,11 @@ class Allocator:
         jump = self.generator.random() < (0.5 if self.sparse else 0.1)
         gap = int(self.generator.integers(1, 1 << 20 if self.sparse else 1 << 16)) << 12 if jump else 0
         offset = self.cursor[number] + allocated(vdev, gap)
-        if offset + allocated(vdev, psize, columns) > space(vdev):
+        if offset + self._rest(vdev) > space(vdev):
             offset = self.cursor[number]
+        self.left -= 1
         self.cursor[number] = offset + allocated(vdev, psize, columns)
+        assert self.cursor[number] <= space(vdev), "a block lies past the end of the drives"
         return number, offset, columns
 
 
@@ -353,10 +364,10 @@ def blocks(
 ) -> ScanItems:
     """Return `count` blocks, the first `metadata` of which are metadata that refer to each other."""
     generator = np.random.Generator(np.random.Philox(key=seed))
-    allocator = Allocator(model, generator, sparse)
     psize = generator.choice(sizes, count).astype(np.int64)
-    places = [allocator.place(int(size)) for size in psize]
     copy_count = generator.choice([0, 0, 0, 1, 2], count).astype(np.int64)
+    allocator = Allocator(model, generator, sparse, count + int(copy_count.sum()), max(sizes))
+    places = [allocator.place(int(size)) for size in psize]
     others = [allocator.place(int(psize[item])) for item in np.repeat(np.arange(count), copy_count)]
     first, following = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
     for item in range(metadata - 1, 0, -1):

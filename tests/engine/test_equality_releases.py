@@ -50,7 +50,7 @@ def block_table(model: Any, seed: int, files: list[int]) -> BlockTable:
     copies = np.where(rows[:, 0] == 0, 3, np.where(metadata, 2, 1)).astype(np.int16)
     vdev = np.full((count, COPIES), -1, np.int32)
     offset = np.zeros((count, COPIES), np.int64)
-    allocator = Allocator(model, generator, sparse=bool(seed % 2))
+    allocator = Allocator(model, generator, bool(seed % 2), int(copies.sum()), 128 * KIB)
     for row in range(count):
         for copy in range(copies[row]):
             vdev[row, copy], offset[row, copy], _ = allocator.place(int(psize[row]))
