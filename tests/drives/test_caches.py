@@ -226,6 +226,13 @@ def test_what_is_cached_is_counted_and_cleaned_to_nothing():
     assert seconds / 50 == pytest.approx(2 * sizes[0] / rates[0], rel=0.25)
 
 
+def test_a_write_past_the_nominal_end_counts_as_one_of_the_last_band():
+    """Drives hold a little more than their nominal capacity; the table of bands has no row for it."""
+    drive, rates, state, sizes, parameters = shingled()
+    smr_parts(drive, rates, state, sizes, parameters.capacity_bytes + 3 * sizes[0] + 4096, 8192)
+    assert np.flatnonzero(state[1][0]).tolist() == [state[1].shape[1] - 1]
+
+
 def test_random_writes_fall_to_single_digits_when_the_writes_or_the_bytes_are_used_up():
     model = load_drive("st8000as0002")
     random = np.random.default_rng(2)

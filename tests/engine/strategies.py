@@ -319,7 +319,7 @@ def space(vdev: VdevModel) -> int:
 
 
 class Allocator:
-    """Lays blocks out in every top-level vdev, runs of them side by side, none over another, none past the end."""
+    """Lays blocks out in every top-level vdev: runs side by side, none over another, none past the end."""
 
     def __init__(
         self, model: PlaneModel, generator: np.random.Generator, sparse: bool, left: int, largest: int

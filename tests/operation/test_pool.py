@@ -21,7 +21,7 @@ from zsim.operation.control import RunClock, Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.run import Run, RunResult, RunSetup, SecondReplacement
 from zsim.operation.timeline import Happening, Pause, Replace, SetTunable
-from zsim.operation.txg import SyncWrites
+from zsim.operation.txg import SyncWrites, asize_of, vdev_asize
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import whole_setup
@@ -202,6 +202,19 @@ def test_writers_wait_while_as_much_is_dirty_as_may_be() -> None:
     again = writes.data_rows(100.1)
     assert first[:, 4].sum() < 3 * most
     assert again[:, 4].sum() == pytest.approx(first[:, 4].sum() * 2e6 / most, rel=0.1)
+
+
+def test_a_writer_that_reaches_the_end_of_the_vdev_goes_on_at_its_beginning() -> None:
+    setup, record = small(), 128 << 10
+    writer = WriterModel(rate=20e6, most_dirty_bytes=1 << 30, record_bytes=record)
+    writes = SyncWrites(replace(setup.model, writer=writer), setup.txg_rules, [(0, 0)])
+    end = vdev_asize(setup.model, setup.model.vdevs[0])
+    writes.data_cursor = 0, end - 3 * asize_of(setup.model.vdevs[0], record)
+    rows = writes.data_rows(5.0)
+    reached = rows[:, 3] + rows[:, 4]
+    assert reached.max() <= min(leaf.drive.capacity_bytes for leaf in setup.model.leaves)
+    assert rows[:, 3].min() < record
+    assert 0 < writes.data_cursor[1] < end // 2
 
 
 @cache

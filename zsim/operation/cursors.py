@@ -12,30 +12,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.engine.model import LABEL_BYTES, PlaneModel, VdevModel
-from zsim.operation.txg import asize_of
+from zsim.engine.model import PlaneModel
+from zsim.operation.txg import asize_of, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.items import ScanItems
 from zsim.scan.rebuild import Chunks, allocated_ranges, with_chunks
-from zsim.vdevs.kind import LOG, NORMAL, SPECIAL, kind_of
+from zsim.vdevs.kind import LOG, NORMAL, SPECIAL
 
 Cursor = tuple[int, int]
 # An allocator of several has its own metaslabs only if there are three for each.
 METASLABS_PER_ALLOCATOR = 3
 ALLOCATORS = 4
 COPIES = 3
-END_LABELS = 512 << 10
 # Copies at most so far apart are taken to be of one allocator's metaslab [bytes].
 ALLOCATION_REGION = 16 << 20
 # The log goes round in so many blocks a top-level vdev.
 LOG_BLOCKS = 1024
-
-
-def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
-    """Return the address space of a top-level vdev [bytes] (vdev.c:vdev_open)."""
-    leaves = [leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0]
-    child = min(model.leaves[leaf].drive.capacity_bytes for leaf in leaves) - LABEL_BYTES - END_LABELS
-    return kind_of(vdev.kind).address_space(vdev, child)
 
 
 def free_ranges(blocks: BlockTable, number: int, asize: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

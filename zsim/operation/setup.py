@@ -12,10 +12,10 @@ from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.engine.compiled.plane import CompiledPlane
 from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.control import Plane
-from zsim.operation.cursors import imported_cursors, mos_cursors, vdev_asize
+from zsim.operation.cursors import imported_cursors, mos_cursors
 from zsim.operation.rules import txg_rules
 from zsim.operation.timeline import Happening
-from zsim.operation.txg import TxgRules
+from zsim.operation.txg import TxgRules, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift

@@ -17,6 +17,7 @@ SYNC_READ_CLASS, SYNC_WRITE_CLASS, ASYNC_WRITE_CLASS = 0, 1, 3
 LABEL_SIZE = 256 * 1024
 UBERBLOCK_RING = 128 * 1024
 LABEL_LIST_BYTES = 112 * 1024
+END_LABELS = 512 << 10
 # Holes of four blocks, taken in a scattered order (the stride is prime to their number).
 HOLE_STRIDE = 7
 HOLE_BLOCKS = 4
@@ -59,6 +60,13 @@ class TxgRules:
     first_reads: int = 0
     first_labels: bool = False
     block_bytes: int = 4096
+
+
+def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
+    """Return the address space of a top-level vdev [bytes] (vdev.c:vdev_open)."""
+    leaves = [leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0]
+    child = min(model.leaves[leaf].drive.capacity_bytes for leaf in leaves) - LABEL_BYTES - END_LABELS
+    return kind.kind_of(vdev.kind).address_space(vdev, child)
 
 
 def asize_of(vdev: VdevModel, psize: int) -> int:
@@ -124,7 +132,8 @@ class SyncWrites:
 
         Notes
         -----
-        Records are appended at one cursor, as a single file is; the space behind it is taken to be free.
+        Records are appended at one cursor, as a single file is; the space behind it is taken to be free, and
+        at the end of the vdev the cursor goes on at its beginning.
         Writers wait while as much is dirty as may be (OpenZFS dsl_pool.c:dsl_pool_need_dirty_delay,
         dmu_tx.c:dmu_tx_try_assign): what they would have written meanwhile is not made up for.
         """
@@ -141,8 +150,10 @@ class SyncWrites:
             return np.zeros((0, 5), np.int64)
         vdev, offset = self.data_cursor
         taken = asize_of(self.model.vdevs[vdev], writer.record_bytes)
-        self.data_cursor = vdev, offset + records * taken
-        places = offset + taken * np.arange(records, dtype=np.int64)
+        # One record less than fit: the cursor need not begin at a multiple of one.
+        room = max(vdev_asize(self.model, self.model.vdevs[vdev]) // taken - 1, 1) * taken
+        places = (offset + taken * np.arange(records + 1, dtype=np.int64)) % room
+        self.data_cursor, places = (vdev, int(places[-1])), places[:-1]
         return self._block_rows(vdev, places, writer.record_bytes)[1]
 
     def set_writer(self, rate: float, now: float) -> None:

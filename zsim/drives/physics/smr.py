@@ -248,7 +248,8 @@ def smr_parts(
     sizes : tuple of int
         Band [bytes], persistent cache [bytes], writes that it holds.
     offset, length : int
-        [bytes]; a write that crosses into another band counts as one of the band it begins in.
+        [bytes]; a write that crosses into another band counts as one of the band it begins in, one past the
+        nominal end of the drive (pools are rounded, drives hold a little more) as one of the last band.
 
     Returns
     -------
@@ -256,7 +257,7 @@ def smr_parts(
         [s]
     """
     counters, bands, queue = state
-    band = offset // sizes[BAND]
+    band = min(offset // sizes[BAND], bands.shape[1] - 1)
     goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
     if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
         return _stream(drive, rates, counters, sizes[BAND], offset, length)

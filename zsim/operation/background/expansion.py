@@ -18,9 +18,9 @@ from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan, copied, with_clients
 from zsim.operation.control import Plane, Steps
-from zsim.operation.cursors import vdev_asize
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
+from zsim.operation.txg import vdev_asize
 from zsim.scan.items import ScanItems
 from zsim.scan.program import OP_ISSUE, Program
 from zsim.scan.rebuild import allocated_ranges

@@ -19,9 +19,9 @@ from zsim.engine.model import NOT_REPAIRED, PlaneModel, VdevModel
 from zsim.engine.window import MAX_SLOTS, MIN_SLOTS, Window
 from zsim.operation.background.copying import BackgroundScan, copied, with_clients
 from zsim.operation.control import Plane, Steps
-from zsim.operation.cursors import vdev_asize
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.setup import RunSetup
+from zsim.operation.txg import vdev_asize
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle, allocator_style
 from zsim.pool.simulator.evacuating import Pieces, evacuate
