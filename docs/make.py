@@ -35,7 +35,7 @@ from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.rules import all_rules
 from zsim.prediction.answer.drawing import render
 from zsim.prediction.answer.prediction import Prediction
-from zsim.prediction.answer.wording import Grid
+from zsim.prediction.answer.tables import Grid
 from zsim.report.tables import markdown
 from zsim.scenario.model import Scenario
 from zsim.validation.api import Validation, validate

@@ -18,7 +18,7 @@ from zsim.planning.table import Table
 from zsim.planning.usable import data_share, repeated_for_drives
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Bottleneck, Quantiles
-from zsim.prediction.answer.wording import grid_text
+from zsim.prediction.answer.tables import grid_text
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.model import Scenario
 

@@ -18,7 +18,7 @@ from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
 from zsim.planning.sweep import fields_of, sweep
 from zsim.planning.table import Table
-from zsim.prediction.answer.wording import Grid, fitted, grid_text
+from zsim.prediction.answer.tables import Grid, fitted, grid_text
 from zsim.scenario.model import Scenario
 
 COLUMNS = ("layout", "fill", "drive_size", "load", *ANSWER, "refused")

@@ -14,10 +14,10 @@ import pytest
 from pydantic import ValidationError
 
 from zsim.base.errors import InputError
-from zsim.prediction.answer import wording
 from zsim.prediction.answer.drawing import FORMATS, time_unit
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Bottleneck, Quantiles, share_of_total
+from zsim.prediction.answer.tables import TEXT_WIDTH
 from zsim.report.page import prediction_page, save_prediction_page
 from zsim.report.tables import grid_of, markdown, to_csv
 
@@ -99,7 +99,7 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
         "drive-managed SMR",
     ):
         assert wanted in text, wanted
-    assert max(map(len, text.splitlines())) <= wording.TEXT_WIDTH
+    assert max(map(len, text.splitlines())) <= TEXT_WIDTH
 
 
 def test_words_say_when_there_is_no_interval() -> None:

@@ -120,7 +120,7 @@ def test_parts_sum_to_the_answer(found: Prediction) -> None:
 def test_the_first_screen_is_a_screen(found: Prediction) -> None:
     from datetime import datetime
 
-    from zsim.prediction.answer.wording import plain
+    from zsim.prediction.answer.tables import plain
 
     text = plain(brief.as_brief(found, datetime(2026, 11, 22, 15, 0)), 100)
     lines = text.splitlines()

@@ -16,7 +16,8 @@ from zsim.base.units import format_bytes, format_duration
 from zsim.planning.rows import NOT_AXES, QUANTILES, REASON, TUNABLE, Row, axes_of, refused_row
 from zsim.prediction.answer.frames import data_frame, needed
 from zsim.prediction.answer.output import DrawnAnswer
-from zsim.prediction.answer.wording import Grid, grid_text, html_table, percent, rich_table
+from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
+from zsim.prediction.answer.wording import percent
 from zsim.prediction.simulated import text_of
 
 if TYPE_CHECKING:

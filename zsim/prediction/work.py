@@ -1,4 +1,4 @@
-"""The runs of one prediction, and what is known at any moment."""
+"""The runs of one prediction."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ import numpy as np
 from zsim.base.constants import constant, whole_constant
 from zsim.base.units import format_duration
 from zsim.case.case import Case
-from zsim.case.member import Member
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
 from zsim.operation.run import Run, RunResult
-from zsim.prediction.answer.records import Clients, Driver
+from zsim.prediction.answer.records import Clients
 from zsim.prediction.evidence.probes import Ran
 from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
 from zsim.prediction.inputs.clients import latencies
-from zsim.prediction.inputs.ensemble import MEMBERS, Unknown, draw_members, member_at, unknowns
+from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
-from zsim.prediction.inputs.sick import recovery
+from zsim.prediction.known import Known
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
@@ -32,7 +31,7 @@ from zsim.prediction.runs.sick_drives import without_faulted
 from zsim.prediction.runs.sitting import sits_out
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
-from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size, with_sampling
+from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
 from zsim.prediction.statistics.response import Response, response
 from zsim.prediction.statistics.surface import RanWorld, ResponseSurface, WorldRuns, is_learned, runs_of
 
@@ -73,7 +72,7 @@ class World(NamedTuple):
     plane: PlaneModel
 
 
-class Work:
+class Work(Known):
     """The runs of one prediction.
 
     First the members, each on a small population of its own, and a regression over them.  Then the worlds
@@ -91,86 +90,32 @@ class Work:
 
     Attributes
     ----------
-    small : list of float
-        Durations of the members on small populations [s].
-    response : Response
-        Quantiles of these; all 1 where there are no members.
-    level : DurationLevel
-        What these are to be multiplied by.
     bench : Baseline or None
         The world that is shown.
-    weighing : Weighing or None
-        The evidence against what each member shows; None without evidence.
+    middle : MiddleWorld or None
+        The same, where it is run until it is known well.
+    clients : tuple of Clients
+        What clients wait in the world shown.
+    scrub_share : float or None
+        How long the scrub behind a rebuild takes, as a share of it.
+    notes : set of str
+        What a reader is to be told of these runs.
     """
 
     def __init__(self, case: Case, progress: Progress, *, with_clients: bool = True) -> None:
-        self.case, self.progress, self.with_clients = case, progress, with_clients
-        self.inputs: tuple[Unknown, ...] = unknowns(case)
-        self.members: tuple[Member, ...] = () if case.exact else draw_members(self.inputs, case.seed)
-        self.small: list[float] = []
-        self.anchors: list[float] = []
-        self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
-        self.level = DurationLevel()
+        super().__init__(case)
+        self.progress, self.with_clients = progress, with_clients
         self.notes: set[str] = set()
         self.sitting_note = ""
-        self.without_faulted = 1.0
         self.bench: Baseline | None = None
         self.middle: MiddleWorld | None = None
         self.clients: tuple[Clients, ...] = ()
         self.scrub_share: float | None = None
-        self.exact: MemberResult | None = None
         self.exact_run: ExactRun | None = None
-        self._benches: list[Baseline] = []
         self.ran: list[MemberResult] = []
         self._places: list[int] = []
-        self.weighing: Weighing | None = None if case.exact else weighing_of(case)
         self._worlds: dict[int, World] = {}
-        self.larger: list[RanWorld] = []
         self._surface: ResponseSurface | None = None
-
-    @property
-    def times(self) -> list[float]:
-        """Durations of the members at the size of the real pool [s]."""
-        return [time * self.level.factor for time in self.anchors]
-
-    @property
-    def worlds(self) -> int:
-        """How many possible worlds were run."""
-        return max(1, len(self.times) + max(0, len(self.larger) - len(self._benches)))
-
-    @property
-    def times_given(self) -> list[float]:
-        """The same, had each member shown what the pool has [s]; as they are where none explains it."""
-        found = None if self.weighing is None else self.weighing.posterior
-        return self.times if found is None else found.moved(self.times)
-
-    @property
-    def effective(self) -> float | None:
-        """How many equally weighted members tell as much after the evidence; None without any."""
-        found = None if self.weighing is None else self.weighing.posterior
-        if found is None:
-            return None
-        # A member whose write caches are either way is one world.
-        count = max(1, len(self.small))
-        weights = found.weights.weights.reshape(-1, count).sum(axis=0)
-        return float(1.0 / (weights**2).sum())
-
-    def drivers(self) -> tuple[Driver, ...]:
-        """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
-        if len(self.times) <= len(self.inputs):
-            return ()
-        from zsim.prediction.statistics.sensitivity import drivers
-
-        members = self.members[: len(self.times)]
-        times = [self.with_errors(each) for each in self.times_given]
-        return drivers(self.inputs, members, times, self._record_sizes(members))
-
-    def _record_sizes(self, members: Sequence[Member]) -> list[float] | None:
-        """Return the mean record size of each member's use; None where it is not drawn [log2(bytes)]."""
-        if not self.case.assumed("recordsize") or any(member.history is None for member in members):
-            return None
-        uses = self.case.candidates.histories
-        return [uses[member.history].mean_record() for member in members if member.history is not None]
 
     def given(self, scenario: Scenario) -> Work:
         """Return the same worlds weighed against other evidence; others are nearest to the median then."""
@@ -191,48 +136,6 @@ class Work:
         again._run_larger()
         again._weigh()
         return again
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether the quantiles are more than one value."""
-        return bool(self.times) or self.effective is not None
-
-    @property
-    def quantiles(self) -> tuple[float, float, float]:
-        """The 10th, 50th and 90th percentile of the duration [s]."""
-        low, middle, high = map(self.with_errors, self.sound_quantiles)
-        return low, middle, high
-
-    def with_errors(self, sound_s: float) -> float:
-        """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after [s].
-
-        What is left when the last of them is faulted goes at the pace without those drives.
-        """
-        lost = recovery(self.case, sound_s)
-        waited = math.fsum(each.seconds for each in lost)
-        faulted = [each.faulted_s for each in lost if each.faulted_s is not None]
-        if not faulted:
-            return sound_s + waited
-        done = min(1.0, max(0.0, max(faulted) - waited) / sound_s)
-        return sound_s * (done + (1.0 - done) * self.without_faulted) + waited
-
-    @property
-    def sound_quantiles(self) -> tuple[float, float, float]:
-        """The same, were every sector read at once [s]."""
-        if self.exact is not None:
-            return (self.exact.time_s,) * 3
-        known, factor = self.response, self.level.factor
-        low, middle, high = (
-            with_sampling(each / known.p50, self.half_width) for each in (known.p10, known.p50, known.p90)
-        )
-        return low * known.p50 * factor, middle * known.p50 * factor, high * known.p50 * factor
-
-    @property
-    def half_width(self) -> float:
-        """Half the 95 % interval of the median that finite samples leave, as a share of it."""
-        if self.exact is not None:
-            return 0.0
-        return math.hypot(self.response.half_width, self.level.half_width)
 
     def run(self) -> None:
         """Run everything."""

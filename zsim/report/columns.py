@@ -101,7 +101,7 @@ def _text(value: object) -> str:
 
 
 def _csv(columns: Columns) -> str:
-    from zsim.prediction.answer.wording import Grid
+    from zsim.prediction.answer.tables import Grid
     from zsim.report.tables import to_csv
 
     rows = zip(*columns.values(), strict=True)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from zsim.prediction.answer.wording import Grid, html_table, rich_table
+from zsim.prediction.answer.tables import Grid, html_table, rich_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -141,7 +141,7 @@ def command(
 
 def _procedures() -> RenderableType:
     from zsim.planning.timeline.procedures import titles
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     return rich_table(Grid(("procedure", "what it is"), titles()))
 

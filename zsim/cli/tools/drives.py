@@ -40,7 +40,7 @@ def list_command(as_json: bool) -> None:
         print_json({"drives": [_listed(drive) for drive in drives]})
         return
     from zsim.base.units import format_drive_size, format_rate
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     rows = tuple(
         (
@@ -81,7 +81,7 @@ def show_command(name: str, drive_size: str | None, as_json: bool) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     rows = tuple(
         (
@@ -185,7 +185,7 @@ def show_fit(fit: Fit, base: DriveModel) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     rows = tuple(
         (
@@ -294,7 +294,7 @@ def _observed_parts(drive: DriveModel, derived: Derived) -> list[RenderableType]
         return []
     from rich.text import Text
 
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     modelled = _modelled(drive, derived)
     rows = tuple(

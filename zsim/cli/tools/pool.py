@@ -66,7 +66,7 @@ def histories_command(as_json: bool) -> None:
     if as_json:
         print_json({"histories": [{"name": each.name, "title": each.title} for each in histories]})
         return
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     show(rich_table(Grid(("name", "what it is"), tuple((each.name, each.title) for each in histories))))
 
@@ -125,7 +125,7 @@ def show_pool(pool: AgedPool, case: Case) -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     data = figures(pool, case)
     rows = tuple(summary_rows(data))

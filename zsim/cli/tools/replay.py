@@ -106,7 +106,7 @@ def show_replay(done: Replay, drive: str) -> None:
     from rich.text import Text
 
     from zsim.base.units import format_duration, format_rate
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     figures = done.summary()
     names = ("mean", "p50", "p90", "p99", "p99.9", "max")
@@ -130,7 +130,7 @@ def _as_it_went(figures: Figures) -> list[RenderableType]:
     from rich.text import Text
 
     from zsim.base.units import format_duration, format_rate
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
 
     stretches = figures["writes_by_amount"]
     services = [stretch["service_s"] for stretch in stretches]

@@ -97,7 +97,7 @@ def command(
 
 def show_list(cases: Sequence[ValidationCase], as_json: bool) -> None:
     """Print the cases: name, kind, and what is claimed of them."""
-    from zsim.prediction.answer.wording import Grid, rich_table
+    from zsim.prediction.answer.tables import Grid, rich_table
     from zsim.validation.report.wording import quantity, tolerance_text
 
     if as_json:

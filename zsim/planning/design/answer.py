@@ -11,7 +11,7 @@ from zsim.planning.risk.words import odds
 from zsim.planning.rows import Row
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
-from zsim.prediction.answer.wording import Grid, grid_text, html_table, rich_table
+from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -16,7 +16,8 @@ from zsim.planning.risk.words import between, odds
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
-from zsim.prediction.answer.wording import Grid, Section, percent, rich_table, section_html
+from zsim.prediction.answer.tables import Grid, rich_table
+from zsim.prediction.answer.wording import Section, percent, section_html
 
 if TYPE_CHECKING:
     from pandas import DataFrame

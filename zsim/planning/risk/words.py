@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
-from zsim.prediction.answer.wording import Grid, Section, rich_table, section_html
+from zsim.prediction.answer.tables import Grid, rich_table
+from zsim.prediction.answer.wording import Section, section_html
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

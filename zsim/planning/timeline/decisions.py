@@ -19,7 +19,7 @@ from zsim.planning.timeline.result import Timeline
 from zsim.planning.timeline.rules import Rules, rules_of
 from zsim.planning.timeline.wording import plain, span
 from zsim.prediction.answer.frames import data_frame
-from zsim.prediction.answer.wording import Grid, rich_table
+from zsim.prediction.answer.tables import Grid, rich_table
 from zsim.scenario.evidence import RunningScan
 
 if TYPE_CHECKING:

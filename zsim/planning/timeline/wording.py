@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_bytes, format_duration
 from zsim.planning.timeline.records import PassRow, Three, TimelineAnswer
 from zsim.planning.timeline.redundancy import Level
-from zsim.prediction.answer.wording import TEXT_WIDTH, Grid, html_table, rich_table
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, rich_table
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sick_words import sick_sentences
+from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, plain
 from zsim.prediction.answer.wording import (
-    TEXT_WIDTH,
-    Grid,
     Section,
     as_renderable,
     bottleneck,
@@ -19,7 +18,6 @@ from zsim.prediction.answer.wording import (
     headline,
     interval,
     missing,
-    plain,
     rest,
     section_html,
     stated,

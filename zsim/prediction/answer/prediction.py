@@ -15,7 +15,8 @@ from zsim.base.reading import json_of, read_text
 from zsim.prediction.answer.brief import as_brief, brief_html, brief_text, short
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import SCHEMA_VERSION, Answer
-from zsim.prediction.answer.wording import TEXT_WIDTH, as_text
+from zsim.prediction.answer.tables import TEXT_WIDTH
+from zsim.prediction.answer.wording import as_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame

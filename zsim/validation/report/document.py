@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-    from zsim.prediction.answer.wording import Grid
+    from zsim.prediction.answer.tables import Grid
 
 TITLE = "Validation"
 INTRODUCTION = (
@@ -59,7 +59,7 @@ def renderable(claims: Sequence[Claim], summary: Mapping[str, Any]) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    from zsim.prediction.answer.wording import rich_table
+    from zsim.prediction.answer.tables import rich_table
 
     parts: list[Any] = []
     if len(claims) < MANY:

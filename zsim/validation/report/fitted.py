@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zsim.base import model_data
 from zsim.base.parsed import number, table
-from zsim.prediction.answer.wording import Grid
+from zsim.prediction.answer.tables import Grid
 
 FITTED = "fitted"
 FOLDERS = (

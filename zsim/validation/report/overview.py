@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from zsim.prediction.answer.wording import Grid
+from zsim.prediction.answer.tables import Grid
 from zsim.validation.frame import TIME, Claim
 from zsim.validation.report.scores import grouped, in_interval, scores
 from zsim.validation.report.wording import (

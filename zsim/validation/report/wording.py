@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zsim.base.units import format_bytes, format_duration, format_rate
-from zsim.prediction.answer.wording import Grid
+from zsim.prediction.answer.tables import Grid
 from zsim.validation.frame import Claim
 
 NONE = "-"

@@ -1,0 +1,152 @@
+"""What the runs of a prediction tell at any moment: quantiles, their errors, what they depend on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.prediction.answer.records import Driver
+from zsim.prediction.evidence.weighing import Weighing, weighing_of
+from zsim.prediction.inputs.ensemble import Unknown, draw_members, unknowns
+from zsim.prediction.inputs.sick import recovery
+from zsim.prediction.runs.member import MemberResult
+from zsim.prediction.runs.what_if import Baseline
+from zsim.prediction.statistics.level import DurationLevel, with_sampling
+from zsim.prediction.statistics.response import Response
+from zsim.prediction.statistics.surface import RanWorld
+
+
+class Known:
+    """What is known of one case; the runs (`zsim.prediction.work`) fill it.
+
+    Parameters
+    ----------
+    case : Case
+
+    Attributes
+    ----------
+    inputs : tuple of Unknown
+        What was not stated, and how it is drawn.
+    members : tuple of Member
+        Draws of these, one a possible world; none where the inputs count as exact.
+    small : list of float
+        Durations of the members on small populations [s].
+    anchors : list of float
+        The same, chance in them averaged out (`zsim.prediction.statistics.level.anchors`) [s].
+    response : Response
+        Quantiles of these; all 1 where there are no members.
+    level : DurationLevel
+        What these are to be multiplied by.
+    larger : list of RanWorld
+        Runs of possible worlds on larger populations, where other scenarios taught the dependence.
+    exact : MemberResult or None
+        The run of every I/O, where one was asked for.
+    without_faulted : float
+        The duration without the drives that ZED faults, over that with them.
+    weighing : Weighing or None
+        The evidence against what each member shows; None without evidence.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.inputs: tuple[Unknown, ...] = unknowns(case)
+        self.members: tuple[Member, ...] = () if case.exact else draw_members(self.inputs, case.seed)
+        self.small: list[float] = []
+        self.anchors: list[float] = []
+        self.response = Response(1.0, 1.0, 1.0, 0.0, np.ones(0))
+        self.level = DurationLevel()
+        self.larger: list[RanWorld] = []
+        self.exact: MemberResult | None = None
+        self.without_faulted = 1.0
+        self.weighing: Weighing | None = None if case.exact else weighing_of(case)
+        self._benches: list[Baseline] = []
+
+    @property
+    def times(self) -> list[float]:
+        """Durations of the members at the size of the real pool [s]."""
+        return [time * self.level.factor for time in self.anchors]
+
+    @property
+    def worlds(self) -> int:
+        """How many possible worlds were run."""
+        return max(1, len(self.times) + max(0, len(self.larger) - len(self._benches)))
+
+    @property
+    def times_given(self) -> list[float]:
+        """The same, had each member shown what the pool has [s]; as they are where none explains it."""
+        found = None if self.weighing is None else self.weighing.posterior
+        return self.times if found is None else found.moved(self.times)
+
+    @property
+    def effective(self) -> float | None:
+        """How many equally weighted members tell as much after the evidence; None without any."""
+        found = None if self.weighing is None else self.weighing.posterior
+        if found is None:
+            return None
+        # A member whose write caches are either way is one world.
+        count = max(1, len(self.small))
+        weights = found.weights.weights.reshape(-1, count).sum(axis=0)
+        return float(1.0 / (weights**2).sum())
+
+    def drivers(self) -> tuple[Driver, ...]:
+        """Return the unknowns by how far each moves the answer, from a linear fit over the members."""
+        if len(self.times) <= len(self.inputs):
+            return ()
+        from zsim.prediction.statistics.sensitivity import drivers
+
+        members = self.members[: len(self.times)]
+        times = [self.with_errors(each) for each in self.times_given]
+        return drivers(self.inputs, members, times, self._record_sizes(members))
+
+    def _record_sizes(self, members: Sequence[Member]) -> list[float] | None:
+        """Return the mean record size of each member's use; None where it is not drawn [log2(bytes)]."""
+        if not self.case.assumed("recordsize") or any(member.history is None for member in members):
+            return None
+        uses = self.case.candidates.histories
+        return [uses[member.history].mean_record() for member in members if member.history is not None]
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the quantiles are more than one value."""
+        return bool(self.times) or self.effective is not None
+
+    @property
+    def quantiles(self) -> tuple[float, float, float]:
+        """The 10th, 50th and 90th percentile of the duration [s]."""
+        low, middle, high = map(self.with_errors, self.sound_quantiles)
+        return low, middle, high
+
+    def with_errors(self, sound_s: float) -> float:
+        """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after [s].
+
+        What is left when the last of them is faulted goes at the pace without those drives.
+        """
+        lost = recovery(self.case, sound_s)
+        waited = math.fsum(each.seconds for each in lost)
+        faulted = [each.faulted_s for each in lost if each.faulted_s is not None]
+        if not faulted:
+            return sound_s + waited
+        done = min(1.0, max(0.0, max(faulted) - waited) / sound_s)
+        return sound_s * (done + (1.0 - done) * self.without_faulted) + waited
+
+    @property
+    def sound_quantiles(self) -> tuple[float, float, float]:
+        """The same, were every sector read at once [s]."""
+        if self.exact is not None:
+            return (self.exact.time_s,) * 3
+        known, factor = self.response, self.level.factor
+        low, middle, high = (
+            with_sampling(each / known.p50, self.half_width) for each in (known.p10, known.p50, known.p90)
+        )
+        return low * known.p50 * factor, middle * known.p50 * factor, high * known.p50 * factor
+
+    @property
+    def half_width(self) -> float:
+        """Half the 95 % interval of the median that finite samples leave, as a share of it."""
+        if self.exact is not None:
+            return 0.0
+        return math.hypot(self.response.half_width, self.level.half_width)
