@@ -23,7 +23,7 @@ from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.prediction.inputs.population import TILE_BLOCKS, miniature
-from zsim.prediction.known import Known
+from zsim.prediction.results import EnsembleResult
 from zsim.prediction.runs.member import MemberResult, setup_of
 from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWorld, middle_world
 from zsim.prediction.runs.one_tile import run_pool, run_world
@@ -72,7 +72,7 @@ class World(NamedTuple):
     plane: PlaneModel
 
 
-class Work(Known):
+class Work(EnsembleResult):
     """The runs of one prediction.
 
     First the members, each on a small population of its own, and a regression over them.  Then the worlds

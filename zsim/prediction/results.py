@@ -20,8 +20,8 @@ from zsim.prediction.statistics.response import Response
 from zsim.prediction.statistics.surface import RanWorld
 
 
-class Known:
-    """What is known of one case; the runs (`zsim.prediction.work`) fill it.
+class EnsembleResult:
+    """What the worlds of one case have shown so far; the runs (`zsim.prediction.work`) fill it.
 
     Parameters
     ----------
