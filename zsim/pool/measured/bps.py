@@ -269,13 +269,10 @@ def _bench_issue(version: tuple[int, ...], layout: Layout) -> IssueOrder:
     groups = sum(vdev.alloc_class == NORMAL for vdev in layout.vdevs)
     if version < (0, 8):
         return IssueOrder(window=200 if mirror else 102, group=4, by_bookmark=version >= (0, 7))
-    one_by_one = version < (2, 3)
     if mirror:
         # Groups of mirrors are short: in lists of 128K records indirect blocks stand by themselves there.
-        return IssueOrder(window=32 * groups, group=8, by_bookmark=True, per_object=one_by_one)
-    return IssueOrder(
-        window=32 * groups, group=32, straight=2, by_bookmark=True, per_object=one_by_one, late_indirects=True
-    )
+        return IssueOrder(window=32 * groups, group=8, by_bookmark=True)
+    return IssueOrder(window=32 * groups, group=32, straight=2, by_bookmark=True, late_indirects=True)
 
 
 # Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.

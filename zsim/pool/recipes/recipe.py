@@ -262,18 +262,17 @@ class MetadataSizes:
 class IssueOrder:
     """In which order the records of one txg get their places.
 
-    The first `window` as they were dirtied, object after object.  Behind them the allocation throttle holds
-    records back: with `by_bookmark` they wait sorted by object and record (OpenZFS zio.c:zio_io_to_allocate
-    takes the first of spa_alloc_tree, 0.7 to 2.3).  A single processor (the bench pools) takes them in groups
-    of `group`, of which `straight` in order and the rest last first; group 0: one by one.  With
-    `late_indirects` the indirect blocks of a group come behind it.  With `per_object` all this begins anew
-    at each object.
+    Of each allocator the first `window` as they were dirtied, object after object.  Behind them the throttle
+    holds records back: with `by_bookmark` they wait sorted by object and record (OpenZFS
+    zio.c:zio_io_to_allocate takes the first of spa_alloc_tree, 0.7 to 2.3).  A single processor (the bench
+    pools) takes them from one allocator after the other in groups of `group`, of which `straight` in order
+    and the rest last first.  With `late_indirects` the indirect blocks of a group come behind it.  With
+    group 0 nothing waits.
     """
 
     window: int = 0
     group: int = 0
     straight: int = 0
-    per_object: bool = False
     late_indirects: bool = False
     by_bookmark: bool = False
 

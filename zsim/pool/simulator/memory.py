@@ -113,12 +113,14 @@ SLAB = dtype_of(SlabRecord, align=True)
 
 
 class RotorRecord:
-    """Where an allocator stands among the vdevs."""
+    """Where an allocator stands among the vdevs, and which records of the stream wait for it."""
 
     rotor: Int64
     used: Int64
     reserved: Int64
     most: Int64
+    next_record: Int64
+    end_record: Int64
 
 
 ALLOCATOR = dtype_of(RotorRecord)
@@ -229,7 +231,6 @@ class NowRecord:
     issue_window: Int64
     issue_group: Int64
     issue_straight: Int64
-    issue_per_object: Int64
     issue_sorted: Int64
     issue_late: Int64
     late: Int64

@@ -306,7 +306,6 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now["issue_window"] = recipe.issue.window
     now["issue_group"] = recipe.issue.group
     now["issue_straight"] = recipe.issue.straight
-    now["issue_per_object"] = recipe.issue.per_object
     now["issue_sorted"] = recipe.issue.by_bookmark
     now["issue_late"] = recipe.issue.late_indirects
     now["map_psize"] = metadata.space_map

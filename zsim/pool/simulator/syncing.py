@@ -11,9 +11,11 @@ from __future__ import annotations
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
+    CLASSES,
     DATASETS,
     SLABS,
     VDEVS,
+    allocators_of,
     datasets_of,
     files_of,
     lists_of,
@@ -33,6 +35,7 @@ from zsim.pool.simulator.placing import (
     indirect_psize,
     mix,
     next_thread,
+    pick_allocator,
     place,
     place_late,
     place_record,
@@ -60,7 +63,7 @@ def mark_dnode(pool: I64, file: int) -> None:
 
 
 @njit
-def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
+def gather(pool: I64, dataset: int, sublist: int, queue: int, count: int) -> int:
     """Append the dirty records of one sublist of a dataset's objects to the stream.
 
     Parameters
@@ -69,6 +72,8 @@ def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
         As `sync_txg` takes it.
     dataset, sublist : int
         Which; objects are spread over the sublists by a hash of their number.
+    queue : int
+        Only objects whose blocks hash to that allocator; -1: all.
     count : int
         Records in the stream so far.
 
@@ -88,6 +93,8 @@ def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
         file = lists[k].dirty_file
         if files_of(pool)[file].dataset != dataset or mix(files_of(pool)[file].item) % SUBLISTS != sublist:
             continue
+        if queue >= 0 and pick_allocator(pool, dataset, files_of(pool)[file].first) != queue:
+            continue
         at = files_of(pool)[file].head
         while at >= 0:
             lists[count].stream_file = file
@@ -97,30 +104,6 @@ def gather(pool: I64, dataset: int, sublist: int, count: int) -> int:
         files_of(pool)[file].head = -1
         mark_dnode(pool, file)
     return count
-
-
-@njit
-def issue_position(pool: I64, k: int, count: int) -> int:
-    """Return which record of a stream of `count` is placed as number `k`; see `IssueOrder`."""
-    now = now_of(pool)[0]
-    if now.issue_group == 0 or k < now.issue_window:
-        return k
-    low = k - (k - now.issue_window) % now.issue_group
-    if k - low < now.issue_straight:
-        return k
-    high: int = min(low + now.issue_group, count)
-    return int(high - 1 - (k - low - now.issue_straight))
-
-
-@njit
-def ends_group(pool: I64, k: int, count: int) -> bool:
-    """Tell whether record number `k` of a stream of `count` is the last of a group; see `IssueOrder`.
-
-    In the window nothing waits: each is a group of its own.
-    """
-    now = now_of(pool)[0]
-    behind = k + 1 - now.issue_window
-    return bool(k + 1 == count or behind <= 0 or behind % now.issue_group == 0)
 
 
 @njit
@@ -226,50 +209,114 @@ def sort_waiting(pool: I64, low: int, high: int) -> None:
 
 @njit
 def place_stream(pool: I64, count: int) -> None:
-    """Place the records of the stream, all as one or object by object.
+    """Place `count` records of the stream, one after the other."""
+    lists = lists_of(pool)
+    for at in range(count):
+        place_record(pool, lists[at].stream_file, lists[at].stream_record)
+        end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
+
+
+@njit
+def queue_records(pool: I64, dataset: int) -> None:
+    """Share the dirty records of a dataset among the queues of the allocators, and let none wait yet.
+
+    The queue is the sync thread's from 2.3 on, before it that of the object's hash (OpenZFS
+    zio.c:zio_dva_throttle).
+    """
+    now = now_of(pool)[0]
+    queues = rules_of(pool)[0].allocators
+    count = now.zero
+    for number in range(queues):
+        queue = allocators_of(pool)[number * CLASSES]
+        queue.next_record = count
+        for sublist in range(SUBLISTS):
+            if not now.sync_threads:
+                count = gather(pool, dataset, sublist, number, count)
+            elif sublist % queues == number:
+                count = gather(pool, dataset, sublist, -1, count)
+        queue.end_record = count
+
+
+@njit
+def place_window(pool: I64, number: int) -> None:
+    """Place what the empty queue of an allocator takes, and sort by bookmark what has to wait."""
+    now, lists = now_of(pool)[0], lists_of(pool)
+    queue = allocators_of(pool)[number * CLASSES]
+    low = queue.next_record
+    high = min(low + now.issue_window, queue.end_record)
+    for at in range(low, high):
+        place_record(pool, lists[at].stream_file, lists[at].stream_record)
+        place_late(pool)
+        end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
+    queue.next_record = high
+    if now.issue_sorted:
+        sort_waiting(pool, high, queue.end_record)
+
+
+@njit
+def place_group(pool: I64, number: int) -> bool:
+    """Place the next group of records that wait for an allocator; False when none do.
+
+    Of a group the first `issue_straight` go in order and the rest last first, its indirect blocks behind it.
+    """
+    now, lists = now_of(pool)[0], lists_of(pool)
+    queue = allocators_of(pool)[number * CLASSES]
+    low = queue.next_record
+    high = min(low + now.issue_group, queue.end_record)
+    straight = min(low + now.issue_straight, high)
+    for k in range(low, high):
+        at = k if k < straight else straight + high - 1 - k
+        place_record(pool, lists[at].stream_file, lists[at].stream_record)
+        end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
+    place_late(pool)
+    queue.next_record = high
+    return bool(low < high)
+
+
+@njit
+def sync_throttled(pool: I64, dataset: int) -> None:
+    """Place the dirty records of a dataset as the allocation throttle lets one processor do it.
 
     Parameters
     ----------
     pool
         As `sync_txg` takes it.
-    count : int
-        Records in the stream.
+    dataset : int
+        Which.
 
     Notes
     -----
-    In which order blocks of one stream get their places is told by `issue_position`: the taskqs that
-    allocate work side by side (OpenZFS zio.c:zio_dva_allocate).  Indirect blocks follow their last dirty
-    record, or the group it is in where that was seen.
+    Each allocator's queue takes its window at once.  When a command of its writes is done, as many of the
+    records that wait for that allocator follow, so that the queues are served in turn (OpenZFS
+    zio.c:zio_dva_throttle, zio_allocate_dispatch; see `IssueOrder`).
     """
-    lists = lists_of(pool)
-    low = now_of(pool)[0].zero
-    while low < count:
-        high = count
-        if now_of(pool)[0].issue_per_object:
-            high = low + 1
-            while high < count and lists[high].stream_file == lists[low].stream_file:
-                high += 1
-        if now_of(pool)[0].issue_sorted:
-            sort_waiting(pool, min(low + now_of(pool)[0].issue_window, high), high)
-        for k in range(high - low):
-            at = low + issue_position(pool, k, high - low)
-            place_record(pool, lists[at].stream_file, lists[at].stream_record)
-            if now_of(pool)[0].late and ends_group(pool, k, high - low):
-                place_late(pool)
-            end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
-        low = high
+    queues = rules_of(pool)[0].allocators
+    queue_records(pool, dataset)
+    for number in range(queues):
+        place_window(pool, number)
+        next_thread(pool)
+    more = True
+    while more:
+        more = False
+        for number in range(queues):
+            if place_group(pool, number):
+                more = True
+            next_thread(pool)
 
 
 @njit
 def sync_files(pool: I64, dataset: int) -> None:
     """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn."""
     now = now_of(pool)[0]
+    if now.issue_group > 0:
+        sync_throttled(pool, dataset)
+        return
     threads = rules_of(pool)[0].allocators if now.sync_threads else now.data_copies
     for thread in range(threads):
         count = now.zero
         for sublist in range(SUBLISTS):
             if sublist % threads == thread:
-                count = gather(pool, dataset, sublist, count)
+                count = gather(pool, dataset, sublist, -1, count)
         place_stream(pool, count)
         next_thread(pool)
 
