@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.pool.conftest import RealPool
+from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.bps import recipe_from_config
 from zsim.pool.simulator.population import build_population
 from zsim.pool.statistics import PopulationStatistics, describe
@@ -101,3 +102,27 @@ def test_records_that_the_throttle_holds_back_are_placed_by_bookmark() -> None:
         assert rising_share(config, by_bookmark=True) > least
         assert rising_share(config, by_bookmark=False) < 0.62
         assert recipe_from_config(config).issue.by_bookmark
+
+
+def changes_of_object(table: BlockTable) -> float:
+    """Return how many neighbours of one txg are records of different objects, per txg."""
+    data = table.take(~table.is_metadata)
+    data = data.take(np.lexsort((data.dva_offset[:, 0], data.birth)))
+    changes = (data.birth[1:] == data.birth[:-1]) & (data.object[1:] != data.object[:-1])
+    return float(changes.sum() / len(np.unique(data.birth)))
+
+
+def test_queues_of_allocators_are_served_in_turn() -> None:
+    """Lists of RAID-Z pools written once (2.1.5 and 2.3.9) have 3.1 and 3.6 changes a txg; file after file, one."""
+    for release in ("2.1.5", "2.3.9"):
+        config: dict[str, object] = {
+            "zfs": release,
+            "pool": {
+                "layout": "raidz2x6", "ashift": 12, "leafmb": 512, "fill": 0.5, "pattern": "seq", "rec": 128,
+                "rounds": 0, "owfrac": 0.25, "freefrac": 0.05, "txgmb": 16, "filekb": 16384, "seed": 1,
+            },
+        }  # fmt: skip
+        recipe = recipe_from_config(config)
+        at_once = replace(recipe, issue=replace(recipe.issue, group=0))
+        assert changes_of_object(build_population(recipe, 1)) > 2.0
+        assert changes_of_object(build_population(at_once, 1)) < 1.5
