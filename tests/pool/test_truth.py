@@ -113,7 +113,7 @@ def changes_of_object(table: BlockTable) -> float:
 
 
 def test_queues_of_allocators_are_served_in_turn() -> None:
-    """Lists of RAID-Z pools written once (2.1.5 and 2.3.9) have 3.1 and 3.6 changes a txg; file after file, one."""
+    """Lists of pools written once (2.1.5 and 2.3.9) have 3.1 and 3.6 changes a txg; file after file, one."""
     for release in ("2.1.5", "2.3.9"):
         config: dict[str, object] = {
             "zfs": release,
