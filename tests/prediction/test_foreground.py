@@ -15,6 +15,7 @@ from zsim.prediction.inputs.clients import at, client_groups, latencies, loads_a
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
+from zsim.prediction.runs.what_if import Baseline, unloaded
 from zsim.scenario.model import Scenario
 
 HOUR = 3600.0
@@ -88,6 +89,22 @@ def test_business_hours_lie_between_idle_and_always() -> None:
     idle = time_of(resolved())
     evening = time_of(resolved(load=[f"{load},hours=mon-fri 08:00-18:00"], begins="fri 17:30"))
     assert idle < evening < always
+
+
+def test_without_the_load_there_is_none_at_any_hour() -> None:
+    """Clients of a case with hours come from the case, hour by hour, and not from its plane."""
+
+    def quiet(**fields: Any) -> float:
+        asked = resolved(**fields)
+        pool, model = miniature(asked, blocks=6000), plane_model(asked)
+        time_s = unloaded(Baseline(asked, pool, run_member(asked, pool=pool, model=model)), 1.0)
+        assert time_s is not None
+        return time_s
+
+    load = "random-read,rate=60"
+    always = quiet(load=[load])
+    assert always < 0.9
+    assert quiet(load=[f"{load},hours=00:00-24:00"], begins="fri 17:30") == pytest.approx(always, rel=0.02)
 
 
 def test_tunables_change_at_the_edges_of_their_hours() -> None:

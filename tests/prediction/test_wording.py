@@ -19,6 +19,7 @@ from zsim.prediction.answer.records import (
     Leaf,
     Phase,
     Quantiles,
+    Stated,
     Uncertainty,
     Waits,
     share_of_total,
@@ -291,6 +292,21 @@ def test_the_finish_is_told_for_a_moment() -> None:
     )
     assert brief.finish(answer(), begins) == ("Begun now, it is done about Sun 03 May 22:00.",)
     assert brief.finish(known, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("begins", "begun", "done"),
+    [
+        ("fri 17:30", "Fri 08 May 17:30", "Sat 09 May 03:30"),
+        ("sun 11:59", "Sun 10 May 11:59", "Sun 10 May 21:59"),
+        ("sun 12:00", "Sun 03 May 12:00", "Sun 03 May 22:00"),
+        ("mon 00:00", "Mon 04 May 00:00", "Mon 04 May 10:00"),
+    ],
+)
+def test_the_finish_is_told_for_the_stated_moment_of_the_week(begins: str, begun: str, done: str) -> None:
+    """Of the week to come, so that the hours of loads and tunables are those of the finish."""
+    said = answer(stated=(Stated(field="begins", value=begins, text=begins),))
+    assert brief.finish(said, datetime(2026, 5, 3, 12, 0)) == (f"Begun {begun}, it is done about {done}.",)
 
 
 def test_the_first_screen_has_the_loudest_warning_and_counts_the_others() -> None:

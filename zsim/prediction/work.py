@@ -15,7 +15,6 @@ from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
-from zsim.operation.run import Run, RunResult
 from zsim.prediction.answer.records import Clients
 from zsim.prediction.evidence.probes import Ran
 from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
@@ -29,6 +28,7 @@ from zsim.prediction.runs.middle import PART, SMALL_TILE_BLOCKS, TILES, MiddleWo
 from zsim.prediction.runs.one_tile import run_pool, run_world
 from zsim.prediction.runs.sick_drives import without_faulted
 from zsim.prediction.runs.sitting import sits_out
+from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline, bench_of, verifying_scrub
 from zsim.prediction.statistics.level import DurationLevel, anchors, level, of_size
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
 
 Progress = Callable[[float, str], None]
-WATCHED_BLOCKS, WATCHED_S = whole_constant("clients.watched_blocks"), constant("clients.longest_watch_s")
 MEMBER_BLOCKS, LARGE_BLOCKS, MOST_BLOCKS = (
     whole_constant("work.member_blocks"),
     whole_constant("work.large_blocks"),
@@ -364,28 +363,10 @@ class Work(EnsembleResult):
         self.notes = {bench.pool.note, self.sitting_note} - {""}
         if self.with_clients and bench.result.model.clients:
             setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
-            found = latencies(setup, self._clients_run())
+            found = latencies(setup, stretch(bench))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
-
-    def _clients_run(self) -> RunResult:
-        """Run a stretch of the operation that is long enough for what clients wait.
-
-        A drive serves a stream before a read elsewhere until that is as old as its limit of seconds, and a
-        small population has no stream that lasts so long.  Of clients that nobody stated, and that one of the
-        possible worlds happens to have, the run that is there says enough.
-        """
-        assert self.bench is not None
-        case, model = self.bench.case, self.bench.result.model
-        stretched = case.operation in ("resilver", "scrub") and case.scenario.load
-        if not stretched or self.bench.shown is not self.bench.result:
-            return self.bench.shown.run
-        # The pool is not kept: of so many blocks, the places that are not run are some megabytes.
-        run = Run(setup_of(case, miniature(case, blocks=WATCHED_BLOCKS), model, case.release))
-        result = run.execute_for(WATCHED_S)
-        run.release()
-        return result
 
     def _report_larger(self, now: float, share: float) -> None:
         whole = len(self.members) + SHARE_OF_MIDDLE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration
@@ -23,6 +23,7 @@ from zsim.prediction.answer.wording import (
     stated,
     unknowns_grid,
 )
+from zsim.scenario.parts import parse_moment
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -41,7 +42,8 @@ def brief(prediction: Answer, begins: datetime | None = None, more: str = MORE) 
     ----------
     prediction : Answer
     begins : datetime, optional
-        When it begins: the finish time is told for that moment.
+        When it begins: the finish time is told for that moment.  Where the scenario states a moment of the
+        week, the first such moment from then on.
     more : str
         Where the rest is; empty: not said.
     """
@@ -63,11 +65,25 @@ def finish(prediction: Answer, begins: datetime | None) -> tuple[str, ...]:
     """Say when it is done if it begins at a moment; nothing where that is not known."""
     if begins is None:
         return ()
-    answer = prediction.resilver_s
-    done = f"Begun now, it is done about {_moment(begins, answer.p50)}"
+    answer, told = (
+        prediction.resilver_s,
+        next((each for each in prediction.stated if each.field == "begins"), None),
+    )
+    begun = "Begun now"
+    if told is not None:
+        begins = _next(begins, parse_moment(told.text))
+        begun = f"Begun {_moment(begins, 0.0)}"
+    done = f"{begun}, it is done about {_moment(begins, answer.p50)}"
     if answer.p10 is None or answer.p90 is None:
         return (f"{done}.",)
     return (f"{done} ({_moment(begins, answer.p10)} to {_moment(begins, answer.p90)}).",)
+
+
+def _next(now: datetime, week_s: int) -> datetime:
+    """Return the first moment from `now` on that lies so many seconds after a Monday's midnight."""
+    monday = datetime.combine(now.date() - timedelta(days=now.weekday()), time())
+    moment = monday + timedelta(seconds=week_s)
+    return moment if moment >= now else moment + timedelta(days=7)
 
 
 def _moment(begins: datetime, seconds: float) -> str:

@@ -140,7 +140,8 @@ def unloaded(bench: Baseline, middle_s: float) -> float | None:
     if not bench.case.scenario.load:
         return None
     quiet = replace(bench.result.model, clients=(), writer=WriterModel())
-    return middle_s * bench.time(model=quiet)
+    # A run with hours takes its clients from the case, by the hour.
+    return middle_s * replace(bench, case=replace(bench.case, load=())).time(model=quiet)
 
 
 RECORDS = (
