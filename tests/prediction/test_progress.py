@@ -17,7 +17,7 @@ from zsim.prediction.progress.moments import (
     with_clocks,
 )
 from zsim.prediction.progress.noise import Stretch, covariance, fitted_noise, posterior, reading_errors
-from zsim.prediction.progress.remaining import remaining
+from zsim.prediction.progress.remaining import Remaining, remaining
 from zsim.scenario.evidence import RunningScan
 
 T = 1 << 40
@@ -106,6 +106,20 @@ def test_worlds_that_fit_the_progress_weigh_more():
     seen = scan(elapsed=5500.0, scanned=10 * T, issued=5 * T)
     found = remaining([course(), course(10_000.0, 90_000.0)], [seen], PoolFacts())
     assert found.worlds[0] > 0.8
+
+
+def test_quantiles_are_found_however_wide_one_component_is():
+    one, nothing = np.ones(1), np.zeros(1)
+    told = Remaining(
+        known_s=np.array([50.0, 0.0]), idle_s=np.array([0.0, 20.0]),
+        left_logs=np.log([100.0, 100.0]), left_spreads=np.array([0.1, 8.0]),
+        total_logs=np.log([100.0, 100.0]), total_spreads=np.array([0.1, 8.0]),
+        weights=np.array([1.0, 1e-9]), worlds=one, paces=nothing, state=None, parts={},
+    )  # fmt: skip
+    low, middle, high = told.total()
+    assert middle == pytest.approx(150.0, rel=1e-6)
+    assert [low, high] == pytest.approx([50.0 + 100.0 * math.exp(each) for each in (-0.12816, 0.12816)], 1e-4)
+    assert told.left()[1] == pytest.approx(100.0, rel=1e-6)
 
 
 def test_before_anything_is_known_the_answer_is_that_of_the_worlds():

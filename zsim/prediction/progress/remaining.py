@@ -92,18 +92,20 @@ def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: 
     """Return a quantile of shifted lognormal distributions, mixed [s]."""
     shifts = np.broadcast_to(np.asarray(shift, dtype=np.float64), logs.shape)
     spread = np.maximum(spreads, 1e-6)
-    low = float(np.min(shifts + np.exp(logs - 6.0 * spread)))
-    high = float(np.max(shifts + np.exp(logs + 6.0 * spread)))
+    # By ratio: a pace that is known to its order of magnitude only reaches over twenty of them.
+    base = float(np.min(shifts))
+    low = float(np.min(shifts - base + np.exp(logs - 6.0 * spread)))
+    high = float(np.max(shifts - base + np.exp(logs + 6.0 * spread)))
 
     def below(value: float) -> float:
-        rest = np.maximum(value - shifts, 1e-12)
+        rest = np.maximum(base + value - shifts, 1e-12)
         scores = (np.log(rest) - logs) / spread
         return float((weights * _normal(scores)).sum())
 
     for _ in range(SEARCH):
-        middle = 0.5 * (low + high)
+        middle = math.sqrt(low * high)
         low, high = (middle, high) if below(middle) < share else (low, middle)
-    return 0.5 * (low + high)
+    return base + math.sqrt(low * high)
 
 
 def remaining(
