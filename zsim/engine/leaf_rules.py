@@ -141,13 +141,45 @@ def fits_cache(length: int, cached: int, held: int, cache_bytes: int, flushing: 
 
 @njit
 def answer_time(now: float, overhead: float, length: int, interface_rate: float) -> float:
-    """Return when a write that goes to a drive's cache is answered [s]: overhead, then its data cross."""
+    """Return when a write that goes to a drive's cache is answered [s].
+
+    Parameters
+    ----------
+    now : float
+        When the drive takes the command [s].
+    overhead : float
+        Of the command [s].
+    length : int
+        Data of the command [bytes].
+    interface_rate : float
+        Between host and drive [bytes/s].
+
+    Returns
+    -------
+    float
+        ``now + overhead + length / interface_rate``: the heads have no part in it.
+    """
     return now + overhead + length / interface_rate
 
 
 @njit
 def crossing_time(per_command: float, length: int, rate: float) -> float:
-    """Return how long the data of a command take across a shared link [s]."""
+    """Return how long the data of a command take across a shared link [s].
+
+    Parameters
+    ----------
+    per_command : float
+        Overhead of a command on the link [s].
+    length : int
+        Data of the command [bytes].
+    rate : float
+        Of the link [bytes/s].
+
+    Returns
+    -------
+    float
+        ``per_command + length / rate``.
+    """
     return per_command + length / rate
 
 
@@ -175,6 +207,23 @@ def wait_bin(seconds: float) -> int:
 
 
 def wait_of_bin(number: int) -> float:
-    """Return the middle of a bin of `wait_bin` [s]."""
+    """Return the middle of a bin of `wait_bin` [s].
+
+    Parameters
+    ----------
+    number : int
+        0 to LATENCY_BINS - 1.
+
+    Returns
+    -------
+    float
+        [s]; off what was counted by a thirty-second of it at most.
+
+    Examples
+    --------
+    >>> from zsim.engine.leaf_rules import wait_bin, wait_of_bin
+    >>> abs(wait_of_bin(wait_bin(0.010)) / 0.010 - 1) < 1 / 32
+    True
+    """
     doublings = max(0, number // BINS_A_DOUBLING - 1)
     return float((number - BINS_A_DOUBLING * doublings + 0.5) * 2.0**doublings / TO_WAIT)

@@ -82,7 +82,25 @@ def run_alone(
     arrivals: NDArray[np.float64] | None = None,
     flush: bool = False,
 ) -> DriveRun:
-    """Run requests through a drive on a port of its own, see `run_drives`."""
+    """Run requests through a drive on a port of its own.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    offsets, lengths, writes : ndarray, shape (requests,)
+        Where [bytes], how much [bytes], and whether it is written.
+    depth : int
+        Requests outstanding, where there are no arrivals.
+    arrivals : ndarray, shape (requests,), optional
+        When each request comes [s]: an open load.
+    flush : bool
+        Whether the write cache is flushed at the end.
+
+    Returns
+    -------
+    DriveRun
+        Times of each request, see `run_drives`.
+    """
     places = np.zeros(len(offsets), np.int64)
     return run_drives(
         [LeafModel(drive=drive)], (), places, offsets, lengths, writes, depth=depth, arrivals=arrivals,
@@ -263,7 +281,21 @@ def _run_requests(
 
 
 def scattered_writes(drive: DriveParameters, size: int, count: int) -> NDArray[np.float64]:
-    """Return what each of so many random writes takes a drive, in the order in which it takes them [s]."""
+    """Return what each of so many random writes takes a drive [s].
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    size : int
+        Of a write, to which the offsets are aligned [bytes].
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,)
+        Service times, in the order in which the drive begins with them [s]: of a shingled drive the first
+        writes go to its cache, the later ones wait for cleaning.
+    """
     offsets = random_places(drive, size, count)
     run = run_alone(drive, offsets, np.full(count, size), np.ones(count, dtype=np.bool_))
     return run.service[np.argsort(run.start, kind="stable")]
@@ -297,7 +329,24 @@ def shingled_writes(drive: DriveParameters, size: int = 4096) -> tuple[float, in
 def random_places(
     drive: DriveParameters, size: int, requests: int, start: float = 0.0, span: float = 1.0, seed: int = 1
 ) -> NDArray[np.int64]:
-    """Return random offsets in a stretch of a drive, aligned to the size of a request [bytes]."""
+    """Return random offsets in a stretch of a drive [bytes].
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    size : int
+        Of a request, to which the offsets are aligned [bytes].
+    requests : int
+    start, span : float
+        Where the stretch begins and how long it is [fraction of the capacity].
+    seed : int
+        The same seed gives the same places.
+
+    Returns
+    -------
+    ndarray of int64, shape (requests,)
+        Uniform, with replacement; no request reaches beyond the end of the drive.
+    """
     first = int(start * drive.capacity_bytes / size)
     last = drive.capacity_bytes // size - 1
     places = max(int(span * drive.capacity_bytes / size), 1)
@@ -339,7 +388,23 @@ def random_iops(
 def iops_by_depth(
     drive: DriveParameters, size: int = 4096, depths: tuple[int, ...] = DEPTHS, *, requests: int = 2000
 ) -> dict[int, float]:
-    """Return random reads per second over the whole drive by queue depth [1/s]."""
+    """Return random reads per second over the whole drive by queue depth [1/s].
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    size : int
+        Of a read [bytes].
+    depths : tuple of int
+        Requests outstanding.
+    requests : int
+        Simulated at each depth.
+
+    Returns
+    -------
+    dict of int to float
+        By depth [1/s].  A disk that sorts what it holds gives more the more it may choose from.
+    """
     return {depth: random_iops(drive, depth, size, requests=requests) for depth in depths}
 
 
@@ -352,7 +417,26 @@ def random_rate(
     *,
     requests: int = 1500,
 ) -> float:
-    """Return random reads per second from a stretch of a drive; of a disk at depth 1 the exact mean [1/s]."""
+    """Return random reads per second from a stretch of a drive [1/s].
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    size : int
+        Of a read [bytes].
+    depth : int
+        Requests outstanding.
+    start, span : float
+        Where the stretch begins and how long it is [fraction of the capacity].
+    requests : int
+        Simulated, where the mean is not known exactly.
+
+    Returns
+    -------
+    float
+        Of a disk at depth 1 the exact mean, over all pairs of places
+        (`zsim.drives.derived.random_service`); else of a simulated run.
+    """
     if depth == 1 and drive.kind == "mechanical":
         return 1.0 / random_service(drive, size, start, span)
     return random_iops(drive, depth, size, start=start, span=span, requests=requests)

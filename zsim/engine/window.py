@@ -34,7 +34,21 @@ class Window:
 
 
 def slots_for(windows: list[Window], psize: NDArray[np.int64]) -> int:
-    """Return how many blocks the windows can hold, small blocks taken as an eighth of the mean."""
+    """Return how many blocks the windows can hold.
+
+    Parameters
+    ----------
+    windows : list of Window
+        In blocks, or in bytes of psize.
+    psize : ndarray of int64, shape (blocks,)
+        Of the blocks that are read [bytes].
+
+    Returns
+    -------
+    int
+        Places to keep: small blocks are taken as an eighth of the mean, of at least 512 bytes, so that a
+        window of bytes has room for a run of them; MIN_SLOTS to MAX_SLOTS.
+    """
     # Windows of bytes hold mostly blocks of the usual size; a run of small ones may need many times as many
     # slots.
     small = max(512.0, float(np.mean(psize)) / SMALL_SHARE) if len(psize) else 4096.0

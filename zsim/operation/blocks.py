@@ -150,7 +150,20 @@ class ScanBlocks:
 
 
 def split_walk(walk: Program, blocks: BlockTable) -> tuple[Program, I64]:
-    """Return the visits of a walk, and how many queue entries come before each of them."""
+    """Return the visits of a walk, and how many queue entries come before each of them.
+
+    Parameters
+    ----------
+    walk : Program
+        Visits of metadata, and issues.
+    blocks : BlockTable
+
+    Returns
+    -------
+    visits : Program
+    before : ndarray of int64, shape (visits,)
+        One entry for each copy of a block that is issued (OpenZFS dsl_scan.c:dsl_scan_enqueue).
+    """
     issued = walk.code == OP_ISSUE
     entries = np.where(issued, blocks.dva_count[walk.item].astype(np.int64), 0)
     before = np.cumsum(entries)[~issued]

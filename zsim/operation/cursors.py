@@ -31,7 +31,21 @@ LOG_BLOCKS = 1024
 
 
 def free_ranges(blocks: BlockTable, number: int, asize: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return begin and end of the free ranges of a top-level vdev, ascending."""
+    """Return the free ranges of a top-level vdev, ascending.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    number : int
+        Of the vdev in the pool.
+    asize : int
+        Its address space [bytes].
+
+    Returns
+    -------
+    begin, end : ndarray of int64, shape (ranges,)
+        [bytes]
+    """
     begin, end = allocated_ranges(blocks, number)
     start, stop = np.concatenate(([0], end)), np.concatenate((begin, [max(asize, int(end.max(initial=0)))]))
     free = stop > start
@@ -61,7 +75,17 @@ def best_places(blocks: BlockTable, number: int, asize: int, metaslab_bytes: int
 
 
 def metadata_vdevs(model: PlaneModel) -> list[int]:
-    """Return the top-level vdevs that metadata goes to: those of the special class, if there are any."""
+    """Return the top-level vdevs that metadata goes to.
+
+    Parameters
+    ----------
+    model : PlaneModel
+
+    Returns
+    -------
+    list of int
+        Those of the special class, else those of the normal one (OpenZFS spa_misc.c:spa_preferred_class).
+    """
     special = [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == SPECIAL]
     return special or [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == NORMAL]
 
@@ -161,7 +185,19 @@ def mos_cursors(blocks: BlockTable) -> list[list[tuple[int, int]]]:
 
 
 def data_cursor(blocks: BlockTable, model: PlaneModel) -> tuple[int, int]:
-    """Return where the next data of a writer go: behind the youngest block on a vdev for data."""
+    """Return where the next data of a writer go.
+
+    Parameters
+    ----------
+    blocks : BlockTable
+    model : PlaneModel
+
+    Returns
+    -------
+    vdev : int
+    offset : int
+        Behind the youngest block of data in the normal class [bytes]; vdev 0, offset 0 on an empty pool.
+    """
     normal = [number for number, vdev in enumerate(model.vdevs) if vdev.alloc_class == NORMAL]
     data = np.flatnonzero(~blocks.is_metadata & np.isin(blocks.dva_vdev[:, 0], normal))
     if len(data) == 0:

@@ -30,7 +30,21 @@ class Queued(Protocol):
 
 
 def extent_rules(release: ReleaseProfile) -> ExtentRules:
-    """Return how a release forms and scores extents (OpenZFS dsl_scan.c:ext_size_value)."""
+    """Return how a release forms and scores the extents of a sorted scan.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+
+    Returns
+    -------
+    ExtentRules
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:ext_size_value: score = fill + zfs_scan_fill_weight * fill * fill / size, its power
+    of two alone from 2.1.6 on; blocks at most zfs_scan_max_ext_gap (2M) apart are one extent.
+    """
     values = release.tunables
     return ExtentRules(
         max_gap=values.get("zfs_scan_max_ext_gap", 2 << 20),

@@ -16,7 +16,19 @@ Slices = list[tuple[str, float, float]]
 
 
 def seconds_of(slices: Slices, phase: str) -> float:
-    """Return how long the slices of a phase took, the ends of txgs between them left out [s]."""
+    """Return how long the slices of a phase took [s].
+
+    Parameters
+    ----------
+    slices : Slices
+        Phase, begin and end of each [s].
+    phase : str
+
+    Returns
+    -------
+    float
+        The ends of txgs between the slices are left out [s].
+    """
     return math.fsum(end - begin for name, begin, end in slices if name == phase)
 
 

@@ -143,7 +143,22 @@ def sit_out_rules(release: ReleaseProfile) -> SitOutRules | None:
 
 
 def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
-    """Return when the scan of a release gives way to the end of its txg."""
+    """Return when the scan of a release gives way to the end of its txg, and what the txg then writes.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+    operation : Operation
+
+    Returns
+    -------
+    TxgRules
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_check_suspend: zfs_resilver_min_time_ms (3 s; 1.5 s from 2.4.1), scrubs
+    zfs_scrub_min_time_ms.  What the MOS writes is by the release's allocators.
+    """
     legacy = release.scan == "legacy"
     idle = release.txg_slice(operation, False)
     return TxgRules(
@@ -158,7 +173,24 @@ def txg_rules(release: ReleaseProfile, operation: Operation) -> TxgRules:
 
 
 def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
-    """Return what multiplies a vdev's window: leaves, or drives less parity (a mirror counts as 1)."""
+    """Return what multiplies the limit of a vdev's window.
+
+    Parameters
+    ----------
+    vdev : VdevModel
+    release : ReleaseProfile
+
+    Returns
+    -------
+    int
+        0.8 and 2.0: leaves that can be read, in a mirror the replaced ones too; 2.1 and later: drives less
+        parity, of a mirror of any width 1.
+
+    Notes
+    -----
+    OpenZFS 0.8 dsl_scan.c:dsl_scan_count_leaves; 2.1 dsl_scan.c:dsl_scan_count_data_disks,
+    vdev.c:vdev_get_ndisks, vdev_get_nparity.
+    """
     kind = kind_of(vdev.kind)
     if release.inflight == "bytes_per_leaf":
         return sum(leaf >= 0 for leaf in vdev.read_leaf) + len(vdev.damaged) * kind.is_replicated
@@ -166,7 +198,23 @@ def data_children(vdev: VdevModel, release: ReleaseProfile) -> int:
 
 
 def vdev_window(vdev: VdevModel, release: ReleaseProfile) -> Window:
-    """Return the window of the issue phase for one top-level vdev (dsl_scan.c:scan_io_queues_run_one)."""
+    """Return the window of the issue phase for one top-level vdev.
+
+    Parameters
+    ----------
+    vdev : VdevModel
+    release : ReleaseProfile
+
+    Returns
+    -------
+    Window
+        ``max(1 MiB, zfs_scan_vdev_limit * data_children)``, bytes of psize.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:scan_io_queues_run_one (0.8 and later; the limit was 4M to 2.1.11, 16M since).  A
+    raidz2 of 8 drives with 16 MiB each has a window of 96 MiB: about 16 MiB in the queue of each drive.
+    """
     limit = release.tunables["zfs_scan_vdev_limit"] * data_children(vdev, release)
     return Window(max(MINIMUM_WINDOW, limit), False)
 
@@ -185,7 +233,24 @@ def rebuild_window(model: PlaneModel, number: int, release: ReleaseProfile, memo
 
 
 def pool_window(vdevs: Sequence[VdevModel], release: ReleaseProfile) -> Window:
-    """Return the pool-wide window of the legacy scan and of the metadata phase."""
+    """Return the pool-wide window of the legacy scan and of the metadata phase.
+
+    Parameters
+    ----------
+    vdevs : sequence of VdevModel
+        All top-level vdevs.
+    release : ReleaseProfile
+
+    Returns
+    -------
+    Window
+        To 0.7 zfs_top_maxinflight blocks a top-level vdev; later ``max(1 MiB, limit * sum(data_children))``
+        bytes of psize.
+
+    Notes
+    -----
+    OpenZFS 0.7 dsl_scan.c:dsl_scan_scrub_cb; 0.8 and later dsl_scan.c, scn_maxinflight_bytes.
+    """
     if release.inflight == "blocks":
         return Window(release.tunables["zfs_top_maxinflight"] * len(vdevs), True)
     limit = sum(release.tunables["zfs_scan_vdev_limit"] * data_children(vdev, release) for vdev in vdevs)

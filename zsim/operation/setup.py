@@ -161,7 +161,23 @@ def freed_by_txgs(setup: RunSetup) -> list[NDArray[np.int64]]:
 
 
 def wanted_blocks(setup: RunSetup) -> NDArray[np.bool_]:
-    """Tell which blocks the scan has to read."""
+    """Tell which blocks the scan has to read.
+
+    Parameters
+    ----------
+    setup : RunSetup
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+        A scrub reads all; a resilver those of which a damaged vdev misses something (`needs_io`).  Blocks
+        that will be rewritten by its start are left out.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_need_resilver; the test of columns (0.7 and later) is
+    vdev_raidz.c:vdev_raidz_need_resilver.
+    """
     stays = ~rewritten_by_start(setup.blocks)
     if setup.operation == "scrub":
         return stays
@@ -188,7 +204,17 @@ def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
 
 
 def plain_prefetch(release: ReleaseProfile) -> bool:
-    """Tell whether a visited block's metadata children are prefetched without a limit (releases to 0.7)."""
+    """Tell whether a visited block's metadata children are prefetched without a limit.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+
+    Returns
+    -------
+    bool
+        In releases to 0.7, unless zfs_no_scrub_prefetch is set (OpenZFS 0.7 dsl_scan.c:dsl_scan_prefetch).
+    """
     enabled = release.tunables.get("zfs_no_scrub_prefetch", 0) == 0
     return release.metadata_prefetch == "unbounded" and enabled
 

@@ -63,7 +63,22 @@ class TxgRules:
 
 
 def vdev_asize(model: PlaneModel, vdev: VdevModel) -> int:
-    """Return the address space of a top-level vdev [bytes] (vdev.c:vdev_open)."""
+    """Return the address space of a top-level vdev [bytes].
+
+    Parameters
+    ----------
+    model : PlaneModel
+    vdev : VdevModel
+
+    Returns
+    -------
+    int
+        Of its smallest drive, less the four labels and the boot block, by the rule of its kind [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev.c:vdev_open, vdev_raidz.c:vdev_raidz_open, vdev_draid.c:vdev_draid_open.
+    """
     leaves = [leaf for leaf in (*vdev.read_leaf, *vdev.write_leaf) if leaf >= 0]
     child = min(model.leaves[leaf].drive.capacity_bytes for leaf in leaves) - LABEL_BYTES - END_LABELS
     return kind.kind_of(vdev.kind).address_space(vdev, child)
@@ -75,7 +90,18 @@ def asize_of(vdev: VdevModel, psize: int) -> int:
 
 
 def hole_order(region_blocks: int) -> NDArray[np.int64]:
-    """Return in which order the MOS fills the places of a region."""
+    """Return in which order the MOS fills the places of a region.
+
+    Parameters
+    ----------
+    region_blocks : int
+        Places in the region.
+
+    Returns
+    -------
+    ndarray of int64, shape (places,)
+        Of whole holes, four places each, which are taken in scattered order (a stride prime to their number).
+    """
     runs = region_blocks // HOLE_BLOCKS
     run, place = np.divmod(np.arange(runs * HOLE_BLOCKS), HOLE_BLOCKS)
     return (run * HOLE_STRIDE % runs) * HOLE_BLOCKS + place

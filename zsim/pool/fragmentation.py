@@ -56,7 +56,26 @@ def slab_fragmentation(
 
 
 def fragmentation_weights(release: ReleaseProfile) -> NDArray[np.float64]:
-    """Return the share of fragmentation a free segment of each power of two stands for, shape (48,)."""
+    """Return the share of fragmentation that a free segment stands for, by its size.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+
+    Returns
+    -------
+    ndarray of float, shape (48,)
+        Of segments of 2**i to 2**(i+1) bytes: 1 of the smallest, 0 of large ones.
+
+    Raises
+    ------
+    InputError
+        The release knows no FRAG.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:zfs_frag_table: one table to 2.3.0, another since 2.3.1.
+    """
     if release.fragmentation_table == "none":
         raise InputError("frag", release.name, "this release knows no FRAG", "leave it out")
     values = TABLES[release.fragmentation_table]

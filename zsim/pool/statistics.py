@@ -36,7 +36,18 @@ class Extents:
 
 
 def extents(table: BlockTable, vdev: int) -> Extents:
-    """Return what is allocated on one top-level vdev, sorted by address."""
+    """Return what is allocated on one top-level vdev, sorted by address.
+
+    Parameters
+    ----------
+    table : BlockTable
+    vdev : int
+
+    Returns
+    -------
+    Extents
+        Row of the table, begin and end [bytes] of every copy that lies there.
+    """
     row, copy = np.nonzero(table.dva_vdev == vdev)
     start = table.dva_offset[row, copy]
     order = np.argsort(start, kind="stable")
@@ -45,7 +56,18 @@ def extents(table: BlockTable, vdev: int) -> Extents:
 
 
 def run_lengths(table: BlockTable) -> NDArray[np.int64]:
-    """Return the lengths of runs [blocks]: data blocks next in traversal order and next in address."""
+    """Return the lengths of runs: data blocks next in traversal order and next in address [blocks].
+
+    Parameters
+    ----------
+    table : BlockTable
+        Rows in traversal order.
+
+    Returns
+    -------
+    ndarray of int64, shape (runs,)
+        They sum to the number of data blocks.  A scan by object reads a run without a seek.
+    """
     data = ~table.is_metadata
     vdev, start = table.dva_vdev[data, 0], table.dva_offset[data, 0]
     end = start + table.dva_asize[data, 0]
@@ -54,7 +76,19 @@ def run_lengths(table: BlockTable) -> NDArray[np.int64]:
 
 
 def slab_fill(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> NDArray[np.float64]:
-    """Return allocated / size of each metaslab, numbered over the pool."""
+    """Return how full each metaslab is.
+
+    Parameters
+    ----------
+    table : BlockTable
+    vdevs : tuple of TopLevel
+        Of the pool.
+
+    Returns
+    -------
+    ndarray of float, shape (metaslabs,)
+        Allocated / size, metaslabs numbered over the pool.
+    """
     fills = []
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
@@ -64,7 +98,20 @@ def slab_fill(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> NDArray[np.floa
 
 
 def inner_gaps(table: BlockTable, number: int, vdev: TopLevel) -> NDArray[np.int64]:
-    """Return the gaps between neighbours in the same metaslab of a top-level vdev [bytes]."""
+    """Return the gaps between neighbours in the same metaslab of a top-level vdev [bytes].
+
+    Parameters
+    ----------
+    table : BlockTable
+    number : int
+        Of the vdev in the pool.
+    vdev : TopLevel
+
+    Returns
+    -------
+    ndarray of int64
+        0 where blocks touch; gaps across the border of a metaslab are left out [bytes].
+    """
     found = extents(table, number)
     slab = vdev.slab_of(found.start)
     inner: NDArray[np.int64] = found.gaps[slab[1:] == slab[:-1]]
@@ -172,7 +219,20 @@ class PopulationStatistics:
 
 
 def describe(table: BlockTable, vdevs: tuple[TopLevel, ...]) -> PopulationStatistics:
-    """Return the statistics of a population on the pool `vdevs`."""
+    """Return the statistics of a population that decide the time of a resilver.
+
+    Parameters
+    ----------
+    table : BlockTable
+        Rows in traversal order.
+    vdevs : tuple of TopLevel
+        Of the pool.
+
+    Returns
+    -------
+    PopulationStatistics
+        Means and shares; 0 where there is nothing to take them of.  Correlations are Spearman's of ranks.
+    """
     data = ~table.is_metadata
     indirect = (table.level > 0) & (table.object > 0) & (table.objset > 0)
     gaps = np.concatenate([inner_gaps(table, number, vdev) for number, vdev in enumerate(vdevs)])

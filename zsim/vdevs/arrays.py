@@ -102,7 +102,26 @@ def mirror_asizes(psize: Integers, ashift: int) -> Integers:
 
 
 def asizes_on(spec: VdevSpec, psize: Integers, ashift: int) -> Integers:
-    """Return the allocated sizes [bytes] of blocks of `psize` bytes on a top-level vdev of any kind."""
+    """Return the allocated sizes of blocks on a top-level vdev of any kind [bytes].
+
+    Parameters
+    ----------
+    spec : VdevSpec
+        The vdev.
+    psize : ndarray of int64, shape (blocks,)
+        Sizes as compressed [bytes].
+    ashift : int
+        Smallest allocation of a child, as a power of two.
+
+    Returns
+    -------
+    ndarray of int64, shape (blocks,)
+        Parity and padding included [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev_default_asize, vdev_raidz.c:vdev_raidz_asize, vdev_draid.c:vdev_draid_asize, by kind.
+    """
     return kind_of(spec.kind).asizes(spec, psize, ashift)
 
 

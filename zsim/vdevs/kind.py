@@ -465,12 +465,46 @@ def shape_of(vdev: Shaped, ashift: int, data: int = 0) -> VdevShape:
 
 
 def asize_of(vdev: Shaped, psize: int, ashift: int) -> int:
-    """Return the space that a block of `psize` bytes takes on a top-level vdev [bytes]."""
+    """Return the space that a block takes on a top-level vdev [bytes].
+
+    Parameters
+    ----------
+    vdev : Shaped
+    psize : int
+        Size as compressed [bytes].
+    ashift : int
+        Smallest allocation of a child, as a power of two.
+
+    Returns
+    -------
+    int
+        Parity and padding included [bytes].
+
+    Notes
+    -----
+    OpenZFS vdev.c:vdev_psize_to_asize, which asks the vdev's kind.
+    """
     return int(kind_of(vdev.kind).kernels.asize(psize, shape_of(vdev, ashift)))
 
 
 def parts_of(vdev: Shaped, offset: int, psize: int, ashift: int, data: int = 0) -> list[tuple[int, int]]:
-    """Return offset and size of the parts of a block, each of which one map covers [bytes]."""
+    """Return the parts of a block, each of which one map covers.
+
+    Parameters
+    ----------
+    vdev : Shaped
+    offset, psize : int
+        Where the block begins on the vdev, and its size as compressed [bytes].
+    ashift : int
+        Smallest allocation of a child, as a power of two.
+    data : int
+        Columns of data of an older block; 0: those of new blocks.
+
+    Returns
+    -------
+    list of (int, int)
+        Offset and psize of each part [bytes]; one part on most kinds (`Kernels.part`).
+    """
     kernels, shape, parts = kind_of(vdev.kind).kernels, shape_of(vdev, ashift, data), []
     while psize > 0:
         size = kernels.part(offset, psize, shape)

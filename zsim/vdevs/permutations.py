@@ -18,7 +18,22 @@ MASK = (1 << 64) - 1
 
 
 def permutation_count(children: int) -> int:
-    """Return how many base permutations a dRAID has (OpenZFS vdev_draid.c:draid_maps)."""
+    """Return how many base permutations a dRAID has.
+
+    Parameters
+    ----------
+    children : int
+        Drives of the vdev, spares included.
+
+    Returns
+    -------
+    int
+        256 up to 31 children, 512 above.
+
+    Notes
+    -----
+    OpenZFS 2.1 vdev_draid.c, the table draid_maps.
+    """
     return 256 if children <= 31 else 512
 
 
@@ -70,7 +85,23 @@ def draid_permutations(children: int) -> Permutations:
 
 
 def xoroshiro128pp(state_0: int, state_1: int) -> Iterator[int]:
-    """Yield the numbers of xoroshiro128++ (Blackman, Vigna: Scrambled linear generators, ACM TOMS 2021)."""
+    """Yield the numbers of xoroshiro128++.
+
+    Parameters
+    ----------
+    state_0, state_1 : int
+        64 bits each, not both 0.
+
+    Yields
+    ------
+    int
+        0 to 2**64 - 1.
+
+    Notes
+    -----
+    Blackman and Vigna, Scrambled linear pseudorandom number generators, ACM TOMS 47, 2021.  The on-disk
+    format of dRAID rests on it (OpenZFS vdev_draid.c:vdev_draid_rand).
+    """
     while True:
         yield rotate_left((state_0 + state_1) & MASK, 17) + state_0 & MASK
         state_1 ^= state_0
@@ -84,7 +115,21 @@ def rotate_left(word: int, bits: int) -> int:
 
 
 def splitmix64(number: int) -> int:
-    """Return a 64-bit hash of a number (Steele, Lea, Flood, OOPSLA 2014), the seed where we lack one."""
+    """Return a 64-bit hash of a number, the seed of permutations where the true one is not known.
+
+    Parameters
+    ----------
+    number : int
+
+    Returns
+    -------
+    int
+        0 to 2**64 - 1.
+
+    Notes
+    -----
+    Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
     word = (number * 0x9E3779B97F4A7C15) & MASK
     word = ((word ^ word >> 30) * 0xBF58476D1CE4E5B9) & MASK
     word = ((word ^ word >> 27) * 0x94D049BB133111EB) & MASK

@@ -29,7 +29,20 @@ def cut(begin: Integers, end: Integers, step: int) -> tuple[Integers, Integers]:
 
 
 def in_pieces(begin: Integers, end: Integers, most: int) -> tuple[Integers, Integers]:
-    """Return ranges, as `cut` takes them, in pieces of `most` bytes, the last of each shorter."""
+    """Return ranges cut into pieces.
+
+    Parameters
+    ----------
+    begin, end : ndarray of int64, shape (ranges,)
+        As `cut` takes them [bytes].
+    most : int
+        Length of a piece [bytes]; the last of a range is what is left.
+
+    Returns
+    -------
+    begin, end : ndarray of int64, shape (pieces,)
+        Of the pieces, in the order of the ranges [bytes].
+    """
     row, number = _numbered(-(-(end - begin) // most))
     start = begin[row] + number * most
     return start, np.minimum(end[row], start + most)

@@ -62,7 +62,20 @@ def client_reads(table: Table, client_number: int) -> None:
 
 @njit
 def client_thinks(table: Table, client_number: int) -> None:
-    """Let a client think for an exponential time before it reads again."""
+    """Let a client think for an exponential time before it reads again.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    client_number : int
+
+    Notes
+    -----
+    The time is ``-log(u) * client.think`` [s], u the next number of the client's own stream (`mixed` of its
+    seed and a counter), so that it does not depend on what other clients drew.  Clients that think and wait
+    in turn are a closed system: Schroeder, Wierman and Harchol-Balter, NSDI 2006.
+    """
     general, client = general_of(table)[0], clients_of(table)[client_number]
     think = -log(mixed(client.seed, 2 * client.count + 1)) * client.think
     client.count += 1
@@ -71,7 +84,20 @@ def client_thinks(table: Table, client_number: int) -> None:
 
 @njit
 def client_done(table: Table, client_number: int) -> None:
-    """Finish a client's request."""
+    """Finish a client's request: count how long it took, and let the client think.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    client_number : int
+
+    Notes
+    -----
+    The latency, now less when the request was made [s], is added to the sum of the client and of the plane,
+    and counted in the bin of `zsim.engine.leaf_rules.wait_bin` of its group, from which percentiles are
+    read.
+    """
     general, client = general_of(table)[0], clients_of(table)[client_number]
     client.answered += 1
     client.latency += general.now - client.started

@@ -275,7 +275,20 @@ def _serve(table: Table, leaf: int, server: int, place: int, at: float) -> None:
 
 @njit
 def start_services(table: Table, leaf: int, at: float) -> None:
-    """Let every idle server of a drive take a command it holds."""
+    """Let every idle server of a drive take a command it holds.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    leaf, at
+        Which drive, and when [s].
+
+    Notes
+    -----
+    A drive that takes several commands at once (`parallel`) has so many servers.  Behind a command-based link
+    (SATA port multiplier) a drive takes a command only while the link is free, and occupies it.
+    """
     drive, state = drives_of(table)[leaf], leaves_of(table)[leaf]
     while state.held > 0 and state.in_service < drive.parallel:
         if state.link >= 0:
@@ -293,7 +306,21 @@ def start_services(table: Table, leaf: int, at: float) -> None:
 
 @njit
 def release_command_based(table: Table, link_number: int, at: float) -> None:
-    """Hand a command-based link to the drive behind it that has waited longest."""
+    """Hand a command-based link to the drive behind it that has waited longest.
+
+    Parameters
+    ----------
+    table, link_number
+        The engine's memory, and which link.
+    at : float
+        Now [s].
+
+    Notes
+    -----
+    Only drives that hold commands and have none in service wait.  Since when each does is said by
+    `zsim.engine.leaf_rules.waits_since`; of several since the same time the one of the lowest number comes
+    first.
+    """
     links_of(table)[link_number].occupied = 0
     leaves, commands = leaves_of(table), commands_of(table)
     best, best_time = -1, 0.0
@@ -369,7 +396,18 @@ def answer_cached(table: Table, leaf: int) -> int:
 
 @njit
 def flush_cache(table: Table, leaf: int) -> bool:
-    """Begin to flush a drive's write cache if there is something in it; tell whether there is."""
+    """Begin to flush a drive's write cache if there is something in it.
+
+    Parameters
+    ----------
+    table, leaf
+        The engine's memory, and which leaf.
+
+    Returns
+    -------
+    bool
+        Whether the flush takes time: false of a drive that is not flushed each txg, and of an empty cache.
+    """
     state = leaves_of(table)[leaf]
     if drives_of(table)[leaf].flush_each_txg == 0 or state.cached == 0:
         return False
@@ -421,7 +459,22 @@ def leave_link(table: Table, link_number: int) -> int:
 
 @njit
 def submit(table: Table, number: int, at: float) -> None:
-    """Send a command towards its drive: writes cross a shared link first."""
+    """Send a command towards its drive: writes cross a shared link first.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    number : int
+        Of the command.
+    at : float
+        When it leaves the leaf's queue [s].
+
+    Notes
+    -----
+    Reads cross the link on their way back, after their service.  Behind a command-based link nothing crosses
+    alone: the link is occupied by the whole command (`start_services`).
+    """
     command = commands_of(table)[number]
     state = leaves_of(table)[command.leaf]
     # A write may be answered from the cache before its service begins.

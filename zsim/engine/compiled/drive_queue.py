@@ -46,7 +46,30 @@ ROUNDING = 1e-6
 
 @njit
 def positioning_cost(drive: DriveRecord, command: CommandRecord, head: int, at: float, bound: float) -> float:
-    """Return how long a drive needs to reach a command it holds, or a time not below `bound` [s]."""
+    """Return how long a drive needs to reach a command it holds.
+
+    Parameters
+    ----------
+    drive : DriveRecord
+    command : CommandRecord
+    head : int
+        Where the head is [bytes].
+    at : float
+        Now [s].
+    bound : float
+        What the best command so far takes; a command that takes longer need not be known exactly [s].
+
+    Returns
+    -------
+    float
+        Seek and rotation [s], or a time not below `bound`.
+
+    Notes
+    -----
+    The measure of SPTF (Jacobson and Wilkes, HPL-CSP-91-7, 1991; Worthington, Ganger and Patt, SIGMETRICS
+    1994). The turn of the platter is taken at the end of the command's overhead, unless the drive overlaps
+    the two.  Of a write to a shingled drive the way of the arm alone counts.
+    """
     if drive.band > 0 and command.write != 0:
         return reach_of_shingled(drive, head, command.offset)
     overhead = 0.0

@@ -51,7 +51,18 @@ from zsim.engine.compiled.scan import (
 
 @njit
 def is_drained(table: Table) -> bool:
-    """Tell whether every stream is paused or finished and nothing of the scan is in flight."""
+    """Tell whether every stream is paused or finished and nothing of the scan is in flight.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+
+    Notes
+    -----
+    A txg ends then: a scan that gives way waits for its own I/Os before the pool is synced (OpenZFS
+    dsl_scan.c:dsl_scan_sync).  Clients' requests do not count.
+    """
     general, streams = general_of(table)[0], streams_of(table)
     if general.running == 0 or general.inflight_blocks > 0 or general.metadata_inflight > 0:
         return False
@@ -84,7 +95,20 @@ def handle(table: Table, slot: int) -> None:
 
 @njit
 def exit_reason(table: Table) -> int:
-    """Return the reason for which control is due now, or -1."""
+    """Return the reason for which control is due now.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+
+    Returns
+    -------
+    int
+        One of the codes ``EXIT_*`` of `zsim.engine.codes`, -1 while there is none: a group of plain I/Os is
+        done, the blocks of an earlier epoch are, the scan is drained, the record is full, or the program is
+        to be refilled. The first of these that holds.
+    """
     general, streams = general_of(table)[0], streams_of(table)
     if general.group_waiting != 0 and general.group_left == 0:
         general.group_waiting = 0
@@ -181,7 +205,21 @@ def start_clients(state: Table) -> None:
 
 @njit
 def set_clients(state: Table, group: int, off: int) -> None:
-    """Let the clients of a kind ask for nothing from now on, or go on; those that stood still think first."""
+    """Let the clients of a kind ask for nothing from now on, or go on.
+
+    Parameters
+    ----------
+    state : Table
+        The engine's memory.
+    group : int
+        The kind.
+    off : int
+        1: ask for nothing more; what is under way is answered.  0: go on.
+
+    Notes
+    -----
+    Those that stood still think first (`client_thinks`): not all of them ask at the same moment.
+    """
     table = bare(state)
     for number in range(word_of(table, N_CLIENTS)):
         client = clients_of(table)[number]

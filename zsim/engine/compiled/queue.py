@@ -236,7 +236,32 @@ def _oldest_bucket(table: Table, leaf: int, klass: int) -> int:
 
 @njit
 def elevator(table: Table, row: int, klass: int, last_offset: int, bucket: int) -> int:
-    """Return the position of the C-LOOK choice of a class in one queue, or -1 where it has none."""
+    """Return the position of the C-LOOK choice of a class in one queue.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    row : int
+        Queue: 2 * leaf, + 1 for writes.
+    klass : int
+        Class of I/O.
+    last_offset : int
+        Where the last I/O of the queue ended [bytes].
+    bucket : int
+        Arrivals of this bucket of time only; -1: all.
+
+    Returns
+    -------
+    int
+        The first entry at or above `last_offset`, the lowest of all where there is none, -1 in an empty
+        class.
+
+    Notes
+    -----
+    OpenZFS vdev_queue.c:vdev_queue_io_to_issue, which looks up what comes behind vq_last_offset and wraps.
+    Of entries of one offset that of the earliest arrival goes, where arrivals are told apart.
+    """
     place = _next_above(table, row, klass, last_offset, bucket)
     if place < 0:
         return _next_above(table, row, klass, 0, bucket)
@@ -369,7 +394,20 @@ def aggregate(table: Table, leaf: int, row: int, place: int) -> tuple[int, int, 
 
 @njit
 def account_issue(table: Table, leaf: int, klass: int) -> None:
-    """Count an I/O as active; the throttle of 2.0.1+ (vdev_queue.c:vdev_queue_pending_add)."""
+    """Count an I/O as active, in its class and in the leaf's credit.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    leaf, klass : int
+        Which leaf, which class of I/O.
+
+    Notes
+    -----
+    OpenZFS 2.0.1 and later: vdev_queue.c:vdev_queue_pending_add; `zsim.engine.leaf_rules.credit_at_issue`
+    holds the rule.  Classes before SCRUB are interactive ones.
+    """
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] += 1
     state.pending += 1
@@ -380,7 +418,20 @@ def account_issue(table: Table, leaf: int, klass: int) -> None:
 
 @njit
 def account_done(table: Table, leaf: int, klass: int) -> None:
-    """Count an I/O as finished (vdev_queue.c:vdev_queue_pending_remove)."""
+    """Count an I/O as finished, in its class and in the leaf's credit.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    leaf, klass : int
+        Which leaf, which class of I/O.
+
+    Notes
+    -----
+    OpenZFS 2.0.1 and later: vdev_queue.c:vdev_queue_pending_remove; `zsim.engine.leaf_rules.credit_at_end`
+    holds the rule, zfs_vdev_nia_credit what is earned.
+    """
     state = leaves_of(table)[leaf]
     counts_of(table, leaf)[klass] -= 1
     state.pending -= 1

@@ -62,7 +62,19 @@ from zsim.scan.program import OP_ISSUE, OP_PREFETCH, OP_VISIT
 
 @njit
 def reads_done(table: Table, slot_number: int) -> None:
-    """Start the repair of a block whose reads have all arrived: first of the DVA that was read."""
+    """Start the repair of a block whose reads have all arrived: first of the DVA that was read.
+
+    Parameters
+    ----------
+    table, slot_number
+        The engine's memory, and the block's place among those in flight.
+
+    Notes
+    -----
+    OpenZFS vdev_mirror.c, zio.c:zio_vdev_io_start: one DVA is read, and every other whose vdev misses the
+    block's txg is written from it (`writes_done` begins with those).  In a scrub the DVA that was read is
+    not written.
+    """
     slot = slots_of(table)[slot_number]
     item = items_of(table)[slot.item & word_of(table, ITEM_MASK)]
     if scan_rules_of(table)[0].scrub == 0:
@@ -86,7 +98,18 @@ def repair_others(table: Table, slot_number: int) -> None:
 
 @njit
 def writes_done(table: Table, slot_number: int) -> None:
-    """Count a finished repair write; the last one of a block frees its place (`run_streams` goes on)."""
+    """Count a finished repair write; the last one of a block frees its place in the window.
+
+    Parameters
+    ----------
+    table, slot_number
+        The engine's memory, and the block's place among those in flight.
+
+    Notes
+    -----
+    Where other copies are to be repaired these follow first.  The window then has room for 1 block (0.7 and
+    before) or psize bytes more (OpenZFS dsl_scan.c:dsl_scan_scrub_done); `run_streams` goes on.
+    """
     slot = slots_of(table)[slot_number]
     slot.writes -= 1
     if slot.writes == 0 and slot.others != 0:
@@ -194,7 +217,18 @@ def heap_pop(table: Table) -> int:
 
 @njit
 def fetch_metadata(table: Table, item_number: int) -> None:
-    """Start the read of a metadata block."""
+    """Start the read of a metadata block that the traversal will need.
+
+    Parameters
+    ----------
+    table, item_number
+        The engine's memory, and which block.
+
+    Notes
+    -----
+    A plain read through the ARC: one copy, columns of data only unless they are missing (OpenZFS
+    dsl_scan.c:dsl_scan_prefetch_thread).  Its psize counts against the bytes that may be prefetched.
+    """
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     klass = scan_rules_of(table)[0].metadata_class
     item.metadata_state = META_IN_FLIGHT
@@ -254,7 +288,18 @@ def run_prefetch(table: Table) -> None:
 
 @njit
 def metadata_arrived(table: Table, item_number: int) -> None:
-    """Take a finished metadata read into memory; in the sorted scan it lets the prefetch go deeper."""
+    """Take a finished metadata read into memory; in the sorted scan it lets the prefetch go deeper.
+
+    Parameters
+    ----------
+    table, item_number
+        The engine's memory, and which block.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_prefetch_cb (0.8 and later) wants the children of what has arrived; before 0.8
+    only a block that is visited asks for its children (dsl_scan_prefetch).
+    """
     general, item = general_of(table)[0], items_of(table)[item_number & word_of(table, ITEM_MASK)]
     item.metadata_state = META_PRESENT
     general.metadata_inflight -= 1
@@ -354,7 +399,22 @@ def finish_command(table: Table, number: int) -> None:
 
 @njit
 def delay_end(table: Table) -> float:
-    """Return when a scan thread that sleeps `delay_ticks` from now wakes: at a tick of the clock [s]."""
+    """Return when a scan thread that sleeps from now on wakes [s].
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+
+    Returns
+    -------
+    float
+        The tick of the clock that is `delay_ticks` behind the last one: a sleep is cut to whole ticks.
+
+    Notes
+    -----
+    OpenZFS to 0.7 dsl_scan.c:dsl_scan_scrub_cb, ``delay(scan_delay)``: zfs_resilver_delay, zfs_scrub_delay.
+    """
     rules = scan_rules_of(table)[0]
     return float((floor(general_of(table)[0].now / rules.tick_s) + rules.delay_ticks) * rules.tick_s)
 
@@ -474,7 +534,20 @@ def step_visit(table: Table, stream_number: int, item_number: int) -> int:
 
 @njit
 def run_stream(table: Table, stream_number: int) -> None:
-    """Let one scan stream go on until it has to wait for something."""
+    """Let one scan stream go on until it has to wait for something.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    stream_number : int
+        The traversal, or the issue thread of one top-level vdev.
+
+    Notes
+    -----
+    It carries out its part of the program step by step: issues blocks while the window has room, visits
+    metadata and waits for what is not in memory, prefetches.  Its state says for what it waits.
+    """
     stream, program = streams_of(table)[stream_number], program_of(table)
     while stream.state == STREAM_READY:
         if stream.unwind >= 0:

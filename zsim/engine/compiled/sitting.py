@@ -26,14 +26,40 @@ from zsim.engine.sit_out import (
 
 @njit
 def note_read(table: Table, leaf: int, seconds: float) -> None:
-    """Count how long a read took on its drive, if somebody looks at that."""
+    """Count how long a read took on its drive, if any vdev looks for outliers.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    leaf : int
+    seconds : float
+        From submission to completion [s].
+    """
     if general_of(table)[0].watches != 0:
         histogram_of(table, leaf)[latency_bucket(seconds)] += 1
 
 
 @njit
 def sits_out(table: Table, vdev: VdevRecord, child: int) -> bool:
-    """Tell whether a child is not read now: it sits out, and this is no scrub."""
+    """Tell whether a child is not read now.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    vdev : VdevRecord
+    child : int
+
+    Returns
+    -------
+    bool
+        True while it sits out; false during a scrub, which reads every child.
+
+    Notes
+    -----
+    OpenZFS 2.4 vdev_raidz.c: normal and resilver reads skip a child that sits out, scrub reads never do.
+    """
     if vdev.autosit == 0 or scan_rules_of(table)[0].scrub != 0:
         return False
     return bool(sitting_of(table)[vdev.first_child + child].until > general_of(table)[0].now)

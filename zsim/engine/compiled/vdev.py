@@ -380,7 +380,21 @@ def repair_copy(
 
 @njit
 def any_missing(table: Table, vdev: VdevRecord, plan: Plan) -> bool:
-    """Tell whether a column of a map lies on a child that cannot be read."""
+    """Tell whether a column of a map lies on a child that cannot be read.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    vdev : VdevRecord
+    plan : Plan
+        The map of a block.
+
+    Returns
+    -------
+    bool
+        Where it is true a read of the block takes parity as well.
+    """
     for column in range(plan[0]):
         child, place, _ = piece_of(table, vdev, plan, column, True)
         if source_leaf(table, vdev, child, place) < 0:
@@ -411,7 +425,28 @@ def read_plainly(table: Table, item_number: int, klass: int, kind: int, owner: i
 
 @njit
 def write_plainly(table: Table, item_number: int, klass: int, kind: int, owner: int, flags: int) -> int:
-    """Queue a plain write of a block, to all leaves there are, new ones too; return how many."""
+    """Queue a plain write of a block, to all leaves there are, new ones too.
+
+    Parameters
+    ----------
+    table : Table
+        The engine's memory.
+    item_number : int
+    klass : int
+        Class of I/O.
+    kind, owner, flags : int
+        Who is told when it is done, and what the I/O carries.
+
+    Returns
+    -------
+    int
+        How many I/Os were queued.
+
+    Notes
+    -----
+    A mirror writes the whole block to each child (OpenZFS vdev_mirror.c:vdev_mirror_io_start), other kinds
+    each column to its own (vdev_raidz.c:vdev_raidz_io_start_write).
+    """
     item = items_of(table)[item_number & word_of(table, ITEM_MASK)]
     vdev, child_leaf, writes = vdevs_of(table)[item.vdev], child_leaf_of(table), 0
     if not IS_REPLICATED[vdev.kind]:

@@ -88,7 +88,19 @@ def _rebuilt(setup: RunSetup) -> int:
 
 
 def chunk_window(setup: RunSetup, release: ReleaseProfile) -> Window:
-    """Return the window of a rebuild, by the tunables of a release."""
+    """Return the window of a rebuild.
+
+    Parameters
+    ----------
+    setup : RunSetup
+    release : ReleaseProfile
+        Whose tunables hold; others than the set-up's at some hours.
+
+    Returns
+    -------
+    Window
+        In I/Os (2.0) or bytes, see `zsim.operation.rules.rebuild_window`.
+    """
     return rebuild_window(setup.model, _rebuilt(setup), release, setup.memory)
 
 

@@ -89,7 +89,17 @@ def segments(
 
 
 def levels_of(setup: RunSetup) -> dict[int, TopLevel]:
-    """Return the top-level vdevs of a pool that is simulated whole, with their metaslabs."""
+    """Return the top-level vdevs of a pool that is simulated whole, with their metaslabs.
+
+    Parameters
+    ----------
+    setup : RunSetup
+
+    Returns
+    -------
+    dict of int to TopLevel
+        The vdevs of the normal class, to which a removal copies.
+    """
     found = {}
     for number, vdev in enumerate(setup.model.vdevs):
         if vdev.alloc_class == NORMAL:

@@ -208,7 +208,18 @@ def sample_blocks(
 
 
 def chosen_vdevs(count: int) -> tuple[int, ...]:
-    """Return the top-level vdevs that windows are cut from: the first, which is repaired, and others."""
+    """Return the top-level vdevs that windows are cut from.
+
+    Parameters
+    ----------
+    count : int
+        Top-level vdevs of the pool.
+
+    Returns
+    -------
+    tuple of int
+        At most MAX_VDEVS, evenly spread; the first is always there: it is the one that is repaired.
+    """
     kept = min(count, MAX_VDEVS)
     return tuple(sorted({step * count // kept for step in range(kept)}))
 

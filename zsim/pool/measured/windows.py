@@ -48,13 +48,37 @@ class AddressWindows:
 
 
 def occupied_bins(offset: I64, space: int) -> I64:
-    """Return the number of blocks that begin in each part of `bin_bytes` of a vdev."""
+    """Return how many blocks begin in each part of a vdev.
+
+    Parameters
+    ----------
+    offset : ndarray of int64, shape (blocks,)
+        Where they begin on the vdev [bytes].
+    space : int
+        Address space of the vdev [bytes].
+
+    Returns
+    -------
+    ndarray of int64, shape (parts,)
+        Parts of `bin_bytes` each, the last of which may be shorter.
+    """
     size = bin_bytes(space)
     return np.bincount(offset // size, minlength=-(-space // size)).astype(np.int64)
 
 
 def bin_bytes(space: int) -> int:
-    """Return the size of a part [bytes]: large against any block, few enough to count in."""
+    """Return the size of the parts in which the blocks of a vdev are counted [bytes].
+
+    Parameters
+    ----------
+    space : int
+        Address space of the vdev [bytes].
+
+    Returns
+    -------
+    int
+        Large against any block (MIN_BIN_BYTES), with MIN_BINS to MAX_BINS of them [bytes].
+    """
     return -(-space // min(MAX_BINS, max(MIN_BINS, space // MIN_BIN_BYTES)))
 
 
@@ -92,7 +116,18 @@ def address_windows(bins: I64, space: int, share: float, unit: int, seed: int) -
 
 
 def keep_rows(table: BlockTable, windows: dict[int, AddressWindows]) -> NDArray[np.bool_]:
-    """Tell which blocks have their first copy in the windows of its vdev."""
+    """Tell which blocks have their first copy in the windows of its vdev.
+
+    Parameters
+    ----------
+    table : BlockTable
+    windows : dict of int to AddressWindows
+        By top-level vdev.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+    """
     kept = np.zeros(len(table), dtype=np.bool_)
     for vdev, own in windows.items():
         here = table.dva_vdev[:, 0] == vdev
@@ -184,5 +219,17 @@ class RowWindows:
 
 
 def bytes_on(table: BlockTable, vdevs: Sequence[int]) -> int:
-    """Return what is allocated on some top-level vdevs [bytes], all copies."""
+    """Return what is allocated on some top-level vdevs [bytes].
+
+    Parameters
+    ----------
+    table : BlockTable
+    vdevs : sequence of int
+        Their numbers in the pool.
+
+    Returns
+    -------
+    int
+        asize of all copies that lie there [bytes].
+    """
     return int(table.dva_asize[np.isin(table.dva_vdev, list(vdevs))].sum())

@@ -100,7 +100,20 @@ def thinned(table: BlockTable, reduced: PoolRecipe) -> BlockTable:
 
 
 def one_in(count: int, share: float) -> NDArray[np.bool_]:
-    """Tell which of `count` to keep for that share of them, evenly spread."""
+    """Tell which of many things to keep, so that a share of them is, evenly spread.
+
+    Parameters
+    ----------
+    count : int
+    share : float
+        0 to 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (count,)
+        ``round(count * share)`` of them are true: systematic sampling (Cochran, Sampling Techniques, 1977,
+        ch. 8).
+    """
     passed = np.floor(np.arange(count + 1) * share + 0.5)
     kept: NDArray[np.bool_] = np.diff(passed) > 0
     return kept

@@ -68,7 +68,23 @@ def draw_numbers(
 def draw_sorted(
     generator: np.random.Generator, count: int, shape: str, shares: tuple[float, ...]
 ) -> FileNumbers:
-    """Draw numbers for files that are cut into pieces: by class, the smallest of each first."""
+    """Draw numbers for files that are cut into pieces.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+    count : int
+        Files.
+    shape : str
+        Of the distribution of sizes.
+    shares : tuple of float
+        Of the record classes.
+
+    Returns
+    -------
+    FileNumbers
+        By class, in each the deviates of the smallest file first.
+    """
     drawn = draw_numbers(generator, count, shape, shares)
     each = [np.sort(drawn.deviate[drawn.kind == kind]) for kind in range(len(shares))]
     kind = np.repeat(np.arange(len(shares), dtype=np.int8), [len(deviates) for deviates in each])
@@ -104,7 +120,25 @@ def _kept(
 
 
 def sizes_of(deviate: F64, sizes: FileSizes) -> F64:
-    """Return file sizes from their deviates [bytes]."""
+    """Return file sizes from their deviates [bytes].
+
+    Parameters
+    ----------
+    deviate : ndarray of float, shape (files,)
+        Standard normal where sizes are log-normal, uniform in 0 to 1 where they are uniform.
+    sizes : FileSizes
+        Shape, mean, spread and limits.
+
+    Returns
+    -------
+    ndarray of float, shape (files,)
+        [bytes], cut to `low` and `high`.
+
+    Notes
+    -----
+    A log-normal distribution of mean m and standard deviation s of the logarithm has the median m exp(-s^2/2)
+    (file sizes: Douceur and Bolosky, SIGMETRICS 1999).
+    """
     if sizes.shape == "uniform":
         drawn = sizes.low + (sizes.high - sizes.low) * deviate
     elif sizes.shape == "lognormal":

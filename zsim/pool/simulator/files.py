@@ -108,13 +108,44 @@ def draw_pieces(recipe: PoolRecipe, count: int, numbers: FileNumbers) -> tuple[I
 
 
 def places(count: int, first: float) -> NDArray[np.float64]:
-    """Return where so many pieces lie among all of them, 0 to 1."""
+    """Return where so many pieces lie among all of them.
+
+    Parameters
+    ----------
+    count : int
+    first : float
+        Where the first lies, 0 to 1.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+        0 to 1.
+
+    Notes
+    -----
+    Steps of the golden ratio, a low-discrepancy sequence: however many are taken, they are evenly spread
+    (Weyl, Math. Ann. 77, 1916; Niederreiter, CBMS-NSF 63, 1992).
+    """
     found: NDArray[np.float64] = np.mod(first + GOLDEN * np.arange(count), 1.0, dtype=np.float64)
     return found
 
 
 def pieces_at(recipe: PoolRecipe, numbers: FileNumbers, at: NDArray[np.float64]) -> tuple[I64, I64]:
-    """Return the record class and size [bytes] of the pieces of sorted files at some places, 0 to 1."""
+    """Return what the pieces of sorted files are at some places among all of them.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+    numbers : FileNumbers
+        Files as `draw_sorted` gives them.
+    at : ndarray of float, shape (n,)
+        0 to 1.
+
+    Returns
+    -------
+    kind, size : ndarray of int64, shape (n,)
+        Record class, and size of the piece [bytes]: a file is cut into equal ones.
+    """
     size, behind, pieces = file_sizes(recipe, numbers), 0, np.empty(len(numbers.kind), np.int64)
     for kind, most in enumerate(_piece_bytes(recipe).tolist()):
         first, behind = behind, int(np.searchsorted(numbers.kind, kind, side="right"))
@@ -133,7 +164,23 @@ def _piece_bytes(recipe: PoolRecipe) -> I64:
 
 
 def records_of(recipe: PoolRecipe, kind: I64, size: NDArray[np.int64]) -> tuple[I64, I64]:
-    """Return the records of files of a kind and size [bytes], and the logical size of one [bytes]."""
+    """Return how many records files have, and how large these are.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+    kind : ndarray of int64, shape (files,)
+        Record class.
+    size : ndarray of int64, shape (files,)
+        [bytes]
+
+    Returns
+    -------
+    records : ndarray of int64, shape (files,)
+    lsize : ndarray of int64, shape (files,)
+        Of each record [bytes]: a file smaller than a record is one block of whole sectors of 512 bytes
+        (OpenZFS zfs_znode.c:zfs_grow_blocksize).
+    """
     recordsize = np.array([record.recordsize for record in recipe.records], dtype=np.int64)[kind]
     single = size < recordsize
     records = np.where(single, 1, np.maximum(np.round(size / recordsize), 1)).astype(np.int64)
@@ -153,7 +200,18 @@ def file_sizes(recipe: PoolRecipe, numbers: FileNumbers) -> I64:
 
 
 def mean_file_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of a file, or of a piece of one at most [bytes]."""
+    """Return the expected logical size of a file, or of a piece of one at most [bytes].
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+
+    Returns
+    -------
+    float
+        Mean over the record classes by their shares in files, each times its `size_factor` [bytes]; the
+        limits `low` and `high` of a log-normal distribution are not taken off.
+    """
     sizes = recipe.files
     mean = (sizes.low + sizes.high) / 2 if sizes.shape == "uniform" else float(sizes.mean)
     weights = np.array([record.share for record in recipe.records])
@@ -177,7 +235,17 @@ def typical_file_bytes(recipe: PoolRecipe) -> float:
 
 
 def mean_record_bytes(recipe: PoolRecipe) -> float:
-    """Return the expected logical size of a data block [bytes]: files smaller than a record are one block."""
+    """Return the expected logical size of a data block [bytes].
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+
+    Returns
+    -------
+    float
+        Bytes of all files over their blocks; a file smaller than a record is one block [bytes].
+    """
     size = recipe.files.low + (recipe.files.high - recipe.files.low) / 2
     if recipe.files.shape != "uniform":
         size = float(recipe.files.mean)
@@ -190,7 +258,17 @@ def mean_record_bytes(recipe: PoolRecipe) -> float:
 
 
 def expansion(recipe: PoolRecipe) -> float:
-    """Return asize / lsize of the data: compression, parity and padding, mean over the mix."""
+    """Return asize / lsize of the data.
+
+    Parameters
+    ----------
+    recipe : PoolRecipe
+
+    Returns
+    -------
+    float
+        Compression, parity and padding; mean over the record classes by what of the bytes they are.
+    """
     total = 0.0
     weight = 0.0
     for record in recipe.records:

@@ -1,18 +1,14 @@
-"""The metaslab allocator, compiled: weights, activation, and which metaslab the next block goes to.
+"""The metaslab allocator, compiled: which top-level vdev and which metaslab the next block goes to.
 
-Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_segment_weight``,
-``metaslab_space_weight``, ``metaslab_activate``, ``metaslab_segment_may_passivate``,
-``metaslab_group_alloc_normal``, ``metaslab_alloc_dva``, ``metaslab_sync_done``), in own words.
+Sources: OpenZFS ``module/zfs/metaslab.c``, releases 0.7.13, 2.1.5 and 2.3.9 (``metaslab_group_alloc_normal``,
+``metaslab_alloc_dva``, ``metaslab_sync_done``), in own words.  Weights and activation are in
+`zsim.pool.simulator.weights`.
 """
 
 from __future__ import annotations
 
 from zsim.base.arrays import I64
 from zsim.base.jit import njit
-from zsim.pool.recipes.styles import (
-    STICKY_FRAG,
-    STICKY_UNTIL_FRAGMENTED,
-)
 from zsim.pool.simulator.memory import (
     CLASSES,
     LOG_SIZE,
@@ -20,7 +16,6 @@ from zsim.pool.simulator.memory import (
     SLABS,
     VDEVS,
     allocators_of,
-    histogram_of,
     log_of,
     marks_of,
     now_of,
@@ -30,13 +25,10 @@ from zsim.pool.simulator.memory import (
     vdevs_of,
 )
 from zsim.pool.simulator.segments import (
-    fragmentation_of,
     holds,
-    largest_segment,
     recount,
     return_frees,
     take_units,
-    top_bucket,
 )
 from zsim.pool.simulator.throttle import (
     BYTES,
@@ -48,113 +40,22 @@ from zsim.pool.simulator.throttle import (
     queue_write,
     wait_for_room,
 )
+from zsim.pool.simulator.weights import (
+    CLAIM,
+    NONE,
+    PRIMARY,
+    SECONDARY,
+    activate,
+    may_passivate,
+    passivate,
+    stays_active,
+    weight_now,
+)
 from zsim.vdevs.dispatch import vdev_asize
 from zsim.vdevs.kind import VdevShape
 
-NONE, SECONDARY, PRIMARY, CLAIM = 0, 1, 2, 3
-
-SWITCH_THRESHOLD = 2  # zfs_metaslab_switch_threshold
-FRAG_ACTIVE_LIMIT = 70  # zfs_metaslab_fragmentation_threshold
-COUNT_BITS = 40
 CLAIM_BIT = 1 << 60
 DEFER_TXGS = 2
-
-
-@njit
-def space_weight(pool: I64, slab: int) -> int:
-    """Return the weight of a metaslab by its free space, outer tracks preferred.
-
-    Parameters
-    ----------
-    pool : ndarray of int64
-        The table of the history's memory.
-    slab : int
-        Metaslab, numbered over the pool.
-
-    Returns
-    -------
-    int
-        [bytes]: free space, frees that are not usable yet among it; times ``(100 - (FRAG - 1)) / 100`` where
-        the release has `frag_factor`; and with `lba_weight` ``2 * w - k * w / n`` for metaslab k of n, so
-        that the first counts twice as much as the last.
-
-    Notes
-    -----
-    OpenZFS metaslab.c:metaslab_space_weight (metaslab_lba_weighting_enabled, for drives that rotate).
-    """
-    vdev = slabs_of(pool)[slab].vdev
-    free = (slabs_of(pool)[slab].free + slabs_of(pool)[slab].pending) * vdevs_of(pool)[vdev].unit
-    if rules_of(pool)[0].frag_factor and free > 0:
-        frag = fragmentation_of(pool, slab)
-        free = max(free * (100 - (frag - 1)) // 100, 1)
-    if rules_of(pool)[0].lba_weight:
-        free = 2 * free - ((slab - vdevs_of(pool)[vdev].first) * free) // vdevs_of(pool)[vdev].count
-    return int(free)
-
-
-@njit
-def weight_now(pool: I64, slab: int) -> int:
-    """Return the weight of a metaslab from its present free segments.
-
-    Parameters
-    ----------
-    pool, slab
-        As `space_weight` takes them.
-
-    Returns
-    -------
-    int
-        By segments (0.7 and later) the power of two of the largest free ones, then how many there are of
-        them; by space (`space_weight`) before.
-
-    Notes
-    -----
-    OpenZFS metaslab.c:metaslab_segment_weight, metaslab_weight.
-    """
-    if not rules_of(pool)[0].segment_weight:
-        return space_weight(pool, slab)
-    top = top_bucket(pool, slab)
-    return 0 if top < 0 else (top << COUNT_BITS) + histogram_of(pool, slab)[top]
-
-
-@njit
-def passivate(pool: I64, slab: int, weight: int) -> None:
-    """Take a metaslab from its allocator."""
-    role = slabs_of(pool)[slab].role
-    if role in (PRIMARY, SECONDARY):
-        owners_of(pool)[
-            (slabs_of(pool)[slab].owner * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role
-        ] = -1
-    slabs_of(pool)[slab].role = NONE
-    slabs_of(pool)[slab].owner = -1
-    slabs_of(pool)[slab].active = -1
-    slabs_of(pool)[slab].weight = weight
-
-
-@njit
-def activate(pool: I64, slab: int, role: int, allocator: int) -> None:
-    """Give a metaslab to an allocator."""
-    if role != CLAIM:
-        owners_of(pool)[(allocator * pool[VDEVS] + slabs_of(pool)[slab].vdev) * 3 + role] = slab
-        slabs_of(pool)[slab].owner = allocator
-    slabs_of(pool)[slab].role = role
-    slabs_of(pool)[slab].active = slabs_of(pool)[slab].weight >> COUNT_BITS
-
-
-@njit
-def may_passivate(pool: I64, slab: int) -> None:
-    """Leave a metaslab whose largest segments have shrunk by the switch threshold since its activation."""
-    if not rules_of(pool)[0].segment_weight or slabs_of(pool)[slab].role == NONE:
-        return
-    top = top_bucket(pool, slab)
-    if top > slabs_of(pool)[slab].active - SWITCH_THRESHOLD:
-        return
-    if rules_of(pool)[0].fill_empty and top >= 0:
-        free = slabs_of(pool)[slab].free * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
-        most = free * 15 // 16
-        if (1 << (top + 1)) > most and largest_segment(pool, slab) > most:
-            return
-    passivate(pool, slab, weight_now(pool, slab))
 
 
 @njit
@@ -164,7 +65,7 @@ def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int)
     Parameters
     ----------
     pool, slab
-        As `space_weight` takes them.
+        As `zsim.pool.simulator.weights.space_weight` takes them.
     copies : int
         Copies that have a place.
     copy_slab : ndarray of int64
@@ -194,7 +95,25 @@ def far_enough(pool: I64, slab: int, copies: int, copy_slab: I64, distance: int)
 
 @njit
 def rank(pool: I64, slab: int) -> int:
-    """Return the class a metaslab sorts in when one is looked for."""
+    """Return the class in which a metaslab sorts when one is looked for; the highest comes first.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+
+    Returns
+    -------
+    int
+        Its role; where primary and secondary metaslabs are looked for apart (`separate`), those that no
+        allocator has before primary ones, and these before secondary ones.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_compare.
+    """
     role = slabs_of(pool)[slab].role
     if rules_of(pool)[0].separate:
         return 0 if role == PRIMARY else (-1 if role == SECONDARY else 1)
@@ -210,7 +129,7 @@ def find_slab(
     Parameters
     ----------
     pool
-        As `space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     vdev : int
         Top-level vdev.
     role : int
@@ -254,7 +173,28 @@ def find_slab(
 
 @njit
 def role_of_copy(pool: I64, vdev: int, copies: int, copy_slab: I64) -> int:
-    """Return the role of the metaslab wanted: the first copy on this vdev, the second, or a further one."""
+    """Return the role of the metaslab that the next copy of a block wants on a vdev.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev : int
+    copies : int
+        Placed so far.
+    copy_slab : ndarray of int64, shape (copies,)
+        Where.
+
+    Returns
+    -------
+    int
+        PRIMARY for the first copy on this vdev, SECONDARY for the second, CLAIM for a further one where
+        these are kept apart.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_group_alloc_normal.
+    """
     same = 0
     for i in range(copies):
         if slabs_of(pool)[copy_slab[i]].vdev == vdev:
@@ -281,7 +221,7 @@ def allocate_in_group(
     Parameters
     ----------
     pool
-        As `space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     vdev : int
         Top-level vdev.
     units : int
@@ -333,7 +273,25 @@ def allocate_in_group(
 
 @njit
 def units_needed(pool: I64, vdev: int, psize: int) -> int:
-    """Return the units a block of `psize` bytes takes on a top-level vdev, parity and padding included."""
+    """Return what a new block takes on a top-level vdev [smallest allocations].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev : int
+    psize : int
+        Size as compressed [bytes].
+
+    Returns
+    -------
+    int
+        Parity and padding included.
+
+    Notes
+    -----
+    OpenZFS vdev.c:vdev_psize_to_asize.
+    """
     level = vdevs_of(pool)[vdev]
     shape = VdevShape(level.ashift, level.children, level.parity, level.data, level.spares)
     asize = vdev_asize(level.kind, psize, shape)
@@ -342,7 +300,27 @@ def units_needed(pool: I64, vdev: int, psize: int) -> int:
 
 @njit
 def units_taken(pool: I64, vdev: int, psize: int, birth: int) -> int:
-    """Return the units that a block takes which was born in txg `birth`, before an expansion or since."""
+    """Return what a block takes that has been written [smallest allocations].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev : int
+    psize : int
+        Size as compressed [bytes].
+    birth : int
+        Its txg: before an expansion of the RAID-Z its rows have the older width.
+
+    Returns
+    -------
+    int
+        Parity and padding included.
+
+    Notes
+    -----
+    OpenZFS 2.3 vdev_raidz.c:vdev_raidz_asize, vdev_raidz_get_logical_width.
+    """
     level = vdevs_of(pool)[vdev]
     data = level.first_data if birth < level.expanded else level.data
     shape = VdevShape(level.ashift, level.children, level.parity, data, level.spares)
@@ -395,7 +373,29 @@ def advance_rotor(pool: I64, vdev: int, allocator: int, size: int, psize: int) -
 
 @njit
 def first_vdev(pool: I64, klass: int, copies: int, copy_slab: I64, allocator: int) -> int:
-    """Return the vdev that is asked first: the rotor's, for a further copy the one behind the last."""
+    """Return the top-level vdev that is asked first for a copy of a block.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    klass : int
+        Allocation class.
+    copies : int
+        Placed so far.
+    copy_slab : ndarray of int64, shape (copies,)
+        Where.
+    allocator : int
+
+    Returns
+    -------
+    int
+        The rotor's; for a further copy the next of the class behind the last copy's.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_alloc_dva.
+    """
     if copies > 0:
         return int(next_vdev(pool, slabs_of(pool)[copy_slab[copies - 1]].vdev, klass))
     return int(allocators_of(pool)[allocator * CLASSES + klass].rotor)
@@ -460,7 +460,22 @@ def allocate_block(
 
 @njit
 def log_free(pool: I64, slab: int, start: int, units: int) -> None:
-    """Note a freed range; it comes back `DEFER_TXGS` txgs after this one has synced."""
+    """Note a freed range.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+    start, units : int
+        Where in the metaslab, and how much [smallest allocations].
+
+    Notes
+    -----
+    It can be allocated again `DEFER_TXGS` txgs after this one has synced (OpenZFS metaslab.c:ms_defer,
+    TXG_DEFER_SIZE), so that the pool can be rewound.
+    """
     head = rules_of(pool)[0].log_head
     log_of(pool)[head].slab = slab
     log_of(pool)[head].start = start
@@ -471,27 +486,13 @@ def log_free(pool: I64, slab: int, start: int, units: int) -> None:
 
 
 @njit
-def stays_active(pool: I64, slab: int) -> bool:
-    """Tell whether an active metaslab survives the end of a txg as such."""
-    if rules_of(pool)[0].segment_weight:
-        return True
-    sticky = rules_of(pool)[0].sticky
-    if sticky == STICKY_FRAG:
-        return fragmentation_of(pool, slab) <= FRAG_ACTIVE_LIMIT
-    if sticky == STICKY_UNTIL_FRAGMENTED:
-        free = slabs_of(pool)[slab].free * 100 // slabs_of(pool)[slab].units
-        return top_bucket(pool, slab) >= 17 and free >= 4
-    return False
-
-
-@njit
 def end_txg(pool: I64, step: int) -> None:
     """Close a txg and the `step` - 1 idle ones behind it.
 
     Parameters
     ----------
     pool
-        As `space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     step : int
         How many txgs have passed.
 

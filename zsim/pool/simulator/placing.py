@@ -36,7 +36,24 @@ LATE = 1 << 62  # stamp of an indirect block that waits for a later part of its 
 
 @njit
 def random_below(pool: I64, limit: int) -> int:
-    """Return a whole number from 0 to `limit` - 1 (SplitMix64; Steele, Lea and Flood, OOPSLA 2014)."""
+    """Return a random whole number.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    limit : int
+
+    Returns
+    -------
+    int
+        0 to `limit` - 1, from the state in the pool's memory.
+
+    Notes
+    -----
+    SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).  The upper 53 bits are taken modulo the limit: the bias
+    is below limit / 2**53.
+    """
     now_of(pool)[0].random += np.uint64(0x9E3779B97F4A7C15)
     z = now_of(pool)[0].random
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -109,7 +126,22 @@ def keep_for_snapshot(pool: I64, slot: int) -> None:
 
 @njit
 def drop(pool: I64, slot: int, dataset: int) -> None:
-    """Let go of what lies in a slot: freed, or kept when a snapshot of the dataset was taken since."""
+    """Let go of what lies in a slot.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slot : int
+        A place for a block in the tree of a file or of metadata.
+    dataset : int
+        Whose snapshots may hold it; -1: none can.
+
+    Notes
+    -----
+    It is freed, or kept where a snapshot of the dataset was taken since its birth (OpenZFS
+    dsl_dataset.c:dsl_dataset_block_kill: a block of a txg up to the latest snapshot's goes to the dead list).
+    """
     copies = slots_of(pool)[slot].copies
     if copies == 0:
         return
@@ -161,7 +193,22 @@ def place(pool: I64, dataset: int, first: int, index: int, psize: int, copies: i
 
 @njit
 def draw_psize(pool: I64, kind: int, lsize: int) -> int:
-    """Draw the compressed size of a record; less than an eighth saved is not worth it (zio_compress.c)."""
+    """Draw the compressed size of a record [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    kind : int
+        Kind of file, which has ratios and their chances.
+    lsize : int
+        Logical size [bytes].
+
+    Returns
+    -------
+    int
+        Whole sectors; `lsize` where less than an eighth would be saved (OpenZFS zio_compress.c).
+    """
     sector = int(now_of(pool)[0].sector)
     coin = 1 << now_of(pool)[0].coin_bits
     draw = random_below(pool, coin) / coin
@@ -174,7 +221,21 @@ def draw_psize(pool: I64, kind: int, lsize: int) -> int:
 
 @njit
 def indirect_psize(pool: I64, pointers: int) -> int:
-    """Return the compressed size of an indirect block with so many pointers in use [bytes]."""
+    """Return the compressed size of an indirect block [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    pointers : int
+        Block pointers of 128 bytes in use.
+
+    Returns
+    -------
+    int
+        ``fixed + each * pointers`` in whole sectors, at most its logical size: checksums and addresses hardly
+        compress, empty pointers to nothing.
+    """
     sector = int(now_of(pool)[0].sector)
     size = int(now_of(pool)[0].indirect_fixed + now_of(pool)[0].indirect_each * pointers)
     rounded = (size + sector - 1) // sector * sector
@@ -183,7 +244,20 @@ def indirect_psize(pool: I64, pointers: int) -> int:
 
 @njit
 def pointers_in_use(pool: I64, file: int, level: int, index: int) -> int:
-    """Return how many pointers of an indirect block are in use."""
+    """Return how many pointers of an indirect block are in use.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    file, level, index : int
+        Which block: number `index` of its level, 1 the lowest.
+
+    Returns
+    -------
+    int
+        ``min(fan, ceil(records / fan**(level - 1)) - index * fan)``, fan pointers in a full block.
+    """
     fan = int(now_of(pool)[0].pointers)
     span = fan ** (level - 1)
     below = (int(files_of(pool)[file].records) + span - 1) // span

@@ -321,7 +321,27 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
 
 
 def meta_dnode_levels(pointers: int) -> int:
-    """Return the levels of a meta-dnode, sized for 2**48 objects (dmu_objset.c:dmu_objset_create_impl)."""
+    """Return the levels of a meta-dnode.
+
+    Parameters
+    ----------
+    pointers : int
+        Block pointers in an indirect block.
+
+    Returns
+    -------
+    int
+        The fewest with which three root pointers reach the dnode blocks of 2**48 objects.
+
+    Notes
+    -----
+    OpenZFS dmu_objset.c:dmu_objset_create_impl (DN_MAX_OBJECT).
+
+    Examples
+    --------
+    >>> meta_dnode_levels(128), meta_dnode_levels(1024)
+    (7, 6)
+    """
     levels = 1
     while 3 * pointers ** (levels - 1) < (1 << 48) // DNODES_PER_BLOCK:
         levels += 1

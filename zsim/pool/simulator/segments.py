@@ -42,13 +42,39 @@ FRAG_TABLE.setflags(write=False)
 
 @njit
 def bucket(size: int) -> int:
-    """Return the power of two of the largest one not above `size` bytes."""
+    """Return the power of two in which a size is counted.
+
+    Parameters
+    ----------
+    size : int
+        At least 1 [bytes].
+
+    Returns
+    -------
+    int
+        ``floor(log2(size))``: OpenZFS range_tree.c:range_tree_stat_incr, highbit64(size) - 1.
+    """
     return math.frexp(float(size))[1] - 1
 
 
 @njit
 def segment_bytes(pool: I64, slab: int, start: int, end: int) -> int:
-    """Return the length of a free segment [bytes]; the last one owns the metaslab's odd tail."""
+    """Return the length of a free segment [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+    start, end : int
+        In the metaslab [smallest allocations].
+
+    Returns
+    -------
+    int
+        [bytes]; the last segment owns the tail of the metaslab that is no whole allocation.
+    """
     size: int = (end - start) * vdevs_of(pool)[slabs_of(pool)[slab].vdev].unit
     if end == slabs_of(pool)[slab].units:
         size += slabs_of(pool)[slab].tail
@@ -73,7 +99,20 @@ def top_bucket(pool: I64, slab: int) -> int:
 
 @njit
 def largest_segment(pool: I64, slab: int) -> int:
-    """Return the length of the largest free segment [bytes]."""
+    """Return the length of the largest free segment of a metaslab [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+
+    Returns
+    -------
+    int
+        [bytes], 0 where nothing is free (OpenZFS metaslab.c:metaslab_largest_allocatable).
+    """
     best = 0
     for k in range(slabs_of(pool)[slab].segments):
         start, end = starts_of(pool, slab)[k], ends_of(pool, slab)[k]
@@ -114,7 +153,22 @@ def holds(pool: I64, slab: int, size: int) -> bool:
 
 @njit
 def first_from(pool: I64, slab: int, position: int) -> int:
-    """Return the index of the first free segment that ends after `position`."""
+    """Return the first free segment that ends after a position.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    slab : int
+        Metaslab, numbered over the pool.
+    position : int
+        In the metaslab [smallest allocations].
+
+    Returns
+    -------
+    int
+        Its number, by bisection; the number of segments where none does.
+    """
     low = 0
     high = slabs_of(pool)[slab].segments
     while low < high:
@@ -258,7 +312,7 @@ def take_units(pool: I64, slab: int, units: int) -> int:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     slab : int
         Metaslab.
     units : int
@@ -339,7 +393,7 @@ def merge_free(pool: I64, slab: int, keys: I64, low: int, high: int) -> None:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     slab : int
         Metaslab.
     keys : ndarray of int64
@@ -387,7 +441,7 @@ def return_frees(pool: I64, until: int) -> None:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     until : int
         Position in the ring of freed ranges; those before it are returned, metaslab by metaslab.
 

@@ -162,7 +162,20 @@ def end_part(pool: I64, placed: int) -> None:
 
 @njit
 def is_earlier(pool: I64, one: int, other: int) -> bool:
-    """Tell whether the bookmark of a record of the stream (object, record) comes before that of another."""
+    """Tell whether one record of the stream comes before another by its bookmark.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    one, other : int
+        Places in the stream.
+
+    Returns
+    -------
+    bool
+        By object, then by record: OpenZFS zio.c:zio_bookmark_compare, within one dataset and level.
+    """
     lists, files = lists_of(pool), files_of(pool)
     item, other_item = files[lists[one].stream_file].item, files[lists[other].stream_file].item
     if item != other_item:

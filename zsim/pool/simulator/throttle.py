@@ -36,7 +36,19 @@ FIXED = 256
 
 @njit
 def class_space(pool: I64, klass: int) -> int:
-    """Return the space of the present vdevs of a class [bytes]."""
+    """Return the space of an allocation class [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    klass : int
+
+    Returns
+    -------
+    int
+        Of the vdevs of the class that are there by now [bytes] (OpenZFS metaslab.c:metaslab_class_get_space).
+    """
     total = klass - klass
     for vdev in range(pool[VDEVS]):
         if vdevs_of(pool)[vdev].klass == klass and vdevs_of(pool)[vdev].present:
@@ -46,7 +58,19 @@ def class_space(pool: I64, klass: int) -> int:
 
 @njit
 def class_used(pool: I64, klass: int) -> int:
-    """Return what is allocated in a class, deferred frees included [bytes]."""
+    """Return what is allocated in an allocation class [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    klass : int
+
+    Returns
+    -------
+    int
+        Deferred frees included [bytes] (OpenZFS metaslab.c:metaslab_class_get_alloc and mc_deferred).
+    """
     total = klass - klass
     for vdev in range(pool[VDEVS]):
         if vdevs_of(pool)[vdev].klass == klass:
@@ -82,7 +106,7 @@ def balance(pool: I64, klass: int) -> None:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     klass : int
         Allocation class.
 
@@ -124,7 +148,7 @@ def begin_txg(pool: I64) -> None:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
 
     Notes
     -----
@@ -154,7 +178,21 @@ def begin_txg(pool: I64) -> None:
 
 @njit
 def io_seconds(pool: I64, vdev: int, at: int) -> float:
-    """Return how long a command takes [s]; one behind the last finds the head in its place."""
+    """Return how long a vdev takes for a command of its queue [s].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev : int
+    at : int
+        Number of the command.
+
+    Returns
+    -------
+    float
+        Size over rate, and a positioning unless it begins where the last one ended [s].
+    """
     rules = rules_of(pool)[0]
     io = writes_of(pool)[vdev * IO_SLOTS + at % IO_SLOTS]
     moved = 0.0 if io.start == vdevs_of(pool)[vdev].place else rules.position_s
@@ -176,7 +214,7 @@ def complete_one(pool: I64) -> bool:
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
 
     Returns
     -------
@@ -215,7 +253,21 @@ def complete_one(pool: I64) -> bool:
 
 @njit
 def wait_for_room(pool: I64, klass: int, allocator: int, copies: int) -> None:
-    """Wait until the throttle lets an allocator place one more block of a class."""
+    """Wait until the throttle lets an allocator place one more block of a class.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    klass, allocator : int
+    copies : int
+        Of the block, each of which takes a place in the queue (0.7 to 2.3).
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_class_throttle_reserve: while what is reserved and this block are more than
+    the sum of the queues, commands complete.  An allocator with nothing reserved never waits.
+    """
     rules = rules_of(pool)[0]
     if rules.throttle == NONE:
         return
@@ -228,14 +280,49 @@ def wait_for_room(pool: I64, klass: int, allocator: int, copies: int) -> None:
 
 @njit
 def has_room(pool: I64, vdev: int, allocator: int, copy: int) -> bool:
-    """Tell whether the queue of a vdev takes one more copy."""
+    """Tell whether the queue of a vdev takes one more copy.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev, allocator : int
+    copy : int
+        0 for the first copy; each further one may find the queue longer by a quarter.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_group_allocatable: qmax = qmax * (4 + d) / 4.
+    """
     group = groups_of(pool)[allocator * pool[VDEVS] + vdev]
     return bool(group.queued < group.limit * (COPY_SHARE + copy) // COPY_SHARE)
 
 
 @njit
 def may_take(pool: I64, vdev: int, klass: int, allocator: int, copy: int) -> bool:
-    """Tell whether a vdev is not passed over: its queue has room, or that of no other one has."""
+    """Tell whether a vdev is not passed over.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    vdev, klass, allocator, copy : int
+        As `has_room` takes them; `klass` names the vdevs it is compared with.
+
+    Returns
+    -------
+    bool
+        True where its queue has room, or that of no other vdev of the class has, or the release passes none
+        over.
+
+    Notes
+    -----
+    OpenZFS metaslab.c:metaslab_group_allocatable.
+    """
     if rules_of(pool)[0].throttle != SLOTS or has_room(pool, vdev, allocator, copy):
         return True
     other = next_vdev(pool, vdev, klass)
@@ -253,7 +340,7 @@ def queue_write(pool: I64, vdev: int, allocator: int, start: int, asize: int, ps
     Parameters
     ----------
     pool
-        As `zsim.pool.simulator.metaslabs.space_weight` takes it.
+        As `zsim.pool.simulator.weights.space_weight` takes it.
     vdev, allocator : int
         Top-level vdev, and which allocator placed the copy.
     start : int

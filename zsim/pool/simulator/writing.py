@@ -154,7 +154,18 @@ def file_of_slot(pool: I64, slot: int) -> int:
 
 @njit
 def pick_record(pool: I64) -> None:
-    """Begin a run at a record on the pool: any is as likely as another, or any file."""
+    """Begin a run of overwriting at a record that is on the pool.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+
+    Notes
+    -----
+    Every record is as likely as another (records of random slots are drawn until one is in use: von Neumann's
+    rejection); with `by_file` any file is, however large.
+    """
     now = now_of(pool)[0]
     last = now.next_file - 1
     slots = files_of(pool)[last].first + files_of(pool)[last].records
@@ -171,7 +182,22 @@ def pick_record(pool: I64) -> None:
 
 @njit
 def open_next_run(pool: I64) -> bool:
-    """Begin the next run to overwrite; False when as much as wanted has been rewritten."""
+    """Begin the next run to overwrite.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+
+    Returns
+    -------
+    bool
+        False when as much as wanted has been rewritten.
+
+    Notes
+    -----
+    Its length is uniform between `shortest` and `longest` [records], cut at the end of its file.
+    """
     now = now_of(pool)[0]
     if now.goal <= 0 or now.alive == 0:
         return False
@@ -187,7 +213,19 @@ def open_next_run(pool: I64) -> bool:
 
 @njit
 def txg_room(pool: I64) -> float:
-    """Return how much the open txg may take [bytes]: several parts of new files, not much beyond the goal."""
+    """Return how much the open txg may take [bytes].
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+
+    Returns
+    -------
+    float
+        `parts` times what a txg takes while new files are written, but not much beyond the fill that is the
+        goal.
+    """
     now = now_of(pool)[0]
     room = float(now.txg_bytes * now.parts)
     if now.parts > 1 and now.goal >= 0:
@@ -261,7 +299,20 @@ def remove_file(pool: I64, at: int) -> None:
 
 @njit
 def remove_bytes(pool: I64, wanted: float) -> None:
-    """Remove files at random until that much is gone, the last one with the chance that makes it so."""
+    """Remove files at random until so much is gone.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    wanted : float
+        [bytes]
+
+    Notes
+    -----
+    A last file that is larger than what is left to remove goes with the chance left / size, so that the
+    mean is what is wanted (randomised rounding; Raghavan and Thompson, Combinatorica 7, 1987).
+    """
     now = now_of(pool)[0]
     coin = 1 << now.coin_bits
     while wanted > 0.0 and now.alive > 0:
@@ -276,7 +327,20 @@ def remove_bytes(pool: I64, wanted: float) -> None:
 
 @njit
 def remove_some(pool: I64, fraction: float) -> None:
-    """Remove that share of the files, at random; in a miniature, where files are few, of their bytes."""
+    """Remove a share of the files at random.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    fraction : float
+        0 to 1.
+
+    Notes
+    -----
+    Of a miniature, where files are few, that share of their bytes (`remove_bytes`); else so many whole
+    files, one more with the chance of the remainder.
+    """
     now = now_of(pool)[0]
     if not now.whole_files:
         remove_bytes(pool, fraction * now.live_bytes)
@@ -302,7 +366,20 @@ def take_snapshot(pool: I64) -> None:
 
 @njit
 def held(pool: I64, birth: int, death: int) -> bool:
-    """Tell whether some snapshot holds what lived from `birth` to `death`."""
+    """Tell whether some snapshot holds what lived from `birth` to `death`.
+
+    Parameters
+    ----------
+    pool : ndarray of int64
+        The table of the history's memory.
+    birth, death : int
+        Txgs: written in the first, freed in the second.
+
+    Returns
+    -------
+    bool
+        Whether a snapshot was taken at ``birth <= txg < death``.
+    """
     count = 0
     for k in range(now_of(pool)[0].snapshots):
         if birth <= snapshots_of(pool)[k] < death:
