@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T", np.int32, np.int64)
+V = TypeVar("V", np.int16, np.int32, np.int64)
 MAX_DVAS = 3
 LEVEL_OBJSET = -1
 
@@ -56,12 +57,32 @@ class BlockTable:
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> BlockTable:
         """Return the table of the rows selected, in that order."""
-        return BlockTable(*(getattr(self, field.name)[rows] for field in fields(self)))
+        # Of two dimensions `take` is six times as fast as an index, of truths it takes the places once.
+        places = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return BlockTable(*(getattr(self, field.name).take(places, axis=0) for field in fields(self)))
 
     @property
     def allocated_bytes(self) -> int:
         """Sum of asize over all copies [bytes], what `zpool list` calls ALLOC."""
         return int(self.dva_asize.sum())
+
+
+def of_copies(column: NDArray[V], rows: NDArray[np.int64], copy: NDArray[np.int64]) -> NDArray[V]:
+    """Return what a column of all DVAs has of one copy each: ``column[rows, copy]``, sooner.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n, k)
+    rows, copy : ndarray of int64, shape (m,)
+        None negative.
+
+    Examples
+    --------
+    >>> of_copies(np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 0]), np.array([2, 0])).tolist()
+    [6, 1]
+    """
+    found: NDArray[V] = column.ravel().take(rows * column.shape[1] + copy)
+    return found
 
 
 def numbers_led_by(vdev: NDArray[T], first: int) -> NDArray[T]:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_fraction
@@ -135,7 +133,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     table = far if far is not None and by_birth else table
     data = [number for number, vdev in enumerate(case.layout.vdevs) if vdev.alloc_class == NORMAL]
     simulated = [number for number in pool.vdevs if number in data]
-    held = int(table.dva_asize[np.isin(table.dva_vdev, simulated)].sum())
+    held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))
     return WorldPopulation(
         table,
