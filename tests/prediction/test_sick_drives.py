@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from zsim import Scenario, predict
 from zsim.base.errors import InputError
 from zsim.prediction.answer.prediction import Prediction
+from zsim.prediction.answer.wording import bottleneck
 from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.sick import error_seconds, failing_reads, recovery
@@ -65,6 +67,17 @@ def test_a_slow_source_sets_the_pace_and_going_offline_helps() -> None:
     assert sick.offline_s < 0.7 * slow.resilver_s.p50
     assert any("take drive 3 offline" in each.action for each in slow.advice)
     assert "Drive 3" in str(slow)
+
+
+def test_what_an_answer_says_of_the_pool_without_its_burdens_is_what_a_prediction_says_of_it() -> None:
+    """The ratio of one world would be another: two answers about one pool would contradict each other."""
+    pool: dict[str, Any] = {"layout": "raidz2x8", "fill": 0.5}
+    load, slow = ["random-read,rate=30,size=64K"], ["3:x3"]
+    both = predict(**pool, load=load, slow=slow, extent="first screen")
+    assert both.unloaded_s == predict(**pool, slow=slow, extent="row").resilver_s.p50
+    assert both.sick[0].sound_s == predict(**pool, load=load, extent="row").resilver_s.p50
+    text = " ".join(bottleneck(both))
+    assert "the slow source drive infinitely" not in text
 
 
 def test_a_slow_side_of_a_three_way_mirror_costs_less_than_twice_the_time() -> None:

@@ -149,7 +149,9 @@ def bottleneck(prediction: Answer) -> tuple[str, ...]:
         nothing_else = found.without_it_s < NOTHING * (prediction.resilver_s.p50 or 0.0)
         without = "next to nothing" if nothing_else else format_duration(found.without_it_s)
         what = NAMES.get(prediction.operation, prediction.operation)
-        lines.append(f"With {found.resource} infinitely fast, the {what} would take {without}.")
+        # What is tried is every drive that is read, the slow one and its peers.
+        faster = "all source drives" if found.resource == "the slow source drive" else found.resource
+        lines.append(f"With {faster} infinitely fast, the {what} would take {without}.")
     return tuple(lines)
 
 

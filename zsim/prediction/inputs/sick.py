@@ -6,6 +6,7 @@ time is counted one after the other, in the order in which the scan comes by (`r
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,6 +38,25 @@ def attachment(case: Case, leaf: int) -> str | None:
     """Return how a drive is attached otherwise than its model, None where nobody says so."""
     drive = case.scenario.drive_of(leaf)
     return next((each.how for each in case.scenario.attached or () if each.drive == drive), None)
+
+
+def slow_leaves(case: Case) -> frozenset[int]:
+    """Return the leaves that are stated to be slow, or attached in a slow way."""
+    stated = case.scenario
+    named = {each.drive for each in stated.slow or ()} | {each.drive for each in stated.attached or ()}
+    return frozenset(map(stated.leaf_of, named))
+
+
+def without_slow(case: Case, leaves: Collection[int]) -> Case:
+    """Return the case with some drives as good as their peers: they keep their bad sectors."""
+    drives = {case.scenario.drive_of(leaf) for leaf in leaves}
+    stated = case.scenario.model_copy(
+        update={
+            name: tuple(each for each in getattr(case.scenario, name) or () if each.drive not in drives)
+            for name in ("slow", "attached")
+        }
+    )
+    return replace(case, scenario=stated, sitting=case.sitting - frozenset(leaves))
 
 
 def numbers_of(case: Case, leaf: int, sound: DriveParameters) -> DriveParameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from zsim.base.constants import constant
@@ -11,7 +12,14 @@ from zsim.drives.models.health import SOUND
 from zsim.engine.model import PlaneModel
 from zsim.prediction.answer.records import Advice, SickDrive
 from zsim.prediction.inputs.hardware import plane_model
-from zsim.prediction.inputs.sick import LostTime, recovery, sick_leaves, spare_children
+from zsim.prediction.inputs.sick import (
+    LostTime,
+    recovery,
+    sick_leaves,
+    slow_leaves,
+    spare_children,
+    without_slow,
+)
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline
 
@@ -22,7 +30,7 @@ WORTH_SAYING = constant("answer.worth_saying")
 def without_faulted(bench: Baseline, sound_s: float) -> float:
     """Return the duration without the drives that ZED faults, over that with them."""
     faulted = [each.drive for each in recovery(bench.case, sound_s) if each.faulted_s is not None]
-    if not set(faulted) & _slow(bench.case):
+    if not set(faulted) & slow_leaves(bench.case):
         return 1.0
     model = bench.result.model
     for drive in faulted:
@@ -30,7 +38,9 @@ def without_faulted(bench: Baseline, sound_s: float) -> float:
     return bench.time(model=model)
 
 
-def sick_drives(bench: Baseline, sound_s: float, answer_s: float) -> tuple[SickDrive, ...]:
+def sick_drives(
+    bench: Baseline, sound_s: float, answer_s: float, predicted_s: Mapping[int, float] | None = None
+) -> tuple[SickDrive, ...]:
     """Return what each sick drive costs, the dearest first.
 
     Parameters
@@ -40,22 +50,33 @@ def sick_drives(bench: Baseline, sound_s: float, answer_s: float) -> tuple[SickD
         The answer without the time that bad sectors take [s].
     answer_s : float
         The answer [s].
+    predicted_s : mapping of int to float, optional
+        Such an answer with one slow drive, by its leaf, as good as its peers; by default the ratio is that of
+        the world shown [s].
     """
     case = bench.case
     lost = {each.drive: each for each in recovery(case, sound_s)}
-    found = together(lambda leaf: _one(bench, leaf, sound_s, answer_s, lost), sick_leaves(case))
+    known = predicted_s or {}
+    found = together(
+        lambda leaf: _one(bench, leaf, (sound_s, answer_s, known.get(leaf)), lost), sick_leaves(case)
+    )
     return tuple(sorted(found, key=lambda each: each.sound_s))
 
 
-def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict[int, LostTime]) -> SickDrive:
+def _one(
+    bench: Baseline, leaf: int, seconds: tuple[float, float, float | None], lost: dict[int, LostTime]
+) -> SickDrive:
     case, run = bench.case, bench.shown.run
+    sound_s, answer_s, predicted_s = seconds
     others = math.fsum(each.seconds for drive, each in lost.items() if drive != leaf)
     own = lost.get(leaf, LostTime(leaf, 0.0, 0, 0.0, None))
-    is_slow = leaf in _slow(case)
-    sound = sound_s * (bench.time(model=_as_sound(bench, leaf)) if is_slow else 1.0) + others
+    share = bench.time(model=_as_sound(bench, leaf)) if leaf in slow_leaves(case) else 1.0
+    well_s = sound_s * share if predicted_s is None else predicted_s
+    sound = well_s + others
     offline = None
     if _may_go(case, leaf):
-        offline = sound_s * bench.time(model=_without(bench.result.model, leaf)) + others
+        # Beside a sound drive: what reading one drive less brings differs less from world to world.
+        offline = well_s * bench.time(model=_without(bench.result.model, leaf)) / share + others
     return SickDrive(
         drive=case.scenario.drive_of(leaf),
         name=bench.result.model.leaves[leaf].name,
@@ -72,23 +93,10 @@ def _one(bench: Baseline, leaf: int, sound_s: float, answer_s: float, lost: dict
     )
 
 
-def _slow(case: Case) -> set[int]:
-    stated = case.scenario
-    named = {each.drive for each in stated.slow or ()} | {each.drive for each in stated.attached or ()}
-    return set(map(stated.leaf_of, named))
-
-
 def _as_sound(bench: Baseline, leaf: int) -> PlaneModel:
     """Return the plane with one drive as good as its peers."""
-    case, model = bench.case, bench.result.model
-    drive = case.scenario.drive_of(leaf)
-    stated = case.scenario.model_copy(
-        update={
-            name: tuple(each for each in getattr(case.scenario, name) or () if each.drive != drive)
-            for name in ("slow", "attached")
-        }
-    )
-    well = plane_model(replace(case, scenario=stated, sitting=case.sitting - {leaf}))
+    model = bench.result.model
+    well = plane_model(without_slow(bench.case, (leaf,)))
     leaves = tuple(
         replace(old, drive=new.drive, health=SOUND, name=new.name) if number == leaf else old
         for number, (old, new) in enumerate(zip(model.leaves, well.leaves, strict=True))

@@ -1,0 +1,56 @@
+"""The same worlds without what slows the pool that was stated: its load, its slow drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from zsim.base.constants import whole_constant
+from zsim.case.case import Case
+from zsim.case.resolve import resolve
+from zsim.prediction.inputs.sick import slow_leaves, without_slow
+from zsim.prediction.work import Work
+
+MOST_DRIVES = whole_constant("answer.slow_drives_predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class Unburdened:
+    """Medians of the predictions of the same pool, on the same worlds, that a user would get without these.
+
+    Attributes
+    ----------
+    unloaded_s : float or None
+        Without the stated load; None: none is stated [s].
+    sound_s : dict of int to float
+        With one slow drive, by its leaf, as good as its peers, without the time that bad sectors take [s].
+    """
+
+    unloaded_s: float | None = None
+    sound_s: dict[int, float] = field(default_factory=dict)
+
+
+def unburdened(case: Case) -> Unburdened:
+    """Predict the pool without its load, and with each of its slow drives as good as its peers.
+
+    One world tells the ratio of that world alone, which is another one where another drive sets the pace.
+    An exact case is one world, of which the ratio is the answer: there is nothing to predict.  Of more slow
+    drives than `MOST_DRIVES` nothing is predicted either.
+    """
+    if case.exact:
+        return Unburdened()
+    slow = sorted(slow_leaves(case))
+    found = {leaf: without_slow(case, (leaf,)) for leaf in slow} if len(slow) <= MOST_DRIVES else {}
+    return Unburdened(
+        unloaded_s=_run(_without_load(case)).quantiles[1] if case.scenario.load else None,
+        sound_s={leaf: _run(each).sound_quantiles[1] for leaf, each in found.items()},
+    )
+
+
+def _run(case: Case) -> Work:
+    work = Work(case, lambda share, what: None, with_clients=False)
+    work.run()
+    return work
+
+
+def _without_load(case: Case) -> Case:
+    return resolve(case.scenario.model_copy(update={"load": None}))
