@@ -220,6 +220,16 @@ def test_every_picture_has_a_title_and_units(drawn: Table) -> None:
     assert any("hours" in label for label in labels)
 
 
+def test_lines_say_what_their_band_is_and_titles_name_no_field() -> None:
+    labels = [text.get_text() for text in LINES.plot().legends[0].texts]
+    assert labels[-1] == "p10 to p90"
+    assert len(labels) == 3
+    for drawn in (INTERVALS, LINES, MAP, MULTIPLES):
+        assert "_" not in drawn.plot().get_suptitle()
+    stated = table(fill=[0.2, 0.4], drive_size=[18 * 10**12])
+    assert "drive size 18TB" in stated.plot().get_suptitle()
+
+
 def test_a_sweep_of_four_axes_is_small_multiples_with_few_lines_each() -> None:
     figure = MULTIPLES.plot()
     shown = [axes for axes in figure.axes if axes.get_visible()]

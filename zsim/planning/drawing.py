@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.patches import Patch
 
 from zsim.base.units import format_duration
 from zsim.planning.rows import TUNABLE, Row, axes_of, is_number
@@ -17,6 +18,7 @@ from zsim.prediction.simulated import text_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+BAND = "p10 to p90"
 MOST_LINES = 6
 """In one panel: more are told apart by no one."""
 MOST_COLUMNS = 4
@@ -26,7 +28,7 @@ LEAST_SQUARE = 3
 UNITS: Mapping[str, tuple[float, str]] = {
     "drive_size": (1e12, "drive size [TB]"),
     "new_drive_size": (1e12, "size of the new drive [TB]"),
-    "fill": (0.01, "full [%]"),
+    "fill": (0.01, "fill [%]"),
     "frag": (0.01, "FRAG [%]"),
     "recordsize": (1024.0, "record size [KiB]"),
     "memory": (float(1 << 30), "memory [GiB]"),
@@ -49,7 +51,7 @@ def figure(columns: Sequence[str], rows: Sequence[Row], title: str = "") -> Pict
         drawn = _intervals(known, names)
     else:
         drawn = _panels(known, names)
-    by = ", ".join(map(_short, names))
+    by = ", ".join(map(in_words, names))
     told = ": ".join(filter(None, (f"Resilver time by {by}" if by else "Resilver time", title)))
     drawn.suptitle("\n".join(textwrap.wrap(told, WIDEST_TITLE)), fontsize=11, color=INK, x=0.01, ha="left")
     return drawn
@@ -92,11 +94,16 @@ def _label(row: Row, names: Sequence[str]) -> str:
 def _said(name: str, value: Any) -> str:
     """Return a value of an axis in words, with the name of the axis where it is a number."""
     text = text_of(name, value) if value is not None else "as usual"
-    return text if name in ("layout", "name") or not is_number(value) else f"{_short(name)} {text}"
+    return text if name in ("layout", "name") or not is_number(value) else f"{in_words(name)} {text}"
 
 
 def _short(name: str) -> str:
     return name.removeprefix(TUNABLE)
+
+
+def in_words(name: str) -> str:
+    """Return what an axis is called in a title: ``size of the new drive``, without its unit."""
+    return UNITS[name][1].partition(" [")[0] if name in UNITS else _short(name)
 
 
 def _panels(rows: Sequence[Row], names: Sequence[str]) -> Picture:
@@ -174,10 +181,11 @@ def _lines(
         members.sort(key=lambda row: row[x])
         at = [_scaled(x, row[x]) for row in members]
         colour = CAUSES[place % len(CAUSES)]
-        axes.plot(at, [row["p50_s"] / size for row in members], "o-", color=colour, ms=4, lw=1.6, label=label)
+        middle = [row["p50_s"] / size for row in members]
+        axes.plot(at, middle, "o-", color=colour, ms=4, lw=1.6, label=label or "median")
         if all(row.get("p10_s") is not None and row.get("p90_s") is not None for row in members):
             low, high = ([row[key] / size for row in members] for key in ("p10_s", "p90_s"))
-            axes.fill_between(at, low, high, color=colour, alpha=0.12, lw=0)
+            axes.fill_between(at, low, high, color=colour, alpha=0.12, lw=0, label=BAND)
 
 
 def _map(
@@ -206,7 +214,12 @@ Draw = Callable[..., Any]
 
 
 def _legend(drawn: Picture, first: Axes) -> None:
+    """Name the lines, and what the bands around them are, below all panels."""
     handles, labels = first.get_legend_handles_labels()
-    if len(labels) > 1:
-        drawn.legend(handles, labels, loc="outside lower center", ncols=min(MOST_COLUMNS, len(labels)),
-                     frameon=False, fontsize=8, labelcolor=INK)  # fmt: skip
+    named = dict(zip(labels, handles, strict=True))
+    if BAND in named:  # of all lines, so in the colour of none
+        del named[BAND]
+        named[BAND] = Patch(color=INK, alpha=0.2, lw=0)
+    if len(named) > 1:
+        drawn.legend(list(named.values()), list(named), loc="outside lower center", frameon=False,
+                     ncols=min(MOST_COLUMNS, len(named)), fontsize=8, labelcolor=INK)  # fmt: skip

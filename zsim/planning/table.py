@@ -237,11 +237,13 @@ class Table(DrawnAnswer):
         return figure(self.columns, self.rows, self._title())
 
     def _title(self) -> str:
-        """Return what all rows have in common, as far as it was asked for."""
+        """Return what all rows have in common, as far as it was asked for, in words for a picture."""
+        from zsim.planning.drawing import in_words
+
         told = {name: value for name, value in self.common.items() if value is not None}
         asked = (name for name in self._constant() if name not in NOT_AXES)
         told |= {name: self.rows[0][name] for name in asked}
-        words = (_printed(name, value) if name == "layout" else f"{_head(name)} {_printed(name, value)}"
+        words = (_printed(name, value) if name == "layout" else f"{in_words(name)} {_printed(name, value)}"
                  for name, value in told.items())  # fmt: skip
         return ", ".join(words)
 
