@@ -24,7 +24,6 @@ from zsim.base.errors import InputError, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
-MODEL_KINDS: tuple[str, ...] = get_args(ModelKind)
 SINGULAR = {
     "drives": "drive",
     "enclosures": "enclosure",

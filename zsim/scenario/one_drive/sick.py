@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, mo
 
 from zsim.base import model_data
 from zsim.base.errors import InputError
-from zsim.base.units import format_duration, parse_duration
+from zsim.base.units import parse_duration
 from zsim.scenario.one_drive.form import OfOneDrive
 
 NO_LIMIT = 0.0
@@ -105,8 +105,3 @@ RecoveryLimit = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}], "examples": ["7s", "none"]}),
 ]
 """How long a drive tries to read a sector before it gives up [s]; 0: it has no limit of its own."""
-
-
-def limit_words(limit: float) -> str:
-    """Return a recovery limit as a person reads it."""
-    return "none" if limit == NO_LIMIT else format_duration(limit)
