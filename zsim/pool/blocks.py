@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T", np.int32, np.int64)
-V = TypeVar("V", np.int16, np.int32, np.int64)
 MAX_DVAS = 3
 LEVEL_OBJSET = -1
 
@@ -65,24 +64,6 @@ class BlockTable:
     def allocated_bytes(self) -> int:
         """Sum of asize over all copies [bytes], what `zpool list` calls ALLOC."""
         return int(self.dva_asize.sum())
-
-
-def of_copies(column: NDArray[V], rows: NDArray[np.int64], copy: NDArray[np.int64]) -> NDArray[V]:
-    """Return what a column of all DVAs has of one copy each: ``column[rows, copy]``, sooner.
-
-    Parameters
-    ----------
-    column : ndarray, shape (n, k)
-    rows, copy : ndarray of int64, shape (m,)
-        None negative.
-
-    Examples
-    --------
-    >>> of_copies(np.array([[1, 2, 3], [4, 5, 6]]), np.array([1, 0]), np.array([2, 0])).tolist()
-    [6, 1]
-    """
-    found: NDArray[V] = column.ravel().take(rows * column.shape[1] + copy)
-    return found
 
 
 def numbers_led_by(vdev: NDArray[T], first: int) -> NDArray[T]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zsim.base.arrays import I16, I64
 from zsim.base.jit import njit
-from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable, of_copies
+from zsim.pool.blocks import LEVEL_OBJSET, MAX_DVAS, BlockTable
 from zsim.scan.items import NO_ITEM, ScanItems, joined_items, plain_items
 from zsim.vdevs.arrays import first_on_vdev
 from zsim.vdevs.dispatch import touched_blocks
@@ -387,9 +387,9 @@ def _places(
     place = np.arange(MAX_DVAS)[None, :]
     others = (place < dvas[several, None]) & (place != copy[several, None])
     return {
-        "vdev": of_copies(vdev, rows, copy).astype(np.int64),
-        "offset": of_copies(offset, rows, copy),
-        "columns": of_copies(columns, rows, copy),
+        "vdev": vdev[rows, copy].astype(np.int64),
+        "offset": offset[rows, copy],
+        "columns": columns[rows, copy],
         "copies": np.cumsum(count) - count,
         "copy_count": count,
         "copy_vdev": vdev[several][others].astype(np.int64),
@@ -431,10 +431,9 @@ def with_entries(
     for place in range(MAX_DVAS):
         some = np.flatnonzero(count > place)
         turned = (place + copy[some]) % count[some]
-        block, into = rows[some], some if len(some) < len(rows) else slice(None)
-        vdev[into, place] = of_copies(blocks.dva_vdev, block, turned)
-        offset[into, place] = of_copies(blocks.dva_offset, block, turned)
-        columns[into, place] = of_copies(held, block, turned)
+        vdev[some, place] = blocks.dva_vdev[rows[some], turned]
+        offset[some, place] = blocks.dva_offset[rows[some], turned]
+        columns[some, place] = held[rows[some], turned]
     places = _places(vdev, offset, columns, np.ones_like(count) if scrub else count, seed + 1)
     del vdev, offset, columns, held  # three DVAs an entry, beside two tables of items that are joined
     new = plain_items(places["vdev"], places["offset"], items.psize[rows], level0=items.level0[rows])

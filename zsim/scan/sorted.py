@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.blocks import BlockTable, of_copies
+from zsim.pool.blocks import BlockTable
 from zsim.scan.program import OP_ISSUE, Program
 
 SIO_BYTES, DVA_BYTES = 120, 16
@@ -93,9 +93,9 @@ def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     return ScanQueue(
         item=rows.astype(np.int64),
         copy=copy.astype(np.int64),
-        vdev=of_copies(blocks.dva_vdev, rows, copy).astype(np.int64),
-        offset=of_copies(blocks.dva_offset, rows, copy),
-        asize=of_copies(blocks.dva_asize, rows, copy),
+        vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
+        offset=blocks.dva_offset[rows, copy],
+        asize=blocks.dva_asize[rows, copy],
         record_bytes=SIO_BYTES + DVA_BYTES * blocks.dva_count[rows].astype(np.int64),
     )
 
