@@ -41,9 +41,14 @@ def unburdened(case: Case) -> Unburdened:
     slow = sorted(slow_leaves(case))
     found = {leaf: without_slow(case, (leaf,)) for leaf in slow} if len(slow) <= MOST_DRIVES else {}
     return Unburdened(
-        unloaded_s=_run(_without_load(case)).quantiles[1] if case.scenario.load else None,
+        unloaded_s=median_s(_without_load(case)) if case.scenario.load else None,
         sound_s={leaf: _run(each).sound_quantiles[1] for leaf, each in found.items()},
     )
+
+
+def median_s(case: Case) -> float:
+    """Return the median of what `zsim predict` answers of a case [s]."""
+    return _run(case).quantiles[1]
 
 
 def _run(case: Case) -> Work:

@@ -11,6 +11,7 @@ from zsim.case.case import Case
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import MEASURED, MODELLED, Setting
 from zsim.prediction.api import case_of, subject
+from zsim.prediction.paired import median_s
 from zsim.prediction.runs.knobs import Knob, KnobEffect, knobs_of, tried, worlds_of
 from zsim.prediction.runs.together import together
 from zsim.scenario.model import Scenario
@@ -46,7 +47,7 @@ def tune(
     waits = [world.p99_s for world in worlds if world.p99_s is not None]
     return Tuning(
         subject=f"The {case.operation} of {subject(case)}",
-        default_s=float(np.median([world.time_s for world in worlds])),
+        default_s=float(np.median([world.time_s for world in worlds])) if case.exact else median_s(case),
         default_p99_s=float(np.median(waits)) if waits else None,
         system=system,
         settings=tuple(replace(each, on_front=_on_front(each, kept)) for each in kept),

@@ -21,7 +21,7 @@ class Tuning(DrawnAnswer):
     ----------
     subject : str
     default_s : float
-        Duration with the defaults of the release [s].
+        Median duration with the defaults of the release, as `zsim predict` has it [s].
     default_p99_s : float or None
         Of 100 requests of clients the longest wait [s].
     system : {"linux", "freebsd"}
@@ -61,8 +61,8 @@ class Tuning(DrawnAnswer):
         """Return the answer line by line: first what helps most, and what it costs."""
         return [
             self._first(),
-            f"{self.subject} takes {format_duration(self.default_s)} with the defaults "
-            f"({self.worlds} worlds, the same for every setting).",
+            f"{self.subject} takes {format_duration(self.default_s)} with the defaults; "
+            f"every setting is tried on the same {self.worlds} worlds.",
             *self._table(),
             *self._commands(),
             *self._idle(),
