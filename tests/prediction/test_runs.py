@@ -36,7 +36,7 @@ from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import history_of
 from zsim.prediction.runs import member, rebuilding, what_if
 from zsim.prediction.runs.rhythm import quiet_end
-from zsim.prediction.runs.stretch import blocks_to_watch, stretch
+from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.together import together
 from zsim.prediction.runs.what_if import Baseline
 from zsim.prediction.runs.windows import Period
@@ -406,21 +406,3 @@ def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
     bench = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
     assert asked.operation == "resilver"
     assert stretch(bench) is run
-
-
-@pytest.mark.parametrize(
-    ("real_blocks", "hours", "watched"),
-    [
-        (10_000_000, 1.0, 333_333),
-        (10_000_000, 4.0, 83_333),
-        (10_000_000, 100.0, 24_000),
-        (10**9, 1.0, 400_000),
-    ],
-)
-def test_clients_are_watched_on_blocks_that_last_for_two_minutes(
-    real_blocks: int, hours: float, watched: int
-) -> None:
-    """At the mean pace of the whole operation, within bounds of what is worth running."""
-    pool = SimpleNamespace(table=range(1000), scale=real_blocks / 1000)
-    bench = SimpleNamespace(pool=pool, result=SimpleNamespace(time_s=3600.0 * hours))
-    assert blocks_to_watch(cast("Baseline", bench)) == watched
