@@ -108,12 +108,13 @@ def test_worlds_that_fit_the_progress_weigh_more():
     assert found.worlds[0] > 0.8
 
 
-def test_quantiles_are_found_however_wide_one_component_is():
+@pytest.mark.parametrize("spread", [8.0, 300.0])
+def test_quantiles_are_found_however_wide_one_component_is(spread):
     one, nothing = np.ones(1), np.zeros(1)
     told = Remaining(
         known_s=np.array([50.0, 0.0]), idle_s=np.array([0.0, 20.0]),
-        left_logs=np.log([100.0, 100.0]), left_spreads=np.array([0.1, 8.0]),
-        total_logs=np.log([100.0, 100.0]), total_spreads=np.array([0.1, 8.0]),
+        left_logs=np.log([100.0, 100.0]), left_spreads=np.array([0.1, spread]),
+        total_logs=np.log([100.0, 100.0]), total_spreads=np.array([0.1, spread]),
         weights=np.array([1.0, 1e-9]), worlds=one, paces=nothing, state=None, parts={},
     )  # fmt: skip
     low, middle, high = told.total()

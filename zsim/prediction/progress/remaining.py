@@ -20,6 +20,8 @@ from zsim.scenario.evidence import RunningScan
 F64 = NDArray[np.float64]
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
+WIDEST = 200.0
+"""Logarithm of the widest ratio that is sought through: squares of its exponential are still numbers."""
 CLOSES = constant("progress.closes")
 """Standard deviation of how long a txg closes after the last I/O [s]."""
 
@@ -93,9 +95,9 @@ def _quantile(logs: F64, spreads: F64, weights: F64, shift: F64 | float, share: 
     shifts = np.broadcast_to(np.asarray(shift, dtype=np.float64), logs.shape)
     spread = np.maximum(spreads, 1e-6)
     # By ratio: a pace that is known to its order of magnitude only reaches over twenty of them.
-    base = float(np.min(shifts))
-    low = float(np.min(shifts - base + np.exp(logs - 6.0 * spread)))
-    high = float(np.max(shifts - base + np.exp(logs + 6.0 * spread)))
+    base, reach = float(np.min(shifts)), np.minimum(6.0 * spread, WIDEST)
+    low = float(np.min(shifts - base + np.exp(logs - reach)))
+    high = float(np.max(shifts - base + np.exp(logs + reach)))
 
     def below(value: float) -> float:
         rest = np.maximum(base + value - shifts, 1e-12)
