@@ -26,7 +26,7 @@ from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
 from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
 from zsim.prediction.missing import missing, record_span
-from zsim.prediction.paired import Unburdened, unburdened
+from zsim.prediction.paired import PairedMedians, paired_medians
 from zsim.prediction.runs.knobs import knob_advice
 from zsim.prediction.runs.sick_drives import sick_advice, sick_drives
 from zsim.prediction.runs.what_if import (
@@ -128,20 +128,20 @@ def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent
     work = Work(case, on_progress or (lambda share, what: None), with_clients=extent == "all")
     try:
         work.run()
-        paired = Unburdened() if extent == "row" else unburdened(case)
+        paired = PairedMedians() if extent == "row" else paired_medians(case)
     except KeyboardInterrupt:
         raise PredictionInterrupted(_prediction(work, extent) if work.partial() else None) from None
     return _prediction(work, extent, paired)
 
 
-def _prediction(work: Work, extent: Extent, paired: Unburdened | None = None) -> Prediction:
+def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None) -> Prediction:
     """Return the answer from what has been run."""
     assert work.bench is not None
     bench, case = work.bench, work.case
     result = bench.shown
     low, middle, high = work.quantiles
     sound_s = work.sound_quantiles[1]
-    paired = paired or Unburdened()
+    paired = paired or PairedMedians()
     sick = sick_drives(bench, sound_s, middle, paired.sound_s)
     lost_s = math.fsum(each.lost_s for each in sick)
     answer = Quantiles(p10=low, p50=middle, p90=high) if work.has_interval else Quantiles(p50=middle)

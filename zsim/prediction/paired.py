@@ -14,7 +14,7 @@ MOST_DRIVES = whole_constant("answer.slow_drives_predicted")
 
 
 @dataclass(frozen=True, slots=True)
-class Unburdened:
+class PairedMedians:
     """Medians of the predictions of the same pool, on the same worlds, that a user would get without these.
 
     Attributes
@@ -29,7 +29,7 @@ class Unburdened:
     sound_s: dict[int, float] = field(default_factory=dict)
 
 
-def unburdened(case: Case) -> Unburdened:
+def paired_medians(case: Case) -> PairedMedians:
     """Predict the pool without its load, and with each of its slow drives as good as its peers.
 
     One world tells the ratio of that world alone, which is another one where another drive sets the pace.
@@ -37,10 +37,10 @@ def unburdened(case: Case) -> Unburdened:
     drives than `MOST_DRIVES` nothing is predicted either.
     """
     if case.exact:
-        return Unburdened()
+        return PairedMedians()
     slow = sorted(slow_leaves(case))
     found = {leaf: without_slow(case, (leaf,)) for leaf in slow} if len(slow) <= MOST_DRIVES else {}
-    return Unburdened(
+    return PairedMedians(
         unloaded_s=median_s(_without_load(case)) if case.scenario.load else None,
         sound_s={leaf: _run(each).sound_quantiles[1] for leaf, each in found.items()},
     )

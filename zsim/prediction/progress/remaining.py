@@ -20,8 +20,7 @@ from zsim.scenario.evidence import RunningScan
 F64 = NDArray[np.float64]
 SHARES = (0.1, 0.5, 0.9)
 SEARCH = whole_constant("progress.halvings")
-WIDEST = 200.0
-"""Logarithm of the widest ratio that is sought through: squares of its exponential are still numbers."""
+WIDEST = constant("progress.widest")
 CLOSES = constant("progress.closes")
 """Standard deviation of how long a txg closes after the last I/O [s]."""
 
