@@ -62,6 +62,10 @@ def test_real_lists_are_read_whole(name: str) -> None:
         ("1,2,0,0,4,4,19,512,512,0:8", "no number"),
         ("1,2,0,0,4,4,19,512,512,0:8:8;0:9:8;0:10:8;0:11:8", "at most 3 copies"),
         ("1,2,0,99999999999999999999,4,4,19,512,512,0:8:8", "no number"),
+        ("1,2,0,0,4,4,19,512,512,4294967296:8:8", "no pool has"),
+        ("1,2,0,0,4,4,19,512,512,0:36028797018963968:8", "no pool has"),
+        ("1,2,0,0,4,4,19,512,512,0:-8:8", "no pool has"),
+        ("1,2,0,0,4,4,19,512,512,0:8:-8", "no pool has"),
     ],
 )
 def test_malformed_rows_are_refused(tmp_path: Path, row: str, words: str) -> None:

@@ -254,6 +254,14 @@ def test_a_list_of_another_pool_is_refused_in_one_sentence(
     assert err.count("\n") == 1
 
 
+def test_an_address_whose_end_overflows_64_bits_is_refused(tmp_path: Path) -> None:
+    header = "objset,object,level,blkid,birth_txg,phys_birth,type,lsize,psize,dvas_vdev:off_sec:asize_sec"
+    last = (2**63 - 1) // 512
+    path = write(tmp_path / "bps.csv", f"{header}\n1,2,0,0,4,4,19,4096,4096,0:{last}:8\n")
+    with pytest.raises(InputError, match="drive_size"):
+        load_blocks(path, vdevs_of("mirror2", 16), "address")
+
+
 def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")

@@ -243,13 +243,16 @@ def _check_places(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) ->
         allowed = f"it has blocks on top-level vdev {last}, the layout has {len(vdevs)}, counted from 0"
         raise InputError(FIELD, str(path), allowed, "give the layout of that pool")
     for number, vdev in enumerate(vdevs):
-        end = int(np.where(table.dva_vdev == number, table.dva_offset + table.dva_asize, 0).max(initial=0))
+        here = table.dva_vdev == number
+        offset, asize = table.dva_offset[here], table.dva_asize[here]
+        if min(offset.min(initial=0), asize.min(initial=0)) < 0:
+            raise InputError(FIELD, str(path), "it has an address or a size below 0", REMEDY)
+        # Two of at most 2**63 - 1 stay below 2**64: no sum comes round to a small address.
+        end = int((offset.astype(np.uint64) + asize.astype(np.uint64)).max(initial=0))
         if end > space_of(vdev):
             limit = format_bytes(space_of(vdev))
             allowed = f"it has blocks at {format_bytes(end)}, and a vdev of such drives ends at {limit}"
             raise InputError(FIELD, str(path), allowed, "give the drive_size of that pool")
-        if int(np.where(table.dva_vdev == number, table.dva_offset, 0).min(initial=0)) < 0:
-            raise InputError(FIELD, str(path), "it has an address below 0", REMEDY)
 
 
 def _check_sizes(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) -> None:

@@ -177,6 +177,9 @@ def _dvas(
         raise ValueError(f"a block has at most {MAX_DVAS} copies")
     flat = [number for part in parts for dva in part for number in dva.split(":")]
     values = np.array([int(number) for number in flat], dtype=np.int64).reshape(-1, 3)
+    most = np.array([np.iinfo(np.int32).max, *[np.iinfo(np.int64).max // SECTOR] * 2])
+    if ((values < 0) | (values > most)).any():
+        raise ValueError("a vdev, an address or a size that no pool has")
     present = np.arange(MAX_DVAS) < count[:, None]
     vdev = np.full((len(parts), MAX_DVAS), -1, dtype=np.int32)
     offset = np.zeros((len(parts), MAX_DVAS), dtype=np.int64)
