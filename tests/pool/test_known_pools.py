@@ -262,6 +262,15 @@ def test_an_address_whose_end_overflows_64_bits_is_refused(tmp_path: Path) -> No
         load_blocks(path, vdevs_of("mirror2", 16), "address")
 
 
+@pytest.mark.parametrize("psize", [-4096, 1 << 40])
+def test_a_block_of_a_size_that_zfs_has_not_is_refused(tmp_path: Path, psize: int) -> None:
+    header = "objset,object,level,blkid,birth_txg,phys_birth,type,lsize,psize,dvas_vdev:off_sec:asize_sec"
+    good = "1,2,0,0,4,4,19,4096,4096,0:8:8\n"
+    path = write(tmp_path / "bps.csv", f"{header}\n{good}{good}{good}1,2,0,1,4,4,19,4096,{psize},0:16:8\n")
+    with pytest.raises(InputError, match=str(psize)):
+        load_blocks(path, vdevs_of("mirror2", 16), "address")
+
+
 def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")

@@ -47,6 +47,8 @@ MOST_ROWS = 400_000
 """Of a list kept in memory; of a longer one, windows of so many blocks are."""
 BATCH = 1 << 17
 MAX_VDEVS = 4
+MOST_PSIZE = 16 << 20
+"""Largest block there is (OpenZFS spa.h:SPA_MAXBLOCKSIZE)."""
 VDEVS_KEY = b"zsim.vdevs"
 MISFIT = 0.5
 CHECKED_ROWS = 20_000
@@ -242,6 +244,13 @@ def _check_places(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) ->
         last = int(table.dva_vdev.max())
         allowed = f"it has blocks on top-level vdev {last}, the layout has {len(vdevs)}, counted from 0"
         raise InputError(FIELD, str(path), allowed, "give the layout of that pool")
+    if len(table) and (int(table.psize.min()) < 0 or int(table.psize.max()) > MOST_PSIZE):
+        wrong = next(each for each in (table.psize.min(), table.psize.max()) if not 0 <= each <= MOST_PSIZE)
+        allowed = f"it has a psize of {wrong} bytes; ZFS has blocks of 0 to {format_bytes(MOST_PSIZE)}"
+        raise InputError(FIELD, str(path), allowed, REMEDY)
+    if len(table) and int(table.dva_count.max()) > MAX_DVAS:
+        allowed = f"it has a block of {int(table.dva_count.max())} copies; ZFS has at most {MAX_DVAS}"
+        raise InputError(FIELD, str(path), allowed, REMEDY)
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
         offset, asize = table.dva_offset[here], table.dva_asize[here]
