@@ -11,6 +11,7 @@ scipy are not the same on every machine.
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import re
 import subprocess
@@ -31,6 +32,8 @@ import zsim
 from zsim.cli.forecasts import predict
 from zsim.cli.main import cli
 from zsim.cli.main import main as run_zsim
+from zsim.cli.tools.schema import schema_of
+from zsim.planning.eta.records import EtaAnswer
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.rules import all_rules
 from zsim.prediction.answer.drawing import render
@@ -237,7 +240,36 @@ def result_page() -> str:
         "Durations are in seconds, sizes in bytes, rates in bytes per second, shares between 0 and 1. "
         "`schema_version` changes when a field goes or changes its meaning."
     )
-    return schema_page("Result", intro, Prediction.model_json_schema(mode="serialization"))
+    page = schema_page("Result", intro, Prediction.model_json_schema(mode="serialization"))
+    return f"{page}\n{running_scans()}"
+
+
+ETA_FIELDS = {
+    "schema_version": "",
+    "finish": "when it is over: p10, p50 and p90 as ISO 8601; null where the time of the status is not known",
+    "parts_s": "what is left by phase [s]",
+    "zpool": "what `zpool status` says, or would: `remaining_s`, `total_s` [s]; `why` it is off",
+    "pace_tells": "whether the pace so far says something about the rest; `pace` is null where it does not",
+}
+"""Fields of ``zsim eta --json`` that are no attribute of the answer in Python."""
+
+
+def running_scans() -> str:
+    """Return the reference of what ``zsim eta --json`` prints."""
+    text = inspect.getdoc(EtaAnswer) or ""
+    said = re.findall(r"^(\w[\w, ]*) : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+    words = {name: " ".join(text.split()) for names, text in said for name in names.split(", ")}
+    schema = schema_of("eta")
+    fields: dict[str, Any] = dict(schema["properties"])  # type: ignore[call-overload]
+    for name, field in fields.items():
+        meaning = (words | ETA_FIELDS).get(name, "")
+        meaning = meaning.replace("``", "`").replace("; None", "; null")
+        field["description"] = meaning[:1].lower() + meaning[1:].removesuffix(".")
+        if isinstance(field.get("type"), list):
+            field["type"] = field["type"][0]
+    intro = "The answer about a scan that runs. `zsim schema eta` prints this as JSON Schema."
+    head = "| field | value | default | meaning |\n| --- | --- | --- | --- |"
+    return "\n".join([f"## `zsim eta --json`\n\n{intro}\n", head, *field_rows({"properties": fields})]) + "\n"
 
 
 def timeline_page() -> str:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +46,9 @@ OPERATORS = {
 }  # fmt: skip
 PLAIN = frozenset({"vdevs", "scan"})
 """Their tests run with kernels as plain Python: a mutation of one costs no compilation."""
+ALSO_PLAIN = frozenset({"pool", "reference"})
+"""Compiled kernels check no index: first the tests of kernels as plain Python, which CI runs as well."""
+PLAIN_TESTS = ("test_plain_kernels.py",)
 TIMEOUT_S, SPARE_CPU_S, TIMES = 900.0, 20.0, 4.0
 """A run ends after so long [s], or after so many times the CPU time of the plain one and more: a loop without end."""
 
@@ -135,7 +138,9 @@ def is_noticed(mutation: Mutation, part: str, home: Path, most_cpu_s: float) -> 
     plain = mutation.path.read_text()
     mutation.path.write_text(mutated(mutation))
     try:
-        return run_tests(part, home, most_cpu_s) != 0
+        if part in ALSO_PLAIN and run_tests(PLAIN_TESTS, home, most_cpu_s, plain=True) != 0:
+            return True
+        return run_tests(PARTS[part][1], home, most_cpu_s, plain=part in PLAIN) != 0
     finally:
         mutation.path.write_text(plain)
 
@@ -143,13 +148,13 @@ def is_noticed(mutation: Mutation, part: str, home: Path, most_cpu_s: float) -> 
 def plain_cpu_s(part: str, home: Path) -> float:
     """Run the part's tests on the plain tree; return the CPU time they take [s]."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    if run_tests(part, home, TIMEOUT_S) != 0:
+    if run_tests(PARTS[part][1], home, TIMEOUT_S, plain=part in PLAIN) != 0:
         raise SystemExit(f"{part}: its tests fail without any mutation")
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def run_tests(part: str, home: Path, most_cpu_s: float) -> int:
-    """Run the part's tests on a copy of the tree; return the exit code of pytest, 1 if they do not end."""
+def run_tests(names: Sequence[str], home: Path, most_cpu_s: float, *, plain: bool) -> int:
+    """Run tests on a copy of the tree; return the exit code of pytest, 1 if they do not end."""
     command = [
         sys.executable,
         "-m",
@@ -158,7 +163,7 @@ def run_tests(part: str, home: Path, most_cpu_s: float) -> int:
         "-x",
         "-p",
         "no:cacheprovider",
-        *(f"tests/{each}" for each in PARTS[part][1]),
+        *(f"tests/{each}" for each in names),
     ]
     environment = {
         **os.environ,
@@ -166,7 +171,7 @@ def run_tests(part: str, home: Path, most_cpu_s: float) -> int:
         "PYTHONDONTWRITEBYTECODE": "1",
         "ZSIM_CACHE_DIR": str(home / "cache"),
     }
-    environment |= {"NUMBA_DISABLE_JIT": "1"} if part in PLAIN else {}
+    environment |= {"NUMBA_DISABLE_JIT": "1"} if plain else {}
     limit = int(most_cpu_s) + 1
     try:
         return subprocess.run(

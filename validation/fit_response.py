@@ -142,7 +142,7 @@ def ran(number: int) -> dict[str, Any]:
             seeded = dataclasses.replace(case, seed=1_000_003 * step + 77 * number + size)
             world = in_world(seeded, member_at(inputs, scores[place])) if inputs else seeded
             try:
-                time_s = run_world(world, size, plane_model(world)).time_s
+                time_s = run_world(world, size, plane_model).time_s
             except (ZsimError, HistoryError):
                 continue
             at.append(points(case, inputs, np.array([scores[place] if inputs else ()])))

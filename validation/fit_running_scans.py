@@ -124,9 +124,7 @@ def emulated(folder: Path, step: int) -> list[Row]:
         for share in SHARES:
             begin, scans = runs.statuses(bench, samples, share * truth)
             name = f"{group}, {share:g}"
-            found.append(
-                Row(name, str(case.path), courses, tuple(scans), runs.facts_of(bench), begin, truth)
-            )
+            found.append(Row(name, str(case.path), courses, tuple(scans), runs.facts_of(bench), begin, truth))
     return found
 
 
@@ -253,7 +251,9 @@ def main() -> None:
     best = max(every, key=lambda each: float(weights @ each.score))
     click.echo(f"today: {weights @ every[0].score:.3f}")
     table(rows, weights, every[0].error, every[0].inside)
-    click.echo(f"best: {weights @ best.score:.3f} {({name: round(v, 4) for name, v in best.values.items()})}")
+    click.echo(
+        f"best: {weights @ best.score:.3f} { ({name: round(v, 4) for name, v in best.values.items()}) }"
+    )
     table(rows, weights, best.error, best.inside)
     held = [np.zeros(len(rows)) for _ in range(3)]
     experiments = np.array([row.experiment for row in rows])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from zsim.base.pages import LARGE_TABLE, LARGE_ZEROS, sparse_table, sparse_zeros
+from zsim.base.pages import LARGE_TABLE, LARGE_ZEROS, NO_RESERVE, sparse_table, sparse_zeros
 
 
 @pytest.mark.parametrize("rows", [3, LARGE_TABLE // 8])
@@ -30,6 +31,21 @@ def test_the_first_entry_of_each_row_takes_a_page_not_the_table() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(done.stdout) << 10 < 4000 * 16 * resource.getpagesize() < 8 * 4000 * 200_000
+
+
+@pytest.mark.skipif(not NO_RESERVE, reason="a system without the flag")
+def test_a_table_larger_than_all_memory_takes_what_is_written() -> None:
+    """A nearly empty pool of thousands of metaslabs; it was refused for want of memory."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    table = sparse_table(1000, memory // 4000)
+    assert table.nbytes > memory
+    table[:, 0] = 7
+    assert int(table[:, 0].sum()) == 7000
+
+
+def test_a_table_that_no_machine_can_hold_is_too_little_memory() -> None:
+    with pytest.raises(MemoryError):
+        sparse_table(1 << 30, 1 << 28)
 
 
 @pytest.mark.parametrize("count", [3, LARGE_ZEROS // 16 + 1])

@@ -114,7 +114,7 @@ class Boom(click.Command):
         (FileNotFoundError(2, "No such file or directory", "pool.txt"), 2, "pool.txt"),
         (RuntimeError(), 70, "ZSIM_DEBUG=1"),
         (click.UsageError("wrong"), 2, "wrong"),
-        (MemoryError(), 2, "not enough memory"),
+        (MemoryError(), 2, "allow more."),
     ],
 )
 def test_every_exception_becomes_a_line_and_a_code(

@@ -1,10 +1,12 @@
 """``zsim drives`` and ``zsim replay``: what they print, write and refuse."""
 
 import json
+from typing import Any
 
 import pytest
 
 from zsim.cli.main import main
+from zsim.cli.tools import replay
 from zsim.drives.catalogue import list_drives, load_drive
 
 TRACE = "1.0 0 100 8 1\n20.0 0 108 8 1\n25 0 900000 128 0\n"
@@ -120,3 +122,12 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, tmp_path, monkeypatch
     assert names in err
     assert err.count("\n") == 1
     assert "Traceback" not in err
+
+
+def test_writes_that_took_no_time_have_no_rate() -> None:
+    one = {"written_bytes": 1e9, "writes": 10.0, "bytes_per_s": 1e6}
+    figures: Any = {
+        "writes_by_amount": [{**one, "service_s": 0.0}, {**one, "service_s": 0.5}],
+        "cleaning_s": 0.0, "elapsed_s": 1.0,
+    }  # fmt: skip
+    assert len(replay._as_it_went(figures)) == 2

@@ -268,3 +268,9 @@ def test_a_scenario_file_sets_fields_only(
     scenario.write_text(f"fill = 0.3\n{name} = 3\n")
     assert main([*words, "--scenario", str(scenario)]) == 2
     assert f"{name} 3 cannot be used: there is no such field" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["-q", "--verbose"])
+def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
+    assert main(["compare", "raidz2x6", option]) == 2
+    assert f"it stands before the command: 'zsim {option} compare' is the form to use" in capsys.readouterr().err

@@ -233,6 +233,14 @@ def test_a_write_past_the_nominal_end_counts_as_one_of_the_last_band():
     assert np.flatnonzero(state[1][0]).tolist() == [state[1].shape[1] - 1]
 
 
+def test_a_write_before_the_beginning_counts_as_one_of_the_first_band():
+    drive, rates, state, sizes, _ = shingled()
+    for band in (1, 5, 1 << 30):
+        smr_parts(drive, rates, state, sizes, 4096 - band * sizes[0], 8192)
+    assert np.flatnonzero(state[1][0]).tolist() == [0]
+    assert state[1][0, 0] == 3 * 8192
+
+
 def test_random_writes_fall_to_single_digits_when_the_writes_or_the_bytes_are_used_up():
     model = load_drive("st8000as0002")
     random = np.random.default_rng(2)
@@ -265,9 +273,9 @@ SSD = DriveParameters(
 )  # fmt: skip
 
 
-def written(sizes, arrivals):
+def written(sizes, arrivals, drive=SSD):
     lengths, writes = np.array(sizes), np.ones(len(sizes), dtype=bool)
-    return run_alone(SSD, np.cumsum(lengths) - lengths, lengths, writes, arrivals=np.array(arrivals))
+    return run_alone(drive, np.cumsum(lengths) - lengths, lengths, writes, arrivals=np.array(arrivals))
 
 
 def test_flash_follows_littles_law_and_the_rate_of_the_drive():
@@ -281,6 +289,12 @@ def test_writes_fall_off_the_cliff_and_idle_time_restores_them():
     assert run.service[0] == pytest.approx(50e-6 + 9_000_000 / 400e6)
     assert run.service[1] == pytest.approx(50e-6 + 9_000_000 / 100e6)
     assert run.service[2] == pytest.approx(run.service[0])
+
+
+@pytest.mark.parametrize("latency", [0.0, 20e-6])
+def test_a_stated_latency_of_writes_is_taken_even_if_it_is_none(latency):
+    run = written([4_000_000], [0.0], replace(SSD, flash_write_latency_s=latency))
+    assert run.service[0] == pytest.approx(latency + 4_000_000 / 400e6, abs=1e-9)
 
 
 def test_equal_solid_state_drives_draw_latencies_of_their_own():

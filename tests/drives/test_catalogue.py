@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import sys
+import time
 
 import pytest
 
@@ -225,3 +226,10 @@ SI = {
 def test_a_unit_is_worth_what_it_is_everywhere(name):
     unit, factor = UNITS[name]
     assert factor == SI[unit]
+
+
+def test_a_name_of_thousands_of_words_is_refused_at_once():
+    began = time.process_time()
+    with pytest.raises(InputError, match="no such drive"):
+        load_drive("generic nvme\n" * 1000)
+    assert time.process_time() - began < 2.0

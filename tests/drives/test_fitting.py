@@ -1,10 +1,13 @@
 """A drive that is fitted to its own measurements is found again."""
 
+import time
+
 import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
 from zsim.drives.catalogue import load_drive
+from zsim.drives.derived import sequential_rate, sequential_rates
 from zsim.drives.models.files import drive_text, save_drive
 from zsim.observe.drives.fit import Measurement, fit_drive, predict
 
@@ -79,3 +82,23 @@ def test_flash_and_nothing_at_all_are_refused():
         fit_drive(load_drive("generic-sata-ssd"), measured("s"))
     with pytest.raises(InputError, match="at least one"):
         fit_drive(BASE, [])
+
+
+def test_ten_thousand_samples_are_fitted_at_once_and_progress_is_told():
+    random = np.random.default_rng(3)
+    places = random.random(10_000) * 0.999
+    parameters = BASE.parameters(**TRUTH)
+    rates = sequential_rates(parameters, places, np.full(len(places), 1e-6))
+    assert rates[:3].tolist() == [sequential_rate(parameters, float(place), 1e-6) for place in places[:3]]
+    told = []
+    began = time.process_time()
+    fit = fit_drive(
+        BASE,
+        [Measurement("sequential", rate, place, 1e-6) for rate, place in zip(rates, places, strict=True)],
+        on_progress=lambda share, words: told.append((share, words)),
+    )
+    # One by one they took nine seconds.
+    assert time.process_time() - began < 4.0
+    assert fit.residual < 1e-3
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
+    assert all(0.0 < share < 1.0 and words == "fitting" for share, words in told)

@@ -11,6 +11,7 @@ from zsim.base.model_data import validation_directory
 from zsim.drives.catalogue import load_drive
 from zsim.drives.disksim.parametric import fit_parametric
 from zsim.drives.disksim.track_files import load_track_drive, track_drive
+from zsim.drives.disksim.track_queue import POLICIES, run_queue
 from zsim.drives.disksim.tracks import locate, seek_seconds, serve, serve_each
 from zsim.engine.single_drive import run_alone
 from zsim.validation.formats import disksim
@@ -112,6 +113,26 @@ def test_the_fitted_parametric_form_predicts_the_mean_service(name, work, size):
     lengths = np.full(requests, size * made.sector_bytes, dtype=np.int64)
     run = run_alone(parameters, lbns * made.sector_bytes, lengths, np.zeros(requests, dtype=bool))
     assert run.service.mean() - parameters.read_overhead_s == pytest.approx(exact, rel=0.05)
+
+
+def queued(lbns, arrivals):
+    """Order of service and completions [s] of reads of 8 sectors by shortest seek first."""
+    made, count = drive("barracuda"), len(lbns)
+    order, starts, completions = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count)
+    run_queue(
+        made.geometry, POLICIES["sstf"], 0, False,
+        np.array(lbns), np.full(count, 8), np.zeros(count, dtype=bool), np.array(arrivals),
+        np.array([made.read_overhead_s, made.write_overhead_s]), order, starts, completions,
+    )  # fmt: skip
+    return order.tolist(), completions
+
+
+def test_a_request_that_comes_as_another_ends_is_chosen_from():
+    _, alone = queued([100], [0.0])
+    end = float(alone[0])
+    far, near = 4_000_000, 120
+    assert queued([100, far, near], [0.0, end / 2, end])[0] == [0, 2, 1]
+    assert queued([100, far, near], [0.0, end / 2, np.nextafter(end, 1.0)])[0] == [0, 1, 2]
 
 
 def closed_loop(made, lbns, size):

@@ -177,7 +177,13 @@ def bomb(kind: str, megabytes: int = 2000) -> bytes:
     one = deflate.compress(bytes(10 << 20)) + deflate.flush(zlib.Z_FULL_FLUSH)
     size = megabytes // 10 * (10 << 20)
     summed = functools.reduce(lambda sum_, _: zlib.crc32(bytes(10 << 20), sum_), range(megabytes // 10), 0)
-    return b"\x1f\x8b\x08" + bytes(7) + one * (megabytes // 10) + deflate.flush() + struct.pack("<II", summed, size)
+    return (
+        b"\x1f\x8b\x08"
+        + bytes(7)
+        + one * (megabytes // 10)
+        + deflate.flush()
+        + struct.pack("<II", summed, size)
+    )
 
 
 def damaged_data(chance: random.Random, data: Any) -> Any:

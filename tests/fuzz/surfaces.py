@@ -376,7 +376,9 @@ def cases(chance: random.Random) -> Trial:
             ("slow-tails", "queue-limits", "draid-chart", "lanl-raidz-recovery", "n36l-raidz2x5")
         )
         return Trial(
-            "", tuple(words), {"c/case.toml": toml_bytes(chance, docs.toml_at(f"validation/{name}/case.toml"))}
+            "",
+            tuple(words),
+            {"c/case.toml": toml_bytes(chance, docs.toml_at(f"validation/{name}/case.toml"))},
         )
     if kind == 1:
         home = "zfs-legacy/mirror2-a12-f50-aged"

@@ -20,9 +20,24 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and forks of 
 @posix
 def test_two_thousand_hostile_inputs() -> None:
     def half(first: str) -> subprocess.CompletedProcess[str]:
-        command = ["tests.fuzz.hostile", "--seed", "13", "--count", "1000", "--patience", "10", "--first", first]
+        command = [
+            "tests.fuzz.hostile",
+            "--seed",
+            "13",
+            "--count",
+            "1000",
+            "--patience",
+            "10",
+            "--first",
+            first,
+        ]
         return subprocess.run(
-            [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=1500, check=False
+            [sys.executable, "-m", *command],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=1500,
+            check=False,
         )
 
     with ThreadPoolExecutor(2) as pool:

@@ -134,7 +134,9 @@ def _word(chance: random.Random, name: str) -> str:
 def near_flags(chance: random.Random) -> Trial:
     """Return a command with several options that are right or nearly: what comes together is what nobody tried."""
     name = chance.choice(list(commands()))
-    options = [each for each in commands()[name] if isinstance(each, click.Option) and not NOT_RUN & set(each.opts)]
+    options = [
+        each for each in commands()[name] if isinstance(each, click.Option) and not NOT_RUN & set(each.opts)
+    ]
     words = [*name.split(), *base_words(name)]
     for option in chance.choices(options, k=chance.choice((2, 3, 5, 8))) if options else ():
         flag = chance.choice([*option.opts, *option.secondary_opts])
@@ -153,11 +155,20 @@ def load_files(chance: random.Random) -> Trial:
     content = mut.damaged_bytes(chance, LOADS[name])
     if chance.random() < 0.1:
         content, name = mut.packed(content, ".gz"), name + ".gz"
-    pool = ["--layout", chance.choice(("raidz1x4", "mirror2", "draid1:4d:8c:1s")), "--fill", "0.3", "--drive-size", "20GB"]
+    pool = [
+        "--layout",
+        chance.choice(("raidz1x4", "mirror2", "draid1:4d:8c:1s")),
+        "--fill",
+        "0.3",
+        "--drive-size",
+        "20GB",
+    ]
     begins = ["--begins", "fri 13:41"] if chance.random() < 0.7 else []
     given: dict[str, bytes | str] = {name: content}
     if chance.random() < 0.2:
-        given["in/s.toml"] = mut.toml_of({"layout": "raidz1x4", "fill": 0.3, "drive_size": "20GB", "load": [f"../{name}"]})
+        given["in/s.toml"] = mut.toml_of(
+            {"layout": "raidz1x4", "fill": 0.3, "drive_size": "20GB", "load": [f"../{name}"]}
+        )
         return Trial("", ("scenario", "show", "--scenario", "in/s.toml", *begins), given)
     head = chance.choice((["predict"], ["scenario", "show"], ["scenario", "show", "--json"], ["decide", "--done", "3%"],
                           ["predict", "--why"], ["timeline", "--fail", "0"], ["plan", "--find", "fill"]))  # fmt: skip
@@ -199,18 +210,24 @@ def surroundings(chance: random.Random) -> Trial:
 def asked_pools(chance: random.Random) -> Trial:
     """Return a command that asks a pool, where zpool and zdb answer with damaged text, or fail."""
     whole = docs.observed()
-    status = mut.damaged_bytes(chance, whole[chance.choice([each for each in whole if each.startswith("status")])])
+    status = mut.damaged_bytes(
+        chance, whole[chance.choice([each for each in whole if each.startswith("status")])]
+    )
     kind = chance.choice(("says", "says", "says", "fails", "both", "signal", "nothing", "flood"))
     does = {
         "says": "cat said", "fails": "cat said >&2; exit 1", "both": "cat said; cat said >&2; exit 2", "signal": "kill -9 $$",
         "nothing": "exit 0", "flood": "head -c 1000000 /dev/zero",
     }[kind]  # fmt: skip
     script = f"#!/bin/sh\n{does}\n".encode()
-    programs: dict[str, bytes | str] = {f"bin/{each}": script for each in chance.choice((("zpool",), ("zpool", "zdb", "lsblk", "smartctl")))}
+    programs: dict[str, bytes | str] = {
+        f"bin/{each}": script for each in chance.choice((("zpool",), ("zpool", "zdb", "lsblk", "smartctl")))
+    }
     pool = chance.choice(("tank", "tank", "rpool", *mut.NAMES[:20]))
     words = chance.choice((["eta", "--pool", pool], ["import", "--pool", pool], ["eta", "--pool", pool, "--json"],
                            ["import", "--pool", pool, "-o", "out.toml"], ["import", "--pool", pool, "--json"]))  # fmt: skip
-    return Trial("", tuple(words), {"said": status, **programs}, environ={"PATH": "bin:/usr/bin:/bin"}, terminal=True)
+    return Trial(
+        "", tuple(words), {"said": status, **programs}, environ={"PATH": "bin:/usr/bin:/bin"}, terminal=True
+    )
 
 
 def rows_of_stores(chance: random.Random) -> Trial:
@@ -218,9 +235,14 @@ def rows_of_stores(chance: random.Random) -> Trial:
     key = chance.choice(("106cdf2e70ac7d65a6108a3ce54a72f7", "", "x" * 5000, mut.CONTROL, "\x00"))
     row = json.loads(docs.STORE)
     cells: list[Any] = [key, "a", json_bytes(chance, row["scenario"]), json_bytes(chance, row["answer"])]
-    cells = [cell.decode("utf-8", "replace") if isinstance(cell, bytes) and chance.random() < 0.8 else cell for cell in cells]
+    cells = [
+        cell.decode("utf-8", "replace") if isinstance(cell, bytes) and chance.random() < 0.8 else cell
+        for cell in cells
+    ]
     if chance.random() < 0.5:
-        cells[chance.randrange(4)] = chance.choice((None, 1, -1.5, b"\xff\x00", "", mut.BIDI, float("inf"), "{}", "[]", "null", 2**62))
+        cells[chance.randrange(4)] = chance.choice(
+            (None, 1, -1.5, b"\xff\x00", "", mut.BIDI, float("inf"), "{}", "[]", "null", 2**62)
+        )
     schema = chance.choice(("", "", "", "view", "columns", "form", "many"))
     words = chance.choice(
         (["sweep", "status", "s.sqlite"], ["sweep", "status", "s.sqlite", "--json"], ["sweep", "export", "s.sqlite", "out.csv"],
@@ -250,9 +272,13 @@ def _store(cells: list[Any], schema: str) -> bytes:
         base.execute(f"CREATE TABLE {'rows' if schema == 'view' else 'answers'} ({', '.join(names)})")
         size = sum(len(cell) for cell in cells if isinstance(cell, str | bytes))
         rows = min(5000, LARGEST_STORE // max(1, size)) if schema == "many" else 2
-        base.executemany(f"INSERT INTO {'rows' if schema == 'view' else 'answers'} VALUES (?, ?, ?, ?)", [cells] * rows)
+        base.executemany(
+            f"INSERT INTO {'rows' if schema == 'view' else 'answers'} VALUES (?, ?, ?, ?)", [cells] * rows
+        )
         if schema == "view":
-            base.execute("CREATE VIEW answers AS SELECT * FROM rows UNION SELECT key, key, key, key FROM answers")
+            base.execute(
+                "CREATE VIEW answers AS SELECT * FROM rows UNION SELECT key, key, key, key FROM answers"
+            )
         base.execute("COMMIT")
         base.close()
         return path.read_bytes()
@@ -263,7 +289,19 @@ def stories(chance: random.Random) -> Trial:
     if chance.random() < 0.25:
         procedure = Path(chance.choice(docs.models("timeline/procedures"))).stem
         words = ["timeline", "--procedure", procedure, "--layout", _word(chance, "--layout")]
-        for flag in chance.sample(("--fill", "--spares", "--at-once", "--churn", "--new-drive-size", "--release", "--vdevs", "--load"), 2):
+        for flag in chance.sample(
+            (
+                "--fill",
+                "--spares",
+                "--at-once",
+                "--churn",
+                "--new-drive-size",
+                "--release",
+                "--vdevs",
+                "--load",
+            ),
+            2,
+        ):
             words += [flag, _word(chance, flag)]
         return Trial("", tuple(words), dict(LOADS))
     events: list[dict[str, Any]] = []
@@ -273,9 +311,19 @@ def stories(chance: random.Random) -> Trial:
             if chance.random() < 0.25:
                 event[key] = chance.choice(values)
         events.append(event)
-    scenario = {"layout": _word(chance, "--layout") if chance.random() < 0.3 else chance.choice(RIGHT["--layout"]), "fill": 0.3, "drive_size": "20GB"}
-    plan = {"scenario": scenario, "events": events} | ({"spares": chance.choice((0, 1, 3))} if chance.random() < 0.5 else {})
-    return Trial("", ("timeline", "p.toml", *chance.choice(([], ["--json"], ["--plot", "out.svg"]))), {"p.toml": mut.toml_of(plan)})
+    scenario = {
+        "layout": _word(chance, "--layout") if chance.random() < 0.3 else chance.choice(RIGHT["--layout"]),
+        "fill": 0.3,
+        "drive_size": "20GB",
+    }
+    plan = {"scenario": scenario, "events": events} | (
+        {"spares": chance.choice((0, 1, 3))} if chance.random() < 0.5 else {}
+    )
+    return Trial(
+        "",
+        ("timeline", "p.toml", *chance.choice(([], ["--json"], ["--plot", "out.svg"]))),
+        {"p.toml": mut.toml_of(plan)},
+    )
 
 
 _DOES = ("fail", "replace", "reboot", "scrub", "offline", "online", "attach", "detach", "expand", "remove", "split", "resilver", "spare",
@@ -302,12 +350,16 @@ def sets_of_outputs(chance: random.Random) -> Trial:
     words = [chance.choice(("import", "import", "eta")), "d"]
     if chance.random() < 0.4:
         words += ["--pool", chance.choice(("tank", "rpool", "x", mut.BIDI))]
-    for flag in chance.sample(("--layout", "--fill", "--drive", "--drive-size", "--release", "--load"), chance.choice((0, 0, 1, 2))):
+    for flag in chance.sample(
+        ("--layout", "--fill", "--drive", "--drive-size", "--release", "--load"), chance.choice((0, 0, 1, 2))
+    ):
         if words[0] == "import":
             words += ["--set", f"{flag[2:].replace('-', '_')}={json.dumps(_word(chance, flag))}"]
         else:
             words += [flag, _word(chance, flag)]
-    words += chance.choice(([], ["--json"], ["-o", "out.toml"] if words[0] == "import" else ["--log", "out.jsonl"]))
+    words += chance.choice(
+        ([], ["--json"], ["-o", "out.toml"] if words[0] == "import" else ["--log", "out.jsonl"])
+    )
     return Trial("", tuple(words), {**given, **LOADS})
 
 
@@ -324,7 +376,17 @@ def claims(chance: random.Random) -> Trial:
         data = {**data, "timelines": {"a": {"events": docs.PLAN["events"]}},
                 "claims": [{"name": "n", "quantity": "passes[1].duration_s", "observed": 3, "scenario": "a"}]}  # fmt: skip
     content = toml_bytes(chance, data)
-    tail = chance.choice((["--list"], [], [], ["--json"], ["--report", "out.html"], ["x*"], ["--seed", _word(chance, "--seed")]))
+    tail = chance.choice(
+        (
+            ["--list"],
+            [],
+            [],
+            ["--json"],
+            ["--report", "out.html"],
+            ["x*"],
+            ["--seed", _word(chance, "--seed")],
+        )
+    )
     return Trial("", ("validate", "--cases", "c", "--jobs", "1", *tail), {"c/case.toml": content})
 
 
@@ -332,15 +394,33 @@ def axes(chance: random.Random) -> Trial:
     """Return a sweep or a comparison over hostile lists."""
     if chance.random() < 0.3:
         layouts = [_word(chance, "--layout") for _ in range(chance.choice((1, 2, 3)))]
-        tail = ["--fill", "0.3", *chance.choice(([], ["--drives", "12"], ["--data", "40T"], ["--usable", "1T"], ["--json"]))]
+        tail = [
+            "--fill",
+            "0.3",
+            *chance.choice(([], ["--drives", "12"], ["--data", "40T"], ["--usable", "1T"], ["--json"])),
+        ]
         return Trial("", ("compare", *layouts, *tail, "--jobs", "1"), dict(LOADS))
     words = ["sweep", "--fill", "0.3"]
-    for flag in chance.sample(("--width", "--parity", "--fill", "--axis", "--axis", "--layout", "--frag", "--recordsize", "--load"), 2):
-        listed = chance.choice((",", "..", ";", ",,", "...")).join(_word(chance, flag) for _ in range(chance.choice((1, 2, 3))))
+    for flag in chance.sample(
+        ("--width", "--parity", "--fill", "--axis", "--axis", "--layout", "--frag", "--recordsize", "--load"),
+        2,
+    ):
+        listed = chance.choice((",", "..", ";", ",,", "...")).join(
+            _word(chance, flag) for _ in range(chance.choice((1, 2, 3)))
+        )
         if flag == "--axis" and "=" not in listed:
             listed = f"{chance.choice(list(docs.SCENARIO))}={listed}"
         words += [flag, listed]
-    words += chance.choice(([], ["-o", "out.csv"], ["--json"], ["--plot", "out.svg"], ["--report", "out.html"], ["--store", "out.sqlite"]))
+    words += chance.choice(
+        (
+            [],
+            ["-o", "out.csv"],
+            ["--json"],
+            ["--plot", "out.svg"],
+            ["--report", "out.html"],
+            ["--store", "out.sqlite"],
+        )
+    )
     return Trial("", (*words, "--jobs", "1"), dict(LOADS))
 
 
@@ -351,8 +431,32 @@ def requirements(chance: random.Random) -> Trial:
         flags = ("--afr", "--mttf", "--mttr", "--correlation", "--correlation-law", "--latent-incidence", "--scrub", "--detect", "--spare",
                  "--age", "--age-factor", "--shape", "--stress", "--overlap", "--years", "--method")  # fmt: skip
     else:
-        words = ["plan", "--drives", _word(chance, "--drives"), "--drive-size", "20GB", "--fill", "50%", "--jobs", "1"]
-        flags = ("--usable", "--budget", "--price", "--spares", "--require", "--sort", "--kinds", "--confirm", "--find", "--afr", "--scrub")
+        words = [
+            "plan",
+            "--drives",
+            _word(chance, "--drives"),
+            "--drive-size",
+            "20GB",
+            "--fill",
+            "50%",
+            "--jobs",
+            "1",
+        ]
+        flags = (
+            "--usable",
+            "--budget",
+            "--price",
+            "--spares",
+            "--require",
+            "--sort",
+            "--kinds",
+            "--confirm",
+            "--find",
+            "--afr",
+            "--scrub",
+        )
     for flag in chance.sample(flags, chance.choice((1, 2, 3))):
         words += [flag, _word(chance, flag)]
-    return Trial("", (*words, *chance.choice(([], ["--json"], ["--plot", "out.svg"], ["-o", "out.json"]))), {})
+    return Trial(
+        "", (*words, *chance.choice(([], ["--json"], ["--plot", "out.svg"], ["-o", "out.json"]))), {}
+    )

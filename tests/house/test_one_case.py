@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import zsim
 from zsim.case import case as case_room
 from zsim.case import resolve as door
 from zsim.case.case import Case
@@ -21,6 +24,9 @@ from zsim.prediction import api, work
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model, under
 from zsim.scenario.model import Scenario
+
+LOOKS_UP = {"load_drive", "load_enclosure", "load_history", "load_product", "load_release", "shipped"}
+BELOW = ("scan", "engine", "operation", "prediction")
 
 
 class Counted:
@@ -144,3 +150,33 @@ def test_the_plane_of_a_what_if_is_that_of_its_case() -> None:
         replace(case, seed=5),
     ):
         assert under(plane, other) == plane_model(other)
+
+
+def test_no_file_below_the_door_can_look_a_name_up() -> None:
+    found, files = set(), 0
+    for room in BELOW:
+        for path in (Path(zsim.__file__).parent / room).rglob("*.py"):
+            files += 1
+            nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            names = {each.name for node in nodes if isinstance(node, ast.ImportFrom) for each in node.names}
+            found |= {(path.name, name) for name in names & LOOKS_UP}
+    assert files > 50
+    assert not found
+
+
+def test_what_a_legacy_scan_is_compared_with_is_looked_up_at_the_door() -> None:
+    legacy, own = (
+        door.resolve(Scenario(layout="mirror2", release=name)) for name in ("zol-0.7", "openzfs-2.3")
+    )
+    assert legacy.candidates.sorted_release is not None
+    assert legacy.candidates.sorted_release.order == "sorted"
+    assert own.candidates.sorted_release is None
+
+
+def test_a_history_of_its_own_counts_as_the_use_with_records_most_like_its() -> None:
+    known = door.resolve(Scenario(layout="mirror2", history="vm-host"))
+    assert USES[known.use] == "vm-host"
+    other = door.resolve(Scenario(layout="mirror2", history="system-disk"))
+    records = [door.load_history(name).mean_record() for name in USES]
+    own = other.history.mean_record()
+    assert abs(records[other.use] - own) == min(abs(each - own) for each in records)

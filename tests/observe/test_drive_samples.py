@@ -50,6 +50,13 @@ def test_a_bandwidth_log_is_placed_by_offset_or_by_what_was_read_so_far(tmp_path
     assert plain[1].value == 90000 * 1024
 
 
+def test_a_long_table_tells_how_much_of_it_is_read(tmp_path):
+    told = []
+    path = write(tmp_path, "offset,rate\n" + "1GB,100MB/s\n" * 2500)
+    assert len(dd_samples(path, TB, lambda share, words: told.append((round(share, 1), words)))) == 2500
+    assert told == [(0.4, f"reading {path.name}"), (0.8, f"reading {path.name}")]
+
+
 def test_a_table_of_dd_runs(tmp_path):
     text = "offset,rate,length\n0,118MB/s,1GB\n500GB, 95e6, 1000000000\n"
     one, two = dd_samples(write(tmp_path, text), TB)

@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 
 from zsim import Scenario, predict
-from zsim.planning.tune.api import tune
+from zsim.planning.tune.api import system_of, tune
 from zsim.planning.tune.records import Tuning
+from zsim.planning.tune.settings import Setting
 from zsim.scenario.releases.renamed import sysctl_name
 
 POOL = {
@@ -68,6 +69,24 @@ def test_each_effect_says_where_it_is_from() -> None:
 )
 def test_names_on_freebsd(name: str, sysctl: str) -> None:
     assert sysctl_name(name) == sysctl
+
+
+@pytest.mark.parametrize(
+    ("stated", "system"),
+    [
+        ({"product": "freebsd-14.3"}, "freebsd"), ({"product": "debian-12"}, "linux"),
+        ({"platform": "freebsd"}, "freebsd"), ({}, "linux"),
+    ],
+)  # fmt: skip
+def test_lines_are_those_of_the_system_that_is_stated(stated: dict[str, str], system: str) -> None:
+    assert system_of(Scenario.from_dict(POOL | stated)) == system
+
+
+def test_a_factor_shows_that_it_is_larger_than_its_error() -> None:
+    each = Setting("zfs_txg_timeout", 1, 5, 0.9941, 0.0035, None, None, "modelled", "", "", on_front=True)
+    table = str(Tuning("The resilver", 100.0, None, "linux", (each,), (), 4))
+    assert "x0.994 +/- 0.35 %" in table
+    assert "* nothing tried is quicker" in table
 
 
 def advised(**stated: object) -> list[str]:

@@ -22,6 +22,14 @@ def write(path: Path, *rows: str, header: str = HEADER) -> Path:
     return path
 
 
+def test_a_list_without_rows_has_the_columns_of_visits(tmp_path: Path) -> None:
+    blocks = read_block_list(write(tmp_path / "bps.csv", header=VISITED))
+    assert len(blocks.table) == 0
+    assert blocks.visit_index is not None
+    assert blocks.needs_io is not None
+    assert blocks.visit_index.tolist() == blocks.needs_io.tolist() == []
+
+
 def test_rows_become_columns(tmp_path: Path) -> None:
     path = write(
         tmp_path / "bps.csv",

@@ -286,6 +286,40 @@ def test_a_damaged_parquet_is_refused(tmp_path: Path) -> None:
             load_blocks(path, vdevs)
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("dva_vdev_0", -2, "-1 is none"),
+        ("dva_vdev_1", -7, "-1 is none"),
+        ("dva_vdev_0", 1 << 32, "32 bits"),
+        ("dva_count", 3, "does not agree"),
+        ("dva_count", 1 << 16, "16 bits"),
+        ("dva_offset_0", -4096, "below 0"),
+        ("psize", 1 << 40, "blocks of 0 to 16M"),
+        ("psize", -1, "blocks of 0 to 16M"),
+        ("psize", None, "whole numbers"),
+        ("birth", 0.5, "whole numbers"),
+        ("level", 1 << 20, "16 bits"),
+    ],
+)
+def test_a_parquet_with_numbers_that_no_pool_has_is_refused(
+    tmp_path: Path, column: str, value: float | None, words: str
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    right = dict.fromkeys(block_list.COLUMNS, 0) | {
+        "psize": 4096, "lsize": 4096, "dva_count": 1, "dva_asize_0": 4096, "dva_vdev_1": -1, "dva_vdev_2": -1,
+    }  # fmt: skip
+    path, vdevs = tmp_path / "b.parquet", vdevs_of("mirror2", 1)
+    rows: dict[str, list[object]] = {name: [number, number] for name, number in right.items()}
+    parquet.write_table(arrow.table(rows), path)
+    assert len(load_blocks(path, vdevs).table) == 2
+    rows[column][1] = value
+    parquet.write_table(arrow.table(rows), path)
+    with pytest.raises(InputError, match=words):
+        load_blocks(path, vdevs)
+
+
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path

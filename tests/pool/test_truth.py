@@ -34,7 +34,9 @@ def test_gaps_runs_and_holes_are_those_of_the_real_pool(real_pool: RealPool) -> 
     assert mean([each.near_gap for each in found]) == pytest.approx(truth.near_gap, rel=0.2)
     if truth.far * (truth.data_blocks + truth.indirect_blocks) > 100:
         assert mean([each.far_gap for each in found]) == pytest.approx(truth.far_gap, rel=0.15)
-    assert mean([each.run_blocks for each in found]) == pytest.approx(truth.run_blocks, rel=0.3)
+    assert mean([each.run_blocks for each in found]) == pytest.approx(
+        truth.run_blocks, rel=0.1 if real_pool.recipe.issue.group == 0 else 0.3
+    )
 
 
 def test_numbers_of_blocks_by_level_are_those_of_the_real_pool(real_pool: RealPool) -> None:
@@ -75,10 +77,10 @@ def test_indirect_blocks_lie_behind_their_group_of_records() -> None:
     assert shares[1] < 0.05
 
 
-def rising_share(config: dict[str, object], *, by_bookmark: bool) -> float:
+def rising_share(config: dict[str, object], *, throttled: bool) -> float:
     """Return how often, 40 blocks of one txg further on, the object has a higher number."""
     recipe = recipe_from_config(config)
-    recipe = replace(recipe, issue=replace(recipe.issue, by_bookmark=by_bookmark))
+    recipe = replace(recipe, issue=replace(recipe.issue, throttled=throttled))
     table = build_population(recipe, 1)
     data = table.take(~table.is_metadata)
     data = data.take(np.lexsort((data.dva_offset[:, 0], data.birth)))
@@ -99,9 +101,9 @@ def test_records_that_the_throttle_holds_back_are_placed_by_bookmark() -> None:
     }  # fmt: skip
     for release, least in (("0.7.13", 0.7), ("2.3.9", 0.8)):
         config: dict[str, object] = {"zfs": release, "pool": pool}
-        assert rising_share(config, by_bookmark=True) > least
-        assert rising_share(config, by_bookmark=False) < 0.62
-        assert recipe_from_config(config).issue.by_bookmark
+        assert rising_share(config, throttled=True) > least
+        assert rising_share(config, throttled=False) < 0.62
+        assert recipe_from_config(config).issue.throttled
 
 
 def changes_of_object(table: BlockTable) -> float:
@@ -123,6 +125,27 @@ def test_queues_of_allocators_are_served_in_turn() -> None:
             },
         }  # fmt: skip
         recipe = recipe_from_config(config)
-        at_once = replace(recipe, issue=replace(recipe.issue, group=0))
+        at_once = replace(recipe, issue=replace(recipe.issue, throttled=False))
         assert changes_of_object(build_population(recipe, 1)) > 2.0
         assert changes_of_object(build_population(at_once, 1)) < 1.5
+
+
+@pytest.mark.parametrize(("layout", "group"), [("raidz2x6", 4), ("raidz3x9", 5), ("mirror2", 1)])
+def test_a_command_lets_as_many_records_go_as_it_wrote(layout: str, group: int) -> None:
+    """Lists of 0.7.13: behind 100 records 128K of columns (4, 5 records), or a whole record, last first."""
+    config: dict[str, object] = {
+        "zfs": "0.7.13",
+        "pool": {
+            "layout": layout, "ashift": 12, "leafmb": 512, "fill": 0.4, "pattern": "seq", "rec": 128,
+            "rounds": 0, "owfrac": 0.25, "freefrac": 0.05, "txgmb": 16, "filekb": 16384, "seed": 1,
+        },
+    }  # fmt: skip
+    table = build_population(recipe_from_config(config), 1)
+    data = table.take(~table.is_metadata)
+    data = data.take(np.argsort(data.dva_offset[:, 0]))
+    back = (data.object[1:] == data.object[:-1]) & (data.blkid[1:] == data.blkid[:-1] - 1)
+    lengths = np.diff(np.flatnonzero(np.concatenate(([True], ~back, [True]))))
+    turned = lengths[lengths > 1]
+    assert (len(turned) > 0) == (group > 1)
+    assert float((turned == group).mean() if len(turned) else 1.0) > 0.8
+    assert 100 <= np.bincount(np.searchsorted(np.unique(data.birth), data.birth)).max() <= 136

@@ -95,7 +95,7 @@ def test_words_answer_the_questions(prediction: Prediction) -> None:
         "legacy: 17 h",
         "sorted: 6 h, 2.8 times shorter",
         "saves about 11 h",
-        "recordsize",
+        "record size",
         "drive-managed SMR",
     ):
         assert wanted in text, wanted

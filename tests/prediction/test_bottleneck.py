@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import zsim
 from zsim.case.resolve import resolve
+from zsim.operation.blocks import scan_tables
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.middle import SMALL_TILE_BLOCKS
-from zsim.prediction.runs.one_tile import run_pool
+from zsim.prediction.runs.one_tile import run_pool, tile_setup
 from zsim.prediction.runs.what_if import Baseline, without_each
 from zsim.prediction.summary import bottleneck, busiest, limiting
 
@@ -92,3 +94,26 @@ def test_what_ifs_hardly_depend_on_the_size_of_the_population() -> None:
         without_each(_bench(blocks, **stated), 1.0) for blocks in (SMALL_TILE_BLOCKS, 2 * SMALL_TILE_BLOCKS)
     )
     assert small == pytest.approx(large, abs=0.1)
+
+
+def test_what_ifs_take_what_was_made_of_the_same_blocks() -> None:
+    bench = _bench(blocks=2_000)
+    first = without_each(bench, 1.0)
+    kept = bench.kept.of(tile_setup(bench.case, bench.result.model, bench.pool), queued=True)
+    assert without_each(bench, 1.0) == first == without_each(_bench(blocks=2_000), 1.0)
+    assert bench.kept.of(tile_setup(bench.case, bench.result.model, bench.pool), queued=True) is kept
+    bench.kept.forget()
+    assert without_each(bench, 1.0) == first
+
+
+def test_what_was_made_of_blocks_serves_only_runs_that_would_make_the_same() -> None:
+    bench = _bench(blocks=2_000)
+    own = tile_setup(bench.case, bench.result.model, bench.pool)
+    first = bench.kept.of(own, queued=True)
+    moved = replace(own.blocks, dva_offset=own.blocks.dva_offset + 4096)
+    for changed in ({"seed": own.seed + 1}, {"operation": "scrub"}, {"blocks": moved}):
+        other = replace(own, **changed)
+        found = bench.kept.of(other, queued=True)
+        assert found is not first
+        assert found.wanted.tolist() == scan_tables(other, queued=True).wanted.tolist()
+    assert bench.kept.of(own, queued=False).queue is None

@@ -10,12 +10,13 @@ import pytest
 
 from zsim.base.errors import InputError, ZsimError
 from zsim.case.case import Case
+from zsim.case.refusals import refuse_what_is_missing
 from zsim.case.resolve import resolve
 from zsim.drives.catalogue import load_drive
 from zsim.engine.model import TO_SPARE
 from zsim.prediction.groups import degraded_share
 from zsim.prediction.inputs.clients import repaired
-from zsim.prediction.inputs.hardware import plane_model, refuse_what_is_missing
+from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult, run_member
 from zsim.scenario.layout import Layout

@@ -19,7 +19,7 @@ from zsim.prediction.evidence.comparable import comparable, slow_drives
 from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
 from zsim.prediction.evidence.slower import slower_than_model
-from zsim.prediction.evidence.told import notes
+from zsim.prediction.evidence.told import notes, sick_looking
 from zsim.prediction.simulated import stated
 from zsim.scenario.evidence import DriveActivity
 from zsim.scenario.evidence_text import read_evidence
@@ -216,6 +216,16 @@ def test_activity_is_that_of_the_median_drive_of_each_role() -> None:
     assert by_probe[ActivityProbe("target", "write_rate")] == 70e6
     assert by_probe[ActivityProbe("target", "busy")] == 0.9
     assert slow_drives(case_of(scenario), seen) == {"sd2": pytest.approx(50.0)}
+
+
+def test_the_price_of_a_slow_drive_is_asked_for_by_its_place() -> None:
+    seen = [
+        {"what": "drive", "drive": f"sd{n}", "leaf": n, "role": "source", "service": 0.06 if n == 4 else 0.01}
+        for n in range(1, 6)
+    ]
+    (told,) = sick_looking(case_of(Scenario.from_dict({**BASE, "evidence": seen})))
+    assert told.startswith("sd4 takes 6 times as long to answer as its peers")
+    assert told.endswith("(--slow 4:x6 says what it costs)")
 
 
 def test_activity_and_a_benchmark_are_weighed() -> None:

@@ -10,6 +10,7 @@ import pytest
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.case.case import Case
 from zsim.case.member import Factors, Member
+from zsim.case.refusals import refuse_what_is_missing
 from zsim.case.resolve import resolve
 from zsim.case.worlds import in_world
 from zsim.engine.model import NOT_REPAIRED, TO_SPARE
@@ -144,17 +145,17 @@ def test_solid_state_drives_share_the_host_as_fast_as_the_world_has_it() -> None
 def test_what_cannot_be_simulated_is_refused_in_one_sentence() -> None:
     two = case(layout="draid2:4d:14c:2s", replace=2, target="distributed-spare")
     with pytest.raises(NotSimulatedYet, match="one drive into a distributed spare at a time"):
-        hardware.refuse_what_is_missing(two)
+        refuse_what_is_missing(two)
     mirrors = case(layout="mirror3", operation="rebuild", replace=2)
     with pytest.raises(NotSimulatedYet, match="rebuilt at a time"):
-        hardware.refuse_what_is_missing(mirrors)
+        refuse_what_is_missing(mirrors)
 
 
 def test_reads_far_beyond_seeks_are_refused_and_beyond_rates_too() -> None:
-    hardware.refuse_what_is_missing(case(load=["random-read,rate=1000,size=4K"]))
+    refuse_what_is_missing(case(load=["random-read,rate=1000,size=4K"]))
     for load in ("random-read,rate=100000,size=4K", "async-write,rate=1000,size=100M"):
         with pytest.raises(InputError, match="more than 10 times what 6 such drives can do"):
-            hardware.refuse_what_is_missing(case(load=[load]))
+            refuse_what_is_missing(case(load=[load]))
 
 
 # Caches that fill with what is written.

@@ -272,8 +272,9 @@ def test_rates_that_go_on_and_dates_are_left_as_they_are():
     old = scan(format="legacy", scanned=4 * T, scan_rate=T // 1000, total_issue=None)
     slower = old.model_copy(update={"scanned": 5 * T, "scan_rate": T // 1500})
     assert with_clocks([old, slower]) == [old, slower]
-    dated = old.model_copy(update={"elapsed": 4000.0}), slower.model_copy(
-        update={"elapsed": 90_000.0, "scan_rate": T // 8000}
+    dated = (
+        old.model_copy(update={"elapsed": 4000.0}),
+        slower.model_copy(update={"elapsed": 90_000.0, "scan_rate": T // 8000}),
     )
     assert with_clocks(dated) == list(dated)
 
@@ -287,3 +288,34 @@ def test_the_end_is_read_to_the_second_and_a_time_in_minutes_is_known_less():
     half = [scan(scanned=10 * T, issued=5 * T, elapsed=40.0, resolution=each) for each in (1.0, 60.0)]
     fine, coarse = (remaining([world], [each], PoolFacts()).total() for each in half)
     assert math.log(coarse[2] / coarse[0]) > 1.2 * math.log(fine[2] / fine[0])
+
+
+def test_bytes_resilvered_tell_what_of_those_issued_is_under_way():
+    world = course(window=0.1)
+    full = state_of(scan(scanned=10 * T, issued=2 * T), world, PoolFacts(), NOISE)
+    assert (full.counted, full.issued, full.under_way) == pytest.approx((0.2, 0.1, 0.1))
+    # 0.36T of 2T resilvered are 18 %: of the 20 % issued about 2 % are under way.
+    told = state_of(scan(scanned=10 * T, issued=2 * T, processed=round(0.36 * T)), world, PoolFacts(), NOISE)
+    assert told.issued == pytest.approx(0.18, abs=0.005)
+    assert told.unsure < 0.2 * full.unsure
+    # Twice as much as the drive that is simulated can have: another one is resilvered beside it.
+    other = state_of(scan(scanned=10 * T, issued=2 * T, processed=round(0.8 * T)), world, PoolFacts(), NOISE)
+    assert other.under_way == full.under_way
+    # Towards the end the bytes are known less than the window is.
+    late = state_of(scan(scanned=10 * T, issued=9 * T, processed=round(1.8 * T)), world, PoolFacts(), NOISE)
+    assert 0.0 < late.under_way < full.under_way
+
+
+def test_a_long_metadata_phase_tells_of_the_repair_what_unknown_drives_do():
+    seconds = course().seconds()
+    visit, repair = done_cells(1.0, 0.0), done_cells(1.0, 1.0) - done_cells(1.0, 0.0)
+    seen = Stretch(visit, 3.0 * float((seconds * visit).sum()), 0.01)
+
+    def longer(loose):
+        priors = np.array([covariance(NOISE, level, loose) for level in NOISE.restless])
+        plain = posterior(seconds, [], [repair], priors)
+        return np.exp(posterior(seconds, [seen], [repair], priors).logs - plain.logs)[:, 0]
+
+    # Known drives: of the length of the metadata nothing follows for how the data lie.
+    assert longer(0.0) == pytest.approx(np.ones(len(NOISE.restless)), rel=1e-6)
+    assert (longer(0.6) > 1.1).all()

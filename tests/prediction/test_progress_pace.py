@@ -8,11 +8,11 @@ import pytest
 
 from zsim.prediction.api import case_of
 from zsim.prediction.progress.course import Course, straight
+from zsim.prediction.progress.little_known import known_tilt
 from zsim.prediction.progress.moments import PoolFacts, history_of
 from zsim.prediction.progress.noise import fitted_noise
 from zsim.prediction.progress.pace import Pace, combined, discrepancy_of, pace_of, with_pace
 from zsim.prediction.progress.remaining import remaining
-from zsim.prediction.progress.worlds import known_tilt
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.model import Scenario
 

@@ -14,6 +14,7 @@ import pytest
 
 from zsim.base.errors import InputError
 from zsim.case.case import Case
+from zsim.case.loads import request_bytes
 from zsim.case.member import Member
 from zsim.case.resolve import resolve
 from zsim.engine.model import NOT_REPAIRED
@@ -28,7 +29,6 @@ from zsim.prediction.inputs.clients import (
     has_hours,
     log_bytes,
     repaired,
-    request_bytes,
     spans,
     writer,
 )
@@ -379,7 +379,9 @@ def test_what_is_not_asked_for_leaves_the_rest_as_it_is(fields: dict[str, Any]) 
     asked = case_of(Scenario.from_dict(stated))
     whole, first, row = (predict_case(asked, extent=extent) for extent in get_args(Extent))
     assert answer_row(row) == answer_row(first) == answer_row(whole)
-    assert brief_text(first) == brief_text(whole)
+    # What helps most comes from the runs that were not asked for.
+    told = [each for each in brief_text(whole).split("\n\n") if not each.startswith("What helps most")]
+    assert brief_text(first) == "\n\n".join(told)
     assert whole.alternatives
     assert first.alternatives == row.alternatives == ()
     assert bool(whole.clients) == bool(fields)
@@ -406,3 +408,15 @@ def test_of_clients_that_nobody_stated_the_run_that_is_there_tells() -> None:
     bench = cast("Baseline", SimpleNamespace(case=asked, result=result, shown=result))
     assert asked.operation == "resilver"
     assert stretch(bench) is run
+
+
+def test_what_the_world_shown_cannot_be_is_said_of_that_world_alone() -> None:
+    stated = {"layout": "mirror2", "fill": 0.3, "drive_size": "1TB", "frag": 0.5}
+    silent = Work(case_of(Scenario.from_dict(stated)), lambda share, what: None)
+    named = Work(case_of(Scenario.from_dict({**stated, "history": "media-server"})), lambda share, what: None)
+    note = "FRAG 50 % is more than media-server comes to"
+    assert named._of_the_world_shown(note) == note
+    assert silent._of_the_world_shown(note) == (
+        f"in the world shown, {note}; say what the pool stores (--history)"
+    )
+    assert silent._of_the_world_shown("") == ""

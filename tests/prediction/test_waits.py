@@ -66,7 +66,7 @@ def test_loads_are_said_in_words(text: str, kind: str, amount: dict[str, float])
 
 
 def test_what_is_no_amount_is_refused() -> None:
-    with pytest.raises(InputError, match="no rate"):
+    with pytest.raises(InputError, match="'lots' is no kind of client, rate, bandwidth"):
         Load.model_validate("backup lots")
 
 

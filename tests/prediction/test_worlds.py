@@ -23,6 +23,8 @@ from zsim.prediction.inputs.ensemble import (
     Unknown,
     draw_members,
     member_at,
+    normal_strata,
+    places_of,
     unknowns,
 )
 from zsim.scenario.model import Scenario
@@ -174,10 +176,10 @@ def test_what_is_stored_leaves_out_parity() -> None:
 
 
 def test_records_of_worlds_are_those_that_the_release_takes() -> None:
-    assert worlds.largest_record(case(release="freebsd-9.1")) == 128 << 10
-    assert worlds.largest_record(case(release="freebsd-10.3")) == 16 << 20
-    assert worlds.largest_record(case(release="solaris-11.2")) == 1 << 20
-    assert worlds.largest_record(case(release="openzfs-2.3")) == 16 << 20
+    assert case(release="freebsd-9.1").largest_record == 128 << 10
+    assert case(release="freebsd-10.3").largest_record == 16 << 20
+    assert case(release="solaris-11.2").largest_record == 1 << 20
+    assert case(release="openzfs-2.3").largest_record == 16 << 20
 
 
 def test_narrow_writes_may_cost_a_shingled_drive_more() -> None:
@@ -197,3 +199,21 @@ def test_choices_go_from_quick_to_slow_and_have_shares(choices: tuple[Choice, ..
     assert len(set(values)) == len(values)
     if all(isinstance(each, float) for each in values):
         assert values == sorted(values)
+
+
+def test_choices_lie_at_the_normal_quantiles_of_their_shares() -> None:
+    choices = tuple(Choice(name, share) for name, share in (("a", 1.0), ("b", 2.0), ("c", 1.0)))
+    unknown = Unknown("history", "history", "say it", choices=choices)
+    quartile = 0.674489750196
+    scores = np.array([-3.0, -quartile - 1e-9, -quartile + 1e-9, 0.0, quartile + 1e-9, 3.0])
+    assert places_of(unknown, scores).tolist() == [0, 0, 1, 1, 2, 2]
+    picked = [pick(choices, NORMAL.cdf(score)) for score in scores.tolist()]
+    assert picked == [choices[place].value for place in places_of(unknown, scores)], "one world, one value"
+
+
+def test_strata_are_symmetric_and_cannot_be_changed() -> None:
+    strata = normal_strata(16)
+    assert strata == pytest.approx(-strata[::-1])
+    assert NORMAL.cdf(strata[0]) == pytest.approx(1 / 32)
+    with pytest.raises(ValueError, match="read-only"):
+        strata[0] = 0.0

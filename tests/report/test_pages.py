@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.report import answers
 from zsim.planning.page import table_page
 from zsim.planning.rows import ANSWER
 from zsim.planning.table import Table
 from zsim.planning.tune.records import Tuning
 from zsim.planning.tune.settings import Setting
+from zsim.prediction.answer.drawing import render, themed
 from zsim.prediction.answer.panels import panels, quantile
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.records import Clients, Quantiles, Stated, Waits
@@ -189,18 +191,21 @@ def pixels(drawn: Any) -> Any:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["prediction", "clients", "tune", "tune-alone", *TABLES])
+@pytest.mark.parametrize("name", ["prediction", "clients", "tune", "tune-alone", *TABLES, *answers.FIGURES])
 def test_pictures_look_as_they_were_looked_at(
     name: str, dark: bool, whole: Prediction, with_clients: Prediction
 ) -> None:
     """After a change that is meant, run with ZSIM_NEW_PICTURES=1, and look at each that has changed."""
     from matplotlib import image
 
-    shown = {
-        "prediction": whole, "clients": with_clients, "tune": tuned(clients=True),
-        "tune-alone": tuned(clients=False), **TABLES,
-    }[name]  # fmt: skip
-    found = pixels(shown.plot(dark=dark))
+    if name in answers.FIGURES:
+        found = pixels(themed(answers.FIGURES[name](), dark))
+    else:
+        shown = {
+            "prediction": whole, "clients": with_clients, "tune": tuned(clients=True),
+            "tune-alone": tuned(clients=False), **TABLES,
+        }[name]  # fmt: skip
+        found = pixels(shown.plot(dark=dark))
     path = PICTURES / f"{name}{'-dark' if dark else ''}.png"
     if os.environ.get("ZSIM_NEW_PICTURES"):
         PICTURES.mkdir(exist_ok=True)
@@ -246,10 +251,19 @@ def test_the_quantiles_of_the_picture_are_those_of_the_answer() -> None:
 
 
 def test_panels_scale_to_a_narrow_page(whole: Prediction) -> None:
-    """At 420 px letters of 8 points stay 7 px high or more."""
+    """On a page of 420 px letters of a panel are 10 px high or more, those of a whole figure 8 px."""
+    from zsim.prediction.answer.drawing import LETTERS
+
     for drawn in panels(whole).values():
-        width = drawn.get_figwidth() * 72
-        assert 8 * 388 / width * 96 / 72 > 7.0
+        assert LETTERS * 388 / (72 * drawn.get_figwidth()) > 10.0
+    others = [make() for make in answers.FIGURES.values()]
+    for drawn in (whole.plot(), INTERVALS.plot(), LINES.plot(), MAP.plot(), *others):
+        assert LETTERS * 420 / (72 * drawn.get_figwidth()) > 8.0
+
+
+def test_an_axis_of_whole_numbers_has_whole_ticks() -> None:
+    axes = MULTIPLES.plot().axes[0]
+    assert all(float(tick).is_integer() for tick in axes.get_xticks())
 
 
 def test_what_clients_wait_is_a_panel_where_there_are_clients(
@@ -276,3 +290,19 @@ def test_the_text_of_a_picture_is_text(whole: Prediction, tmp_path: Path) -> Non
     ET.fromstring(text)
     assert "end as zpool status has it" in text
     assert "80 % of all" in text
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_picture_carries_no_date_whatever_the_environment_says(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = render(INTERVALS.plot(), form)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "x")
+    assert render(INTERVALS.plot(), form) == usual
+    assert os.environ["SOURCE_DATE_EPOCH"] == "x"
+
+
+def test_layouts_of_which_none_was_simulated_are_an_empty_picture() -> None:
+    assert render(answers.of_layouts(()), "png")
+    fails = answers.layout("12*mirror2", 200, 5e-3, 12, meets=False)
+    assert render(answers.of_layouts((fails,)), "png")

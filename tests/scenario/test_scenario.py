@@ -211,7 +211,7 @@ BARE: dict[str, Any] = {"layout": "raidz2x6"}
         ({**BARE, "load": "random-read,rate=-1"}, "load.0.rate '-1'", "greater than 0"),
         ({**BARE, "load": "random-read,rate=1,size=1"}, "load size 1", "512 bytes"),
         ({**BARE, "load": "random-read,rate=1,hours=always"}, "hours 'always'", "mon-fri"),
-        ({**BARE, "load": "random-read,rate=1,hours=8-18"}, "begins is missing", "fri 13:41"),
+        ({**BARE, "load": "random-read,rate=1,hours=8-18"}, "begins is missing", "--begins 'fri 17:30'"),
         ({**BARE, "begins": "friday"}, "begins 'friday'", "fri 13:41"),
         ({**BARE, "drive_size": "big"}, "drive_size 'big'", "4TB"),
         ({**BARE, "memory": "0"}, "memory '0'", "more than 0"),

@@ -154,6 +154,7 @@ def test_what_is_asked_may_be_a_layout_a_file_a_scenario_or_fields(tmp_path: Pat
     assert scenario_of(str(tmp_path / "pool.toml"), {"fill": "50%"}) == whole
     assert scenario_of(Scenario(layout="raidz2x6", alloc="1T"), {"fill": 0.5}) == whole
     assert scenario_of(None, {"layout": "raidz2x6", "fill": 0.5}) == whole
+    assert scenario_of({"layout": "raidz2x6", "alloc": "1T"}, {"fill": 0.5}) == whole
     with pytest.raises(InputError, match="layout"):
         scenario_of(None, {"fill": 0.5})
     with pytest.raises(InputError, match="layout"):
@@ -165,3 +166,29 @@ def test_predict_takes_fields() -> None:
         zsim.predict(fill=0.5)
     with pytest.raises(InputError, match="layuot"):
         zsim.predict("mirror2", layuot="raidz2x6")  # type: ignore[call-arg]
+
+
+WRONG = (5, 1.5, True, b"x", ["mirror2"], ("mirror2",), {1, 2}, object())
+
+
+NAMES = (
+    "predict", "resolve", "risk", "tune", "timeline", "decide", "fleet", "eta", "Layout", "load_drive",
+    "load_release",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_stands_for_nothing_is_refused_in_a_sentence(name: str, wrong: object) -> None:
+    with pytest.raises(zsim.InputError, match=r"cannot be used: .*[.?]$"):
+        getattr(zsim, name)(wrong)
+
+
+def test_other_wrong_types_are_refused_in_a_sentence() -> None:
+    for field, asked in (
+        ("case", lambda: zsim.validate([5])),  # type: ignore[list-item]
+        ("drives", lambda: zsim.plan_layouts(drives="12", drive_size="20GB")),  # type: ignore[arg-type]
+        ("spares", lambda: zsim.plan_layouts(drives=12, spares="2")),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(zsim.InputError, match=f"^{field} .*cannot be used: .*[.?]$"):
+            asked()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -20,3 +21,9 @@ def test_the_case_of_the_how_to_is_read(tmp_path: Path) -> None:
     assert file.main_claim().seen()[0] == 4 * 3600 + 20 * 60
     assert [claim.tolerance for claim in file.claims][:2] == [0.3, 0.3]
     Scenario.from_dict(file.fields("main"))
+
+
+def test_the_row_of_the_how_to_is_one_object_a_line() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", HOW_TO.read_text(encoding="utf-8"), re.DOTALL)
+    for line in block.splitlines():
+        assert {"id", "kind", "confidence"} <= set(json.loads(line))

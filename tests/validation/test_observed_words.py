@@ -11,7 +11,7 @@ from zsim.base.errors import InputError, ZsimError
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.validation.field_reports import rules
-from zsim.validation.field_reports.clean import clean, layout_text
+from zsim.validation.field_reports.clean import clean
 from zsim.validation.field_reports.drives import (
     FAST,
     NVME,
@@ -23,6 +23,7 @@ from zsim.validation.field_reports.drives import (
     slowest,
     written_bytes,
 )
+from zsim.validation.field_reports.layout_words import layout_text
 from zsim.validation.field_reports.layouts import combined
 
 LAYOUTS = {
@@ -61,7 +62,7 @@ LAYOUTS = {
     "single disk": "disk",
     "raidz2 8": "raidz2x8",
     "5x raidz1x7": "5*raidz1x7",
-    "raidz2x6 (one of two vdevs)": "raidz2x6",
+    "raidz2x6 (one of two vdevs)": "2*raidz2x6",
     "mirror2 x 4": "4*mirror2",
     "mirror x 4": "4*mirror2",
     "raidz2x6 x 3": "3*raidz2x6",
@@ -77,6 +78,31 @@ LAYOUTS = {
     "raidz2x6, spare": "raidz2x6",
     "mirror2+special mirror2": "mirror2",
     "raidz2 (10x4TB)": "raidz2x10",
+    "2x mirror": "2*mirror2",
+    "two mirrors": "2*mirror2",
+    "2x 2-way mirror": "2*mirror2",
+    "6 x 2-way mirrors": "6*mirror2",
+    "pool of 3 mirrors": "3*mirror2",
+    "3 mirrored pairs": "3*mirror2",
+    "mirrors (2x2)": "2*mirror2",
+    "mirror of 3": "mirror3",
+    "mirror-1 only": "mirror2",
+    "mirror-0, mirror-1": "2*mirror2",
+    "raidz1-0: 4 drives": "raidz1x4",
+    "raidz2-0": None,
+    "RAID 10 (4 drives)": "2*mirror2",
+    "striped mirrors, 8 disks": "4*mirror2",
+    "raidz2, 3 vdevs of 6": "3*raidz2x6",
+    "3 vdevs of 6 drives, raidz2": "3*raidz2x6",
+    "raidz2 of 6, 3 vdevs": "3*raidz2x6",
+    "two raidz2 of six": "2*raidz2x6",
+    "3x6 raidz2": "3*raidz2x6",
+    "raidz2 3x6": "3*raidz2x6",
+    "2 x 6 wide raidz2": "2*raidz2x6",
+    "12-wide raidz3 x2": "2*raidz3x12",
+    "4x 4 TB raidz1": "raidz1x4",
+    "raidz1 of 4 TB drives": None,
+    "3 vdevs of 6": None,
 }
 KINDS = {"S": SLOW, "F": FAST, "M": SHINGLED, "A": SATA_FLASH, "N": NVME}
 MODELS = """

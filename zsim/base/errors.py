@@ -64,6 +64,18 @@ class NotSimulatedYet(InputError):  # noqa: N818 - reads as what it says
         return f"{cut(self.field, 120)} {shown(self.value)} is not simulated yet"
 
 
+def check_kind(field: str, value: object, kinds: tuple[type, ...], allowed: str, remedy: str = "") -> None:
+    """Refuse an argument of another kind; what does not run a type checker says so in a sentence.
+
+    Raises
+    ------
+    InputError
+        When the value is of none of the kinds.
+    """
+    if not isinstance(value, kinds):
+        raise InputError(field, value, allowed, remedy)
+
+
 def shown(value: object, limit: int = 160) -> str:
     """Return `value` as it goes into a message: text in quotes, cut in the middle beyond `limit`."""
     text = repr(value) if isinstance(value, str | bytes) else str(value)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from zsim.base.errors import InputError, is_unsafe
+from zsim.base.errors import InputError, check_kind, is_unsafe
 from zsim.base.reading import checked_name, content_mark, read_toml
 
 ModelKind = Literal["drives", "enclosures", "releases", "histories", "products"]
@@ -134,6 +134,7 @@ def find(kind: ModelKind, name: str, field: str | None = None) -> Path:
 
 def own_file(name: str, field: str) -> Path:
     """Return the path of a file that the user names in the place of a model."""
+    check_kind(field, name, (str,), "it is a name or the path of a TOML file, as text", "put it in quotes")
     try:
         path = Path(name).expanduser()
     except RuntimeError as error:
@@ -147,6 +148,7 @@ def state_of(name: str, field: str = "file") -> str:
 
     What is kept in memory about a model is kept under its name and this.
     """
+    check_kind(field, name, (str,), "it is a name or the path of a TOML file, as text", "put it in quotes")
     return content_mark(own_file(name, field), field) if name.endswith(FILE_ENDINGS) else ""
 
 

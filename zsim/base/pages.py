@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import platform
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.arrays import Rows
 
+_MACHINES = ("x86_64", "aarch64", "riscv64", "s390x")
 LARGE_TABLE = 32 << 20
 """From this size on a table is mapped by itself [bytes]."""
+_LINUX_NO_RESERVE = 0x4000 if sys.platform == "linux" and platform.machine() in _MACHINES else 0
+NO_RESERVE: int = getattr(mmap, "MAP_NORESERVE", _LINUX_NO_RESERVE)
+"""Python names the flag from 3.13 on; without it Linux refuses a table larger than all memory, however little
+of it is written (mmap(2), vm.overcommit_memory 0)."""
 LARGE_ZEROS = 1 << 20
 """From this size on zeros are: to ask the system for pages takes as long as to write so many."""
 
@@ -55,8 +62,10 @@ def sparse_zeros(shape: int | tuple[int, int], dtype: np.dtype[np.void]) -> Rows
 
 def _fresh_pages(size: int) -> mmap.mmap:
     """Return so many bytes of pages that take memory once they are written to, and are not huge ones."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    pages = mmap.mmap(-1, size, flags=flags)
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+    except OSError as error:
+        raise MemoryError(str(error)) from error
     with contextlib.suppress(AttributeError, OSError):  # a kernel without huge pages knows no such advice
         pages.madvise(mmap.MADV_NOHUGEPAGE)
     return pages

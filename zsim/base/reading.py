@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import stat
@@ -43,6 +44,7 @@ LONGEST_LINE = 1 << 20
 MAX_DEPTH = 32
 """Tables in tables, lists in lists."""
 MOST_INTEGER, NUMBER_TOO_LONG = (1 << 64) - 1, "a number in it is too long"
+NOT_FINITE = "a number in it is not finite"
 PIECE = 1 << 20
 PACKED_PIECE = 1 << 10
 """Bytes unpacked at once: of zeros, they come to 32 MiB."""
@@ -411,8 +413,15 @@ def json_of(text: str, path: str | Path, field: str = "file", remedy: str = REME
 
 
 def json_value(text: str | bytes) -> Any:
-    """Return the value of JSON text; ValueError if it is none, or an integer in it has more than 64 bits."""
-    return json.loads(text, parse_int=_integer)
+    """Return the value of JSON text; ValueError if it is none, or a number is not finite or too long."""
+    return json.loads(text, parse_int=_integer, parse_float=_finite, parse_constant=_finite)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(NOT_FINITE)
+    return value
 
 
 def _integer(text: str) -> int:
@@ -423,7 +432,9 @@ def _integer(text: str) -> int:
 
 
 def _unusable(error: Exception) -> str:
-    return "it is nested too deeply" if isinstance(error, RecursionError) else NUMBER_TOO_LONG
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return NOT_FINITE if NOT_FINITE in str(error) else NUMBER_TOO_LONG
 
 
 def _values(data: object) -> Iterator[object]:

@@ -17,6 +17,7 @@ echoed back in both forms by `format_both`.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from decimal import Decimal, InvalidOperation
@@ -174,12 +175,19 @@ def parse_duration(value: str | float, field: str = "duration") -> float:
         number = _decimal(value, field, allowed)
         if number < 0:
             _refuse(field, value, f"it is not {allowed}", "")
-        return float(number)
+        return _as_float(number, value, field)
     text = value.strip().lower()
     if clock := _CLOCK.fullmatch(text):
         days, hours, minutes, seconds = (Decimal(part or 0) for part in clock.groups())
-        return float(days * DAY + hours * HOUR + minutes * MINUTE + seconds)
-    return float(_sum_of_pieces(text, value, field, allowed))
+        return _as_float(days * DAY + hours * HOUR + minutes * MINUTE + seconds, value, field)
+    return _as_float(_sum_of_pieces(text, value, field, allowed), value, field)
+
+
+def _as_float(number: Decimal | int, value: object, field: str) -> float:
+    """Return a number as a float; one beyond its range is refused."""
+    if not math.isfinite(found := float(number)):
+        _refuse(field, value, "no number here is so large")
+    return found
 
 
 def format_bytes(size: float) -> str:
@@ -200,7 +208,10 @@ def format_bytes(size: float) -> str:
 
 
 def format_bytes_exactly(size: int) -> str:
-    """Print a ZFS size so that `parse_bytes` gives back the very same number: ``128K``, ``131073``."""
+    """Print a ZFS size so that `parse_bytes` gives back the same number: ``128K``, ``22.4T``, ``131073``."""
+    with contextlib.suppress(InputError):  # rounded up beyond the largest size
+        if parse_bytes(short := format_bytes(size)) == size:
+            return short
     power = 0
     while size and size % 1024 == 0 and power < len(PREFIXES) - 1:
         size, power = size // 1024, power + 1
@@ -257,7 +268,9 @@ def format_fraction(fraction: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Print a duration for a person, two units at most: ``16 h 55 min``, ``2 d 3 h``, ``45 s``, ``8.3 ms``.
+    """Print a duration for a person, two units at most: ``16 h 55 min``, ``1 d 3 h``, ``45 s``, ``8.3 ms``.
+
+    From 24 hours on it counts days, as ``zpool status`` does.
 
     Parameters
     ----------
@@ -271,9 +284,27 @@ def format_duration(seconds: float) -> str:
         return _short_duration(seconds)
     if round(seconds) < HOUR:
         return _two_units(round(seconds), MINUTE, "min", "s")
-    if round(seconds / MINUTE) < 2 * DAY // MINUTE:
+    if round(seconds / MINUTE) < DAY // MINUTE:
         return _two_units(round(seconds / MINUTE), HOUR // MINUTE, "h", "min")
     return _two_units(round(seconds / HOUR), DAY // HOUR, "d", "h")
+
+
+def format_duration_exactly(seconds: float) -> str:
+    """Print a duration that was stated, to the second: ``1 d 1 h 17 min``.
+
+    Parameters
+    ----------
+    seconds : float
+        [s]
+    """
+    left = round(_finite(seconds))
+    if left < MINUTE:
+        return format_duration(seconds)
+    parts = []
+    for size, unit in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        parts += [f"{count} {unit}"] if count else []
+    return " ".join(parts)
 
 
 def _two_units(count: int, ratio: int, large: str, small: str) -> str:
@@ -318,7 +349,7 @@ def _parse_rate(value: str | float, base: int, field: str) -> float:
         rate /= 8 if unit.lower().startswith("bit") else 1
     if rate < 0:
         _refuse(field, value, f"it is not {allowed}")
-    return float(rate)
+    return _as_float(rate, value, field)
 
 
 def _sum_of_pieces(text: str, value: str, field: str, allowed: str) -> Decimal:

@@ -13,8 +13,9 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import History
-from zsim.pool.recipes.recipe import Growth, SmallBlocks, TopLevel, pool_of
+from zsim.pool.recipes.recipe import Growth, RecordClass, SmallBlocks, TopLevel, pool_of
 from zsim.pool.recipes.styles import AllocatorStyle
+from zsim.scenario.checks import largest_record
 from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
@@ -86,11 +87,14 @@ class Candidates:
         Empty where the history is stated.
     shelf : Shelf or None
         Has the same drives in other capacities, which a world may have: one model a drive and capacity.
+    sorted_release : ReleaseProfile or None
+        What a scan in legacy order is compared with; None where the case's own scans are sorted.
     """
 
     drives: Mapping[str, Drives] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     shelf: Shelf | None = field(default=None, compare=False)
+    sorted_release: ReleaseProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,9 @@ class Case:
     host : Enclosure or None
         What SATA solid-state drives share of which nobody says what they plug into.
     history : History
-        As in the catalogue; `zsim.case.population.stated_history` applies what else is stated.
+        As in the catalogue; `stated_history` applies what else is stated.
+    use : int
+        Place in `zsim.case.worlds.USES` of the history, or of the use with records most like its.
     facts : KnownPool
         What files about the pool say.
     load : tuple of Load
@@ -204,6 +210,7 @@ class Case:
     ports: tuple[AttachedDrives, ...]
     host: Enclosure | None
     history: History
+    use: int
     load: tuple[Load, ...]
     begins: int
     engine: Literal["compiled", "reference"]
@@ -256,6 +263,44 @@ class Case:
     def damaged_size(self) -> int:
         """Capacity of the drives of the vdev under repair [bytes]."""
         return self.drive_model(0).capacity_bytes if self.repairs_class else self.drive_size
+
+    @property
+    def largest_record(self) -> int:
+        """The largest record of the release [bytes]."""
+        return largest_record(self.release)
+
+    @property
+    def usual_record(self) -> int:
+        """The size of a record of the pool [bytes]: as stated, else the mean of its use's.
+
+        A geometric mean over the data, as a power of two; the default of ZFS where nobody says what the pool
+        is used for, or a list of its blocks stands for that.
+        """
+        is_stated, mix = self.scenario.recordsize is not None, self.facts.records
+        is_used = self.scenario.history is not None or self.member.history is not None
+        if is_stated or self.facts.block_list is not None or not (is_used or mix):
+            return self.recordsize
+        history = self.history if mix is None else self.history.with_records(mix)
+        return min(self.largest_record, 1 << round(history.mean_record()))
+
+    def stated_history(self, records: tuple[RecordClass, ...] | None = None) -> History:
+        """Return the history: what is stated or known of its records goes before the catalogue's.
+
+        Parameters
+        ----------
+        records : tuple of RecordClass, optional
+            A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
+        """
+        mix = records or self.facts.records
+        if mix is not None:
+            return self.history.with_records(mix)
+        stated = self.scenario.recordsize is not None
+        return self.history.with_recordsize(self.recordsize) if stated else self.history
+
+    @property
+    def onto_spare(self) -> bool:
+        """Whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
+        return self.target == "distributed-spare" and self.replace > 0
 
     @property
     def repairs_groups(self) -> bool:

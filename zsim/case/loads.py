@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from zsim.base.constants import constant
+from zsim.base.errors import InputError
 from zsim.case.case import Case
-from zsim.case.worlds import usual_record
 from zsim.drives.derived import random_service
 from zsim.drives.models.parameters import DriveParameters
 from zsim.scenario.layout import VdevSpec
@@ -13,6 +14,7 @@ from zsim.scenario.parts import Load
 from zsim.vdevs.kind import kind_of
 
 WRITES = ("sync-write", "async-write")
+CLIENT_READ_S = constant("clients.read_s")
 
 
 def in_requests(case: Case) -> tuple[Load, ...]:
@@ -21,7 +23,7 @@ def in_requests(case: Case) -> tuple[Load, ...]:
 
 
 def _in_requests(load: Load, case: Case) -> Load:
-    size = load.size or usual_record(case)
+    size = request_bytes(load, case)
     if load.bandwidth is not None:
         rate = load.bandwidth / size
     elif load.share is not None:
@@ -29,6 +31,41 @@ def _in_requests(load: Load, case: Case) -> Load:
     else:
         return load
     return load.model_copy(update={"rate": rate, "size": size, "bandwidth": None, "share": None})
+
+
+def request_bytes(load: Load, case: Case) -> int:
+    """Return the size of a request.
+
+    Parameters
+    ----------
+    load : Load
+    case : Case
+
+    Returns
+    -------
+    int
+        As stated, or that of a usual record of the pool [bytes].
+    """
+    return load.size or case.usual_record
+
+
+def write_rate(load: Load) -> float:
+    """Return how many requests a second the clients of a load write [1/s].
+
+    Raises
+    ------
+    InputError
+        When threads write asynchronously and never pause.
+    """
+    if load.rate is not None:
+        return load.rate
+    pause = float(load.think or 0.0)
+    if load.kind == "sync-write":
+        return (load.threads or 0) / (pause + CLIENT_READ_S)
+    if pause <= 0.0:
+        allowed = "threads that write asynchronously and never pause have no rate"
+        raise InputError("load", load.kind, allowed, "write async-write,rate=50,size=128K")
+    return (load.threads or 0) / pause
 
 
 def capability(kind: str, size: int, case: Case) -> float:

@@ -10,26 +10,9 @@ from zsim.pool.measured.block_list import KnownBlocks, sample_blocks
 from zsim.pool.measured.free_space import placed_by
 from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.miniature.shape import Miniature
-from zsim.pool.recipes.histories import History
 from zsim.pool.recipes.recipe import PoolRecipe, RecordClass, TopLevel
 
 DEFAULT_BLOCKS = 60_000
-
-
-def stated_history(case: Case, records: tuple[RecordClass, ...] | None = None) -> History:
-    """Return the history of a case: what is stated or known of its records goes before the history's.
-
-    Parameters
-    ----------
-    case : Case
-    records : tuple of RecordClass, optional
-        A mix of records instead, see `zsim.pool.recipes.sizes.read_block_sizes`.
-    """
-    mix = records or case.facts.records
-    if mix is not None:
-        return case.history.with_records(mix)
-    stated = case.scenario.recordsize is not None
-    return case.history.with_recordsize(case.recordsize) if stated else case.history
 
 
 def populate(
@@ -67,7 +50,7 @@ def populate(
     if case.facts.block_list is not None:
         return _listed(case, case.facts.block_list, max_blocks, seed)
     aged = aged_pool(
-        stated_history(case, records),
+        case.stated_history(records),
         case.vdevs,
         case.allocator,
         case.release,

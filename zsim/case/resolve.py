@@ -19,12 +19,13 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, pool_size
 from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
 from zsim.vdevs.kind import NORMAL, kind_of
 
 DEFAULT_FILL = 0.5
@@ -110,10 +111,15 @@ class _Repair(NamedTuple):
     new_drive_size: int
 
 
-def resolve(scenario: Scenario) -> Case:
+def resolve(scenario: Asked) -> Case:
     """Return the case of a scenario: every open field filled, every name replaced by what it names.
 
     Nothing below asks a catalogue or resolves anything again.
+
+    Parameters
+    ----------
+    scenario : Scenario, mapping, str or Path
+        As `zsim.predict` takes it.
 
     Raises
     ------
@@ -127,6 +133,8 @@ def resolve(scenario: Scenario) -> Case:
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
     (8000000000000, ['release', 'hz', 'drive'])
     """
+    if not isinstance(scenario, Scenario):
+        scenario = scenario_of(scenario, {})
     door = _Door.of(scenario)
     space = _space(door)
     idle = without_effect(door.release, scenario.tunables or ())
@@ -165,6 +173,7 @@ def _case(door: _Door, space: _Space, repair: _Repair, settings: _Settings, driv
         ports=ports,
         host=None if ports else _host(door.shelf),
         history=history,
+        use=_use(history),
         load=scenario.load or (),
         begins=scenario.begins or 0,
         engine=scenario.engine or "compiled",
@@ -174,7 +183,7 @@ def _case(door: _Door, space: _Space, repair: _Repair, settings: _Settings, driv
         rewritten=_rewritten(door),
         assumptions=tuple(door.assumed),
         classes=classes,
-        candidates=Candidates(drives.classes, histories, door.shelf),
+        candidates=Candidates(drives.classes, histories, door.shelf, _sorted_release(release)),
         timed=door.shipped.settings.timed,
         product=door.shipped.product,
     )
@@ -210,6 +219,20 @@ def _history(door: _Door) -> History:
     """Return what the pool was used for."""
     why, stated = "files written, overwritten and deleted for some time", door.scenario.history
     return load_history(door.take("history", stated, None, DEFAULT_HISTORY, why) or DEFAULT_HISTORY)
+
+
+def _use(history: History) -> int:
+    """Return the place of a history in `USES`: of another one that of the use with records most like its."""
+    if history.name in USES:
+        return USES.index(history.name)
+    own = history.mean_record()
+    away = [abs(load_history(name).mean_record() - own) for name in USES]
+    return away.index(min(away))
+
+
+def _sorted_release(release: ReleaseProfile) -> ReleaseProfile | None:
+    """Return the release with sorted scans that one without them is compared with."""
+    return None if release.order == "sorted" else load_release(DEFAULT_RELEASE)
 
 
 def _space(door: _Door) -> _Space:

@@ -18,7 +18,6 @@ from zsim.base.parsed import table, tables, text, value_of
 from zsim.case.case import Case
 from zsim.case.member import Member
 from zsim.drives.models.generations import first_year
-from zsim.scenario import checks
 from zsim.scenario.parts import Load
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, free_to_remove, pool_size
 from zsim.vdevs.kind import kind_of
@@ -64,7 +63,8 @@ USUAL_SIZES = tuple(
 )
 NARROW_VENDORS = ("WD", "generic")
 NARROW_COLUMN = whole_constant("worlds.narrow_column")
-
+CLIENT_READ = Load(kind="random-read", rate=1.0)
+"""What clients of a world ask for, once a second."""
 
 Value = str | float
 
@@ -230,25 +230,6 @@ def ends_of(values: Iterable[Value]) -> tuple[float, float]:
     return min(numbers), max(numbers)
 
 
-def largest_record(case: Case) -> int:
-    """Return the largest record of the case's release [bytes]."""
-    return checks.largest_record(case.release)
-
-
-def usual_record(case: Case) -> int:
-    """Return the size of a record of the case's pool [bytes]: as stated, else the mean of its use's.
-
-    A geometric mean over the data, as a power of two; the default of ZFS where nobody says what the pool is
-    used for, or a list of its blocks stands for that.
-    """
-    is_stated, mix = case.scenario.recordsize is not None, case.facts.records
-    is_used = case.scenario.history is not None or case.member.history is not None
-    if is_stated or case.facts.block_list is not None or not (is_used or mix):
-        return case.recordsize
-    history = case.history if mix is None else case.history.with_records(mix)
-    return min(largest_record(case), 1 << round(history.mean_record()))
-
-
 def in_world(case: Case, member: Member) -> Case:
     """Return the case as it is in one possible world: what was drawn for it in the place of what was assumed.
 
@@ -273,7 +254,8 @@ def in_world(case: Case, member: Member) -> Case:
     if member.fill is not None:
         world = replace(world, fill=member.fill, alloc=round(member.fill * world.pool_size))
     if member.load:
-        world = replace(world, load=(Load(kind="random-read", rate=reads_of_pool(case, member.load)),))
+        rate = reads_of_pool(case, member.load)
+        world = replace(world, load=(CLIENT_READ.model_copy(update={"rate": rate}),))
     return world
 
 

@@ -7,7 +7,6 @@ them to a command, `scenario_from` turns what was given into a `Scenario`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
@@ -16,6 +15,7 @@ from zsim.base.errors import InputError
 from zsim.cli.common import key_value
 from zsim.cli.completion import completer
 from zsim.cli.defaults import defaults
+from zsim.cli.given_files import fields_in
 
 if TYPE_CHECKING:
     from zsim.scenario.model import Scenario
@@ -40,7 +40,7 @@ class Flag(NamedTuple):
 
 FLAGS = (
     Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
-    Flag("vdev_fills", "SHARES", "ALLOC/SIZE of each data vdev, as zpool list -v has them: 80%,80%,30%."),
+    Flag("vdev_fills", "SHARES", "ALLOC/SIZE of each data vdev, as zpool list -v prints them: 80%,80%,30%."),
     Flag("special_small_blocks", "SIZE", "Blocks up to this size go to the special vdevs: 32K."),
     Flag("special_drive", "NAME", "Drives of special, dedup and log vdevs: a name of 'zsim drives list'."),
     Flag("special_drive_size", "SIZE", "Capacity of these drives, such as 960GB."),
@@ -89,7 +89,7 @@ FLAGS = (
     Flag("target", "NAME", "Where the data goes: new-drive or, on dRAID, distributed-spare."),
     Flag("enclosure", "NAME", "Shared link in front of all drives not named by --ports."),
     Flag("erc", "TIME", "How long drives try to read a bad sector (SCT ERC, TLER): 7s, or none."),
-    Flag("platform", "NAME", "What ends a command that is not answered: linux, freebsd or illumos."),
+    Flag("platform", "NAME", "Operating system, for its disk timeouts: linux, freebsd or illumos."),
     Flag("begins", "MOMENT", "When it starts, for loads, tunables and products with hours: 'fri 13:41'."),
     Flag("engine", "NAME", "compiled, or reference (slow; the same rules in SimPy)."),
     Flag("precision", "SHARE", "Sampling error to reach (half of the 95 % interval), such as 1%."),
@@ -100,8 +100,8 @@ REPEATED = (
     Flag(
         "evidence",
         "KIND=VALUE",
-        "What the pool has already shown: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03, "
-        "sequential-read=180MB/s. May be repeated.",
+        "An earlier scan or measurement of this pool: scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03,"
+        " sequential-read=180MB/s. May be repeated.",
     ),
     Flag(
         "exchanged",
@@ -111,18 +111,18 @@ REPEATED = (
     Flag(
         "slow",
         "DRIVE:xFACTOR",
-        "A drive that answers more slowly than its model: 3:x2.5; 3:1%@200ms: a share of its reads takes so "
-        "long; 3:x5,on=2h,off=20h: for spells. May be repeated.",
+        "A drive slower than its model: 3:x2.5 (takes 2.5 times as long), 3:1%@200ms (so many of its reads "
+        "take 200 ms), 3:x5,on=2h,off=20h (slow for 2 h of every 22). May be repeated.",
     ),
     Flag(
         "bad_sectors",
         "DRIVE:COUNT",
-        "A drive with so many sectors that cannot be read (SMART 197): 3:1000. May be repeated.",
+        "Unreadable sectors of a drive (SMART attribute 197): 3:1000. May be repeated.",
     ),
     Flag(
         "attached",
         "DRIVE:HOW",
-        "A drive attached worse than it could be: 3:sata-1.5g, 3:no-ncq, 3:usb2. May be repeated.",
+        "A drive on a slow connection: 3:sata-1.5g, 3:no-ncq, 3:usb2. May be repeated.",
     ),
     Flag(
         "load",
@@ -133,7 +133,7 @@ REPEATED = (
 )
 SWITCHES = (
     ("write_cache", "--write-cache/--no-write-cache", "The drives' write caches are on, or off."),
-    ("autosit", "--autosit/--no-autosit", "Slow children sit out (vdev property autosit, OpenZFS 2.4)."),
+    ("autosit", "--autosit/--no-autosit", "Slow drives are not read (vdev property autosit, OpenZFS 2.4)."),
     ("exact", "--exact/--sampled", "Simulate every I/O, or samples of them (the default)."),
 )
 TUNABLE_HELP = (
@@ -141,7 +141,10 @@ TUNABLE_HELP = (
     "zfs_vdev_scrub_max_active='8 22:00-06:00'. May be repeated."
 )
 SET_HELP = "Any field of the scenario, such as tunables.zfs_vdev_scrub_max_active=5. May be repeated."
-FILE_HELP = "Scenario file (TOML); --set overrides it, and the other flags override both."
+FILE_HELP = (
+    "Scenario file (TOML), or a file with the output of zpool status and similar commands; --set overrides "
+    "it, and the other flags override both."
+)
 
 
 def scenario_options(command: Command) -> Command:
@@ -194,9 +197,9 @@ def stated_fields(given: Given) -> dict[str, object]:
     """Return the fields that are stated: the user's defaults, then the file, then --set, then the flags."""
     from zsim.scenario import files
 
-    file, data = word(given, "file"), defaults()
-    if file is not None:
-        there = files.read_scenario(Path(file))
+    named, data = _names(given.get("file")), defaults()
+    if named:
+        there = fields_in(named)
         if "fill" in there or "alloc" in there:
             data = {name: value for name, value in data.items() if name not in ("fill", "alloc")}
         data |= there
@@ -211,6 +214,11 @@ def stated_fields(given: Given) -> dict[str, object]:
         data.pop("vdev_fills", None)
     _check_names(data)
     return data | stated
+
+
+def _names(given: object) -> tuple[str, ...]:
+    """Return the files given: none, one, or several of one pool."""
+    return (given,) if isinstance(given, str) else given if isinstance(given, tuple) else ()
 
 
 def _check_names(data: Mapping[str, object]) -> None:

@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Host and ZFS": ("release", "product", "tunable", "memory", "cpus", "hz", "autosit"),
     "What runs": ("operation", "order", "replace", "second_at", "old_drive", "target", "begins", "load"),
-    "What the pool has shown": ("evidence",),
+    "Earlier scans and measurements": ("evidence",),
     "How it is simulated": ("exact", "precision", "engine", "seed"),
     "Scenario files": ("file", "settings"),
 }  # fmt: skip

@@ -26,7 +26,7 @@ EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-NO_MEMORY = "there is not enough memory for this; take a smaller pool or file, or allow more"
+NO_MEMORY = "there is not enough memory for this; take a smaller pool or file, or allow more."
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 KNOWN_ERRORS = frozenset({
@@ -57,13 +57,13 @@ COMMANDS: dict[str, Entry] = {
         "pools.timeline", "The story of a pool: failures, spares, restarts, reboots, procedures."
     ),
     "decide": Entry("pools.decide", "What to do now: wait or restart, replace now or later, reboot."),
-    "tune": Entry("pools.tune", "Which knobs of ZFS shorten this resilver, and at what price."),
+    "tune": Entry("pools.tune", "Which tunables of ZFS shorten this resilver, and at what cost."),
     "scenario": Entry("forecasts.scenario", "Show a scenario with its defaults, or its JSON Schema."),
     "drives": Entry("tools.drives", "List, show, plot and fit drive models."),
     "pool": Entry("tools.pool", "Show the block population that a scenario gives."),
     "replay": Entry("tools.replay", "Run a block trace through a drive model."),
-    "validate": Entry("tools.validate", "Hold predictions against measurements, with stated tolerances."),
-    "rerun": Entry("forecasts.rerun", "Derive a stored result again and say what has changed."),
+    "validate": Entry("tools.validate", "Compare predictions with measurements, with stated tolerances."),
+    "rerun": Entry("forecasts.rerun", "Compute a stored result again and say what has changed."),
     "schema": Entry("tools.schema", "The JSON Schema of what a command prints with --json."),
     "warmup": Entry("tools.warmup", "Compile the kernels now instead of in the first run."),
 }
@@ -153,8 +153,11 @@ def usage_sentence(error: click.ClickException) -> str:
     command = context.command_path if context is not None else "zsim"
     text = one_line(error.format_message())
     if isinstance(error, click.NoSuchOption):
-        near = f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
-        text = f"{error.option_name} is not an option of '{command}'{near}"
+        text = f"{error.option_name} is not an option of '{command}'"
+        if any(error.option_name in each.opts for each in cli.params):
+            name, _, rest = command.partition(" ")
+            return f"{text}; it stands before the command: '{name} {error.option_name} {rest}' is the form to use"
+        text += f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
     return f"{cut(text.rstrip('.'), MOST_GIVEN)}; '{command} --help' lists what is allowed"
 
 

@@ -155,11 +155,15 @@ def _stem_of_alias(name: str) -> str | None:
 
     So are found ``WDC WD40EFAX-68JH4N1`` and ``wd40 efax``, but not ``WD40EFAXX``.
     """
-    words = [_folded(word) for word in re.split(r"[^0-9A-Za-z]+", name)]
-    spans = {
-        "".join(words[first:last]) for first in range(len(words)) for last in range(first + 1, len(words) + 1)
-    }
+    words = [folded for word in re.split(r"[^0-9A-Za-z]+", name) if (folded := _folded(word))]
     known, whole = _aliases(), _folded(name)
+    # No span of more words than the longest alias has letters is one.
+    most = max(map(len, known))
+    spans = {
+        "".join(words[first:last])
+        for first in range(len(words))
+        for last in range(first + 1, min(first + most, len(words)) + 1)
+    }
     found = [span for span in spans & known.keys() if span == whole or len(span) >= SHORTEST_PART]
     return known[max(found, key=lambda span: (len(span), span))] if found else None
 

@@ -160,11 +160,36 @@ def sequential_rate(drive: DriveParameters, start: float, span: float) -> float:
         Bytes over time, hence the harmonic mean of the rates along the stretch, ``1 / mean(1 / rate)``
         [bytes/s].
     """
+    return float(sequential_rates(drive, np.array([start]), np.array([span]))[0])
+
+
+def sequential_rates(
+    drive: DriveParameters, start: NDArray[np.float64], span: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the mean rates of sequential reads over many stretches of the drive.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+    start, span : ndarray of float64, shape (n,)
+        As `sequential_rate` takes one of each.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        [bytes/s]
+    """
     x, rates = rate_profile(drive, 4000)
-    inside = (x >= start) & (x <= start + span)
-    if not inside.any():
-        return float(rates[min(int(start * len(rates)), len(rates) - 1)])
-    return float(1.0 / np.mean(1.0 / rates[inside]))
+    places = len(x)
+    first, end = np.searchsorted(x, start, "left"), np.searchsorted(x, start + span, "right")
+    # A stretch between two places has the rate of the one that it begins at.
+    here = np.minimum((start * places).astype(np.int64), places - 1)
+    first, end = np.where(end > first, first, here), np.where(end > first, end, here + 1)
+    # Thousands of short reads lie on few places: each is averaged once.
+    kinds, kind = np.unique(first * (places + 1) + end, return_inverse=True)
+    stretches = (divmod(int(each), places + 1) for each in kinds)
+    means = np.array([1.0 / np.mean(1.0 / rates[low:high]) for low, high in stretches])
+    return np.asarray(means[kind])
 
 
 def seconds_to_read_all(drive: DriveParameters) -> float:

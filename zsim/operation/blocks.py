@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,80 @@ from zsim.scenario.releases.profile import ReleaseProfile
 I64 = NDArray[np.int64]
 
 
+class ScanTables(NamedTuple):
+    """What a scan makes of the blocks of a pool, whatever the hardware: see `ScanBlocks`."""
+
+    wanted: NDArray[np.bool_]
+    walk: Program
+    items: ScanItems
+    queue: ScanQueue | None
+    rows: I64
+
+
+def scan_tables(setup: RunSetup, queued: bool) -> ScanTables:
+    """Return what a release's scan makes of the blocks of a pool.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        Of its hardware only the shape of the vdevs matters, and which of their children are damaged.
+    queued : bool
+        Whether a sorted scan's entries are made items of their own.
+    """
+    wanted, vdevs = wanted_blocks(setup), damaged_vdevs(setup.model)
+    visited = setup.blocks if setup.visited is None else setup.visited
+    items = scan_items(visited, seed=setup.seed, wanted=wanted, vdevs=vdevs, imported=setup.imported)
+    walk = traversal_program(setup.blocks, items, wanted, prefetch=plain_prefetch(setup.release))
+    if not (setup.collects and queued):
+        return ScanTables(wanted, walk, items, None, np.zeros(0, np.int64))
+    queue = queue_entries(setup.blocks, walk.item[walk.code == OP_ISSUE])
+    first = len(items)
+    items = with_entries(
+        items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
+        scrub=setup.operation == "scrub", vdevs=vdevs,
+    )  # fmt: skip
+    own = replace(queue, item=np.arange(first, first + len(queue)))
+    return ScanTables(wanted, walk, items, own, queue.item)
+
+
+class KeptTables:
+    """The tables of the last run, for runs of the same blocks on other hardware.
+
+    A run that differs in more makes its own.  Runs may ask from several threads at once.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[RunSetup, bool, ScanTables] | None = None
+
+    def of(self, setup: RunSetup, queued: bool) -> ScanTables:
+        """Return `scan_tables`."""
+        kept = self._kept
+        if kept is not None and kept[1] == queued and _same_tables(kept[0], setup):
+            return kept[2]
+        found = scan_tables(setup, queued)
+        self._kept = setup, queued, found
+        return found
+
+    def forget(self) -> None:
+        """Let go of the tables."""
+        self._kept = None
+
+
+def _same_tables(left: RunSetup, right: RunSetup) -> bool:
+    """Tell whether two runs have the same `scan_tables`."""
+
+    def decides(setup: RunSetup) -> tuple[object, ...]:
+        release, vdevs = setup.release, damaged_vdevs(setup.model)
+        rules = (release.column_test, plain_prefetch(release), setup.collects)
+        return (setup.operation, setup.seed, setup.imported, id(setup.visited), vdevs, *rules)
+
+    alike = decides(left) == decides(right) and len(left.blocks) == len(right.blocks)
+    return alike and all(
+        np.array_equal(getattr(left.blocks, name), getattr(right.blocks, name))
+        for name in BlockTable.__slots__
+    )
+
+
 class ScanBlocks:
     """What a release's scan makes of the blocks of a pool.
 
@@ -31,6 +106,8 @@ class ScanBlocks:
     setup : RunSetup
     queued : bool
         Whether a sorted scan's entries are made items of their own.
+    kept : KeptTables, optional
+        Where what is made of the blocks is found, and left, for other runs of them.
 
     Attributes
     ----------
@@ -50,23 +127,13 @@ class ScanBlocks:
         Of the legacy scan and of the metadata phase; of a rebuild.
     """
 
-    def __init__(self, setup: RunSetup, *, queued: bool = True) -> None:
+    def __init__(self, setup: RunSetup, *, queued: bool = True, kept: KeptTables | None = None) -> None:
         self.setup = setup
-        self.wanted = wanted_blocks(setup)
-        visited = setup.blocks if setup.visited is None else setup.visited
-        self.items: ScanItems = scan_items(
-            visited,
-            seed=setup.seed,
-            wanted=self.wanted,
-            vdevs=damaged_vdevs(setup.model),
-            imported=setup.imported,
-        )
-        self.walk: Program = traversal_program(
-            setup.blocks, self.items, self.wanted, prefetch=plain_prefetch(setup.release)
-        )
+        tables = (kept or KeptTables()).of(setup, queued)
+        self.wanted, self.walk, self.rows = tables.wanted, tables.walk, tables.rows
+        self.items: ScanItems = tables.items
+        self.queue = tables.queue
         self.programs: list[Program] = []
-        self.rows = np.zeros(0, np.int64)
-        self.queue = self._queue() if setup.collects and queued else None
         if setup.operation == "rebuild":
             self.items, self.programs = chunk_programs(setup, self.items)
         self.items, self.log_items = with_log(setup.model, setup.log_bytes, self.items)
@@ -79,18 +146,6 @@ class ScanBlocks:
         self.windows: list[Window] = [vdev_window(vdev, release) for vdev in vdevs] if collects else []
         rebuilds = self.setup.operation == "rebuild"
         self.pool_window = chunk_window(self.setup, release) if rebuilds else pool_window(vdevs, release)
-
-    def _queue(self) -> ScanQueue:
-        setup = self.setup
-        order = self.walk.item[self.walk.code == OP_ISSUE]
-        queue = queue_entries(setup.blocks, order)
-        self.rows = queue.item
-        first = len(self.items)
-        self.items = with_entries(
-            self.items, setup.blocks, queue.item, queue.copy, seed=setup.seed,
-            scrub=setup.operation == "scrub", vdevs=damaged_vdevs(setup.model),
-        )  # fmt: skip
-        return replace(queue, item=np.arange(first, first + len(queue)))
 
     def client_items(self) -> I64:
         """Return what clients read: data blocks."""

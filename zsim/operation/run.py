@@ -23,8 +23,6 @@ from zsim.operation.sources import WholeQueues, WholeWalk
 from zsim.operation.timeline import Replace
 from zsim.operation.txg import SyncWrites
 
-Cursors = list[list[tuple[int, int]]]
-
 
 class ScanStrategy(Protocol):
     """A strategy: what makes a pass over the pool."""

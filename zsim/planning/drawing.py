@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from zsim.base.units import format_duration
 from zsim.planning.rows import TUNABLE, Row, axes_of, is_number
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, time_unit
+from zsim.prediction.answer.drawing import (
+    ACCENT,
+    CAUSES,
+    HEADLINE,
+    INK,
+    LETTERS,
+    WIDTH,
+    Picture,
+    plain,
+    time_unit,
+)
 from zsim.prediction.simulated import text_of
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,13 +33,13 @@ if TYPE_CHECKING:
 BAND = "p10 to p90"
 MOST_LINES = 6
 """In one panel: more are told apart by no one."""
-MOST_COLUMNS = 4
-WIDEST_TITLE = 78
+MOST_COLUMNS = 3
+WIDEST_TITLE = 64
 LEAST_SQUARE = 3
 """Values of either axis of a heat map."""
 UNITS: Mapping[str, tuple[float, str]] = {
     "drive_size": (1e12, "drive size [TB]"),
-    "new_drive_size": (1e12, "size of the new drive [TB]"),
+    "new_drive_size": (1e12, "size of the replacement drive [TB]"),
     "fill": (0.01, "fill [%]"),
     "frag": (0.01, "FRAG [%]"),
     "recordsize": (1024.0, "record size [KiB]"),
@@ -51,15 +63,16 @@ def figure(columns: Sequence[str], rows: Sequence[Row], title: str = "") -> Pict
         drawn = _intervals(known, names)
     else:
         drawn = _panels(known, names)
-    by = ", ".join(map(in_words, names))
+    by = ", ".join(map(_named, names))
     told = ": ".join(filter(None, (f"Resilver time by {by}" if by else "Resilver time", title)))
-    drawn.suptitle("\n".join(textwrap.wrap(told, WIDEST_TITLE)), fontsize=11, color=INK, x=0.01, ha="left")
+    lines = "\n".join(textwrap.wrap(told, WIDEST_TITLE))
+    drawn.suptitle(lines, fontsize=HEADLINE, color=INK, x=0.01, ha="left")
     return drawn
 
 
 def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:
     """Draw a line from p10 to p90 and a dot at the median for each row, the first on top."""
-    drawn = Picture(figsize=(7.2, 1.3 + 0.36 * max(2, len(rows))), layout="constrained")
+    drawn = Picture(figsize=(WIDTH, 1.3 + 0.36 * max(2, len(rows))), layout="constrained")
     axes = drawn.add_subplot()
     size, unit = time_unit(max((row["p50_s"] for row in rows), default=1.0))
     most = max((row.get("p90_s") or row["p50_s"] for row in rows), default=1.0) / size
@@ -71,7 +84,7 @@ def _intervals(rows: Sequence[Row], names: Sequence[str]) -> Picture:
         told = format_duration(middle)
         axes.annotate(
             told, ((high or middle) / size, place), (8, 0), textcoords="offset points", va="center",
-            fontsize=8, color=INK,
+            fontsize=LETTERS, color=INK,
         )  # fmt: skip
     labels = [_label(row, names) for row in rows]
     axes.set_yticks(range(len(rows)), labels)
@@ -94,15 +107,15 @@ def _label(row: Row, names: Sequence[str]) -> str:
 def _said(name: str, value: Any) -> str:
     """Return a value of an axis in words, with the name of the axis where it is a number."""
     text = text_of(name, value) if value is not None else "as usual"
-    return text if name in ("layout", "name") or not is_number(value) else f"{in_words(name)} {text}"
+    return text if name in ("layout", "name") or not is_number(value) else f"{_named(name)} {text}"
 
 
 def _short(name: str) -> str:
-    return name.removeprefix(TUNABLE)
+    return in_words(name.removeprefix(TUNABLE))
 
 
-def in_words(name: str) -> str:
-    """Return what an axis is called in a title: ``size of the new drive``, without its unit."""
+def _named(name: str) -> str:
+    """Return what an axis is called in a title: ``size of the replacement drive``, without its unit."""
     return UNITS[name][1].partition(" [")[0] if name in UNITS else _short(name)
 
 
@@ -116,7 +129,8 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Picture:
         groups.setdefault(tuple(_said(name, row.get(name)) for name in outer), []).append(row)
     across = min(MOST_COLUMNS, len(groups), _columns(rows, outer))
     down = math.ceil(len(groups) / across)
-    drawn = Picture(figsize=(max(6.4, 2.9 * across + 1.0), max(3.9, 2.4 * down + 0.9)), layout="constrained")
+    wide, high = max(WIDTH, 2.5 * across + 0.9), max(3.9, 2.4 * down + 1.1)
+    drawn = Picture(figsize=(wide, high), layout="constrained")
     grid = drawn.subplots(down, across, squeeze=False, sharex=True, sharey=True)
     size, unit = time_unit(max(row["p50_s"] for row in rows))
     top = max(row.get("p90_s") or row["p50_s"] for row in rows) / size
@@ -125,7 +139,7 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Picture:
     for place, (group, members) in enumerate(groups.items()):
         axes = grid[place // across][place % across]
         image = draw(axes, members, x, inner, size, limits)
-        plain(axes, ", ".join(group), 9.0)
+        plain(axes, ", ".join(group))
         if place >= len(groups) - across:  # nothing below it
             axes.set_xlabel(_axis(x))
             axes.tick_params(labelbottom=True)
@@ -134,6 +148,8 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Picture:
         if draw is _lines:
             axes.set_ylim(0, 1.05 * top)
             axes.grid(lw=0.4, alpha=0.4)
+            whole = _are_whole(rows, x)
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=whole))
     for place in range(len(groups), down * across):
         grid[place // across][place % across].set_visible(False)
     if draw is _lines:
@@ -171,6 +187,11 @@ def _scaled(name: str, value: float) -> float:
     return value / UNITS[name][0] if name in UNITS else value
 
 
+def _are_whole(rows: Sequence[Row], name: str) -> bool:
+    """Tell whether an axis has whole numbers only: there are no 4.5 drives."""
+    return all(float(_scaled(name, row[name])).is_integer() for row in rows)
+
+
 def _lines(
     axes: Axes, rows: Sequence[Row], x: str, inner: Sequence[str], size: float, limits: tuple[float, float]
 ) -> None:
@@ -203,7 +224,7 @@ def _map(
     for (row_number, column), value in np.ndenumerate(found):
         if not np.isnan(value) and len(across) <= MOST_CELLS:
             light = value < 0.55 * limits[1] + 0.45 * limits[0]
-            axes.text(column, row_number, f"{value:.3g}", ha="center", va="center", fontsize=7,
+            axes.text(column, row_number, f"{value:.3g}", ha="center", va="center", fontsize=LETTERS - 1.0,
                       color="#ffffff" if light else "#101010")  # fmt: skip
     return image
 
@@ -222,4 +243,4 @@ def _legend(drawn: Picture, first: Axes) -> None:
         named[BAND] = Patch(color=INK, alpha=0.2, lw=0)
     if len(named) > 1:
         drawn.legend(list(named.values()), list(named), loc="outside lower center", frameon=False,
-                     ncols=min(MOST_COLUMNS, len(named)), fontsize=8, labelcolor=INK)  # fmt: skip
+                     ncols=min(MOST_COLUMNS, len(named)), fontsize=LETTERS, labelcolor=INK)  # fmt: skip

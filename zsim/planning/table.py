@@ -19,6 +19,7 @@ from zsim.prediction.answer.output import DrawnAnswer
 from zsim.prediction.answer.tables import Grid, grid_text, html_table, rich_table
 from zsim.prediction.answer.wording import percent
 from zsim.prediction.simulated import text_of
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -206,13 +207,12 @@ class Table(DrawnAnswer):
         ]
 
     def heading(self) -> tuple[str, ...]:
-        """Return the line above the table: what all rows have in common."""
+        """Return the lines above the table: what was asked of all rows, and what came out alike."""
         told = {name: value for name, value in self.common.items() if value is not None}
-        told |= {name: self.rows[0][name] for name in self._constant()}
-        if not told:
-            return ()
-        words = (f"{_head(name)} {_printed(name, value)}" for name, value in told.items())
-        return (f"All: {'; '.join(words)}.",)
+        told |= {name: self.rows[0][name] for name in self._constant() if name not in NOT_AXES}
+        found = {name: self.rows[0][name] for name in self._constant() if name in NOT_AXES}
+        every = (("All", told), ("The same in all rows", found))
+        return tuple(f"{title}: {'; '.join(_told(values))}." for title, values in every if values)
 
     def _says_twice(self, name: str) -> bool:
         """Tell whether a column repeats others: names that are layouts, layouts of width and parity."""
@@ -238,14 +238,11 @@ class Table(DrawnAnswer):
 
     def _title(self) -> str:
         """Return what all rows have in common, as far as it was asked for, in words for a picture."""
-        from zsim.planning.drawing import in_words
-
         told = {name: value for name, value in self.common.items() if value is not None}
         asked = (name for name in self._constant() if name not in NOT_AXES)
         told |= {name: self.rows[0][name] for name in asked}
-        words = (_printed(name, value) if name == "layout" else f"{in_words(name)} {_printed(name, value)}"
-                 for name, value in told.items())  # fmt: skip
-        return ", ".join(words)
+        layout = str(told.pop("layout", ""))
+        return ", ".join(filter(None, (layout, *_told(told))))
 
     def reasons(self) -> tuple[str, ...]:
         """Return why rows have no answer, each reason with the rows it holds for."""
@@ -275,7 +272,12 @@ class Table(DrawnAnswer):
 
 
 def _head(name: str) -> str:
-    return _PRINTED[name][0] if name in _PRINTED else name.removeprefix(TUNABLE)
+    return _PRINTED[name][0] if name in _PRINTED else in_words(name.removeprefix(TUNABLE))
+
+
+def _told(values: Mapping[str, object]) -> Iterator[str]:
+    """Yield names and values as a sentence has them."""
+    yield from (f"{_head(name)} {_printed(name, value)}" for name, value in values.items())
 
 
 def _printed(name: str, value: object) -> str:

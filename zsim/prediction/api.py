@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
 from pydantic import JsonValue
@@ -17,6 +16,7 @@ from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
+from zsim.case.refusals import refuse_what_is_missing
 from zsim.case.resolve import resolve
 from zsim.case.worlds import USES
 from zsim.engine.compiled.warm import begin_compiling
@@ -24,7 +24,7 @@ from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterr
 from zsim.prediction.answer.records import Driver, Quantiles, Uncertainty
 from zsim.prediction.evidence import told
 from zsim.prediction.given import anew, with_evidence
-from zsim.prediction.inputs.hardware import refuse_what_is_missing, shares_host, spares
+from zsim.prediction.inputs.hardware import shares_host
 from zsim.prediction.missing import missing, record_span
 from zsim.prediction.paired import PairedMedians, paired_medians
 from zsim.prediction.runs.knobs import knob_advice
@@ -50,10 +50,9 @@ from zsim.prediction.summary import (
     totals,
 )
 from zsim.prediction.work import Progress, Work
-from zsim.scenario.asked import scenario_of
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.files import FILE_FIELDS
-from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ _HELD: deque[Held] = deque()
 
 
 def predict(
-    scenario: Scenario | str | Path | None = None,
+    scenario: Asked | None = None,
     on_progress: Progress | None = None,
     *,
     extent: Extent = "all",
@@ -79,8 +78,9 @@ def predict(
 
     Parameters
     ----------
-    scenario : Scenario, str or Path, optional
-        A scenario, a layout (``"raidz2x6"``) or a scenario file (its name ends in ``.toml``).
+    scenario : Scenario, mapping, str or Path, optional
+        A scenario, its fields as a mapping, a layout (``"raidz2x6"``) or a scenario file (its name ends in
+        ``.toml``).
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done; in a notebook a bar by default.
     extent : {"all", "first screen", "row"}
@@ -109,7 +109,7 @@ def predict(
         return predict_case(case, report, extent)
 
 
-def case_of(scenario: Scenario) -> Case:
+def case_of(scenario: Asked) -> Case:
     """Return the case of a scenario that can be simulated.
 
     Raises
@@ -189,11 +189,12 @@ def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None)
             *sorted(work.notes),
             *told.notes(case),
         ),
-        evidence=told.records(work.weighing),
+        evidence=told.records(work.evidence),
         assumptions=simulated(case, bench.case, () if case.exact else work.inputs),
         provenance=provenance_of(case),
         **sums,
     )
+    bench.kept.forget()  # some megabytes, of a prediction that may be kept
     return found if extent == "row" else held(found, work)
 
 
@@ -283,7 +284,7 @@ def _full(fill: float) -> str:
 def subject(case: Case) -> str:
     """Return in one line what was asked."""
     how = f"{case.release.order} scan"
-    if spares(case):
+    if case.onto_spare:
         how = (
             f"into a distributed spare, {how}" if case.operation != "rebuild" else "into a distributed spare"
         )

@@ -73,7 +73,7 @@ def anew(prediction: Prediction, work: Work, provenance: dict[str, JsonValue]) -
         ),
         "warnings": tuple(dict.fromkeys((*prediction.warnings, *told.notes(work.case)))),
         "stated": stated(work.case.scenario),
-        "evidence": told.records(work.weighing),
+        "evidence": told.records(work.evidence),
         "provenance": provenance,
     }
     return prediction.model_copy(update=changes)

@@ -24,7 +24,19 @@ MOST_SLICES = whole_constant("population.most_slices")
 
 
 def degraded_share(spec: VdevSpec, failed: int) -> float:
-    """Return the share of a vdev's data that lies in groups with a failed child; 1 without groups."""
+    """Return the share of a vdev's data that lies in groups with a failed child.
+
+    Parameters
+    ----------
+    spec : VdevSpec
+    failed : int
+        Children.
+
+    Returns
+    -------
+    float
+        By the rule of the kind of vdev, `zsim.vdevs.kind.VdevKind.repaired_share`; 1 without groups.
+    """
     return kind_of(spec.kind).repaired_share(spec, failed)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from zsim.base.units import format_bytes, format_drive_size, format_fraction
 from zsim.case.case import Case
-from zsim.case.worlds import USES, ends_of, largest_record
+from zsim.case.worlds import USES, ends_of
 from zsim.pool.recipes.histories import History
 from zsim.prediction.inputs.ensemble import Unknown
 
@@ -57,5 +57,5 @@ def record_sizes(case: Case, history: History | None = None) -> list[int]:
     stated = not case.assumed("history")
     every = (case.history,) if stated else tuple(case.candidates.histories[name] for name in USES)
     histories = every if history is None else (history,)
-    most = largest_record(case)
+    most = case.largest_record
     return sorted({min(kind.recordsize, most) for each in histories for kind in each.records})

@@ -32,6 +32,18 @@ class PairedMedians:
 def paired_medians(case: Case) -> PairedMedians:
     """Predict the pool without its load, and with each of its slow drives as good as its peers.
 
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    PairedMedians
+        Of the same worlds, drawn from the same seed (common random numbers): the ratio to the answer is that
+        of medians, each over all worlds.
+
+    Notes
+    -----
     One world tells the ratio of that world alone, which is another one where another drive sets the pace.
     An exact case is one world, of which the ratio is the answer: there is nothing to predict.  Of more slow
     drives than `MOST_DRIVES` nothing is predicted either.
@@ -47,7 +59,17 @@ def paired_medians(case: Case) -> PairedMedians:
 
 
 def median_s(case: Case) -> float:
-    """Return the median of what `zsim predict` answers of a case [s]."""
+    """Return the median of what `zsim predict` answers of a case.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    float
+        [s]
+    """
     return _run(case).quantiles[1]
 
 

@@ -47,8 +47,10 @@ class EnsembleResult:
         The run of every I/O, where one was asked for.
     without_faulted : float
         The duration without the drives that ZED faults, over that with them.
+    evidence : Weighing or None
+        Everything that the pool has shown; None without evidence.
     weighing : Weighing or None
-        The evidence against what each member shows; None without evidence.
+        The same against what each member shows; None where nothing of it can be compared.
     """
 
     def __init__(self, case: Case) -> None:
@@ -62,8 +64,16 @@ class EnsembleResult:
         self.larger: list[RanWorld] = []
         self.exact: MemberResult | None = None
         self.without_faulted = 1.0
-        self.weighing: Weighing | None = None if case.exact else weighing_of(case)
+        self.evidence: Weighing | None = None
+        self.weighing: Weighing | None = None
+        self._take(case)
         self._benches: list[Baseline] = []
+
+    def _take(self, case: Case) -> None:
+        """Take the evidence of a scenario; what says nothing of the operation changes nothing."""
+        self.evidence = None if case.exact else weighing_of(case)
+        used = self.evidence is not None and bool(self.evidence.comparisons)
+        self.weighing = self.evidence if used else None
 
     @property
     def times(self) -> list[float]:
@@ -83,7 +93,11 @@ class EnsembleResult:
 
     @property
     def effective(self) -> float | None:
-        """How many equally weighted members tell as much after the evidence; None without any."""
+        """How many equally weighted members tell as much after the evidence; None without any.
+
+        1 over the sum of the squares of their weights (Kish, Survey Sampling, 1965); a member whose write
+        caches are either way is one.
+        """
         found = None if self.weighing is None else self.weighing.posterior
         if found is None:
             return None
@@ -121,9 +135,18 @@ class EnsembleResult:
         return low, middle, high
 
     def with_errors(self, sound_s: float) -> float:
-        """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after [s].
+        """Return a duration with the waits for bad sectors; a faulted drive holds nothing up after.
 
-        What is left when the last of them is faulted goes at the pace without those drives.
+        Parameters
+        ----------
+        sound_s : float
+            Were every sector read at once [s].
+
+        Returns
+        -------
+        float
+            ``sound_s + waits`` [s]; what is left when the last faulted drive is faulted goes at the pace
+            without those drives.
         """
         lost = recovery(self.case, sound_s)
         waited = math.fsum(each.seconds for each in lost)
@@ -135,7 +158,10 @@ class EnsembleResult:
 
     @property
     def sound_quantiles(self) -> tuple[float, float, float]:
-        """The same, were every sector read at once [s]."""
+        """The quantiles, were every sector read at once [s].
+
+        Those of the response times the level; the error of the median widens the outer two (`with_sampling`).
+        """
         if self.exact is not None:
             return (self.exact.time_s,) * 3
         known, factor = self.response, self.level.factor
@@ -146,7 +172,10 @@ class EnsembleResult:
 
     @property
     def half_width(self) -> float:
-        """Half the 95 % interval of the median that finite samples leave, as a share of it."""
+        """Half the 95 % interval of the median that finite samples leave, as a share of it.
+
+        Of the number of worlds and of the level, which are independent: the root of the sum of the squares.
+        """
         if self.exact is not None:
             return 0.0
         return math.hypot(self.response.half_width, self.level.half_width)

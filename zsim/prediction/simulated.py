@@ -9,7 +9,7 @@ from zsim.base.units import (
     format_bytes_exactly,
     format_drive_size,
     format_drive_size_exactly,
-    format_duration,
+    format_duration_exactly,
     format_fraction,
     format_rate,
 )
@@ -51,10 +51,10 @@ _TEXTS: Formats = {
     "special_small_blocks": format_bytes_exactly,
     "special_added_at": format_fraction,
     "vdev_fills": format_fraction,
-    "duration": format_duration,
-    "think": format_duration,
-    "elapsed": format_duration,
-    "to_go": format_duration,
+    "duration": format_duration_exactly,
+    "think": format_duration_exactly,
+    "elapsed": format_duration_exactly,
+    "to_go": format_duration_exactly,
     "read_rate": format_rate,
     "bandwidth": format_rate,
     "share": format_fraction,
@@ -79,7 +79,7 @@ def stated(scenario: Scenario) -> tuple[Stated, ...]:
 def text_of(name: str, value: object) -> str:
     """Return the value of a field (SI, plain data) in the units in which a person states it."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return ("no", "yes")[value] if name != "write_cache" else ("off", "on")[value]
     if isinstance(value, Mapping) and name in _FORMS:
         return _FORMS[name](value)
     if isinstance(value, Mapping):
@@ -109,7 +109,8 @@ def _evidence(seen: Mapping[str, object]) -> str:
         done = f", {text_of('share', seen['done'])} done" if seen.get("done") is not None else ""
         return f"{seen['kind']} that runs{done}"
     if what == "drive":
-        return f"activity of {seen['drive']}"
+        errors = any(name.endswith("_errors") or name == "slow_ios" for name in seen)
+        return f"{'errors' if errors else 'activity'} of {seen['drive']}"
     rate = f" at {text_of('bandwidth', seen['rate'])}" if seen.get("rate") else ""
     return f"{seen.get('access', 'measurement')} of one {seen.get('of', 'drive')}{rate}"
 

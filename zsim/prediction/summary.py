@@ -55,7 +55,18 @@ SATURATED = constant("answer.saturated")
 
 
 def leaf_rows(result: MemberResult) -> tuple[Leaf, ...]:
-    """Return one row a group of `_groups`."""
+    """Return one row a group of drives that take part.
+
+    Parameters
+    ----------
+    result : MemberResult
+
+    Returns
+    -------
+    tuple of Leaf
+        Means over the drives of a role, over the run: utilisation [1], rates [bytes/s], requests [1/s], time
+        of service [ms], and requests at the drive (Little's law: summed times of response over the duration).
+    """
     return tuple(_row(result, role, members) for role, members in _groups(result))
 
 
@@ -140,9 +151,21 @@ def _row(result: MemberResult, role: str, members: Sequence[int]) -> Leaf:
 
 
 def busiest(result: MemberResult, kind: str | None = None) -> tuple[str, float, int]:
-    """Return the kind of resource that is busiest, how busy it is, and one leaf (or link) of it.
+    """Return the kind of resource that is busiest.
 
-    With `kind` (source, target or link) the busiest of these.
+    Parameters
+    ----------
+    result : MemberResult
+    kind : str, optional
+        Source, target or link: the busiest of these.
+
+    Returns
+    -------
+    kind : str
+    utilisation : float
+        Share of the run that one of its servers is busy, at most 1.
+    number : int
+        A leaf of it, or a link.
     """
     span, model = max(result.run.end, 1e-9), result.model
     best: tuple[str, float, int] = ("nothing", 0.0, 0)
@@ -243,7 +266,20 @@ def _where_time_goes(parts: Mapping[str, float]) -> str:
 
 
 def breakdown(result: MemberResult, limit: str | None = None) -> dict[str, float]:
-    """Return the answer by cause, of the drives that limit (or are busiest); the parts sum to it [s]."""
+    """Return the answer by cause, of the drives that limit (or are busiest).
+
+    Parameters
+    ----------
+    result : MemberResult
+    limit : str, optional
+        Kind of resource that limits, as `limiting` names it.
+
+    Returns
+    -------
+    dict of str to float
+        Time by cause, summing to the duration [s]: the issue by the shares of the run that drives of the
+        group spend on each cause, idle beside, and metadata phase and txg ends as they are.
+    """
     (_, members), issue = _spending(result, limit), result.issue_s
     means, span = _sums(result, members), max(result.run.end, 1e-9)
     servers = result.model.leaves[members[0]].drive.parallel_commands

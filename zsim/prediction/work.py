@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from zsim.base.units import format_duration
 from zsim.case.case import Case
 from zsim.case.worlds import in_world
 from zsim.engine.model import PlaneModel
+from zsim.operation.blocks import KeptTables
 from zsim.prediction.answer.records import Clients
 from zsim.prediction.evidence.probes import Ran
-from zsim.prediction.evidence.weighing import Counterpart, Weighing, weighing_of
+from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.clients import latencies
 from zsim.prediction.inputs.ensemble import MEMBERS, draw_members, member_at
 from zsim.prediction.inputs.hardware import plane_model, under
@@ -64,11 +66,16 @@ SHARE_OF_MIDDLE = whole_constant("work.share_of_middle")
 """How much of the work the worlds near the median are, in members."""
 
 
-class World(NamedTuple):
-    """One possible world: the case as it is in it, and its data plane."""
+@dataclass(frozen=True)
+class World:
+    """One possible world: the case as it is in it, and its data plane, made when it is first asked for."""
 
     case: Case
-    plane: PlaneModel
+
+    @cached_property
+    def plane(self) -> PlaneModel:
+        """Drives, links and vdevs."""
+        return plane_model(self.case)
 
 
 class Work(EnsembleResult):
@@ -120,7 +127,8 @@ class Work(EnsembleResult):
         """Return the same worlds weighed against other evidence; others are nearest to the median then."""
         again = copy.copy(self)
         again.case = replace(self.case, scenario=scenario)
-        weighing = again.weighing = weighing_of(again.case)
+        again._take(again.case)
+        weighing = again.weighing
         if weighing is None:
             return again
 
@@ -207,7 +215,7 @@ class Work(EnsembleResult):
         world = self._world(place)
         if self.weighing is not None:
             return self.weighing.run(world.case, world.plane, MEMBER_BLOCKS)
-        return run_world(world.case, MEMBER_BLOCKS, world.plane), ()
+        return run_world(world.case, MEMBER_BLOCKS, lambda case: world.plane), ()
 
     def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Counterpart]:
         """Run members with their write caches the other way, where nobody says how they are."""
@@ -287,7 +295,7 @@ class Work(EnsembleResult):
         if place not in self._worlds:
             seeded = replace(self.case, seed=self.case.seed + SEED_STEP * place)
             case = in_world(seeded, self.members[place]) if self.members else seeded
-            self._worlds[place] = World(case, plane_model(case))
+            self._worlds[place] = World(case)
         return self._worlds[place]
 
     def _nearest(self) -> list[int]:
@@ -349,18 +357,24 @@ class Work(EnsembleResult):
             case = replace(self.case, seed=self.case.seed + SEED_STEP * (first + place))
             if score:
                 case = in_world(case, member_at(self.inputs, score))
-            return RanWorld(score, size, run_world(case, size, plane_model(case)).time_s)
+            return RanWorld(score, size, run_world(case, size, plane_model).time_s)
 
         for each in together(ran, range(len(chosen))):
             self.larger.append(each)
             self._report_larger(0.0, math.log(len(self.larger)) / math.log(max(2, MOST_MEMBERS)))
         self._learn()
 
+    def _of_the_world_shown(self, note: str) -> str:
+        """Return what is different about its pool; where its use was drawn, others may be as stated."""
+        if not note or not self.case.assumed("history"):
+            return note
+        return f"in the world shown, {note}; say what the pool stores (--history)"
+
     def _look_closer(self) -> None:
         """Run what is said of the world shown, beside its duration."""
         bench = self.bench
         assert bench is not None
-        self.notes = {bench.pool.note, self.sitting_note} - {""}
+        self.notes = {self._of_the_world_shown(bench.pool.note), self.sitting_note} - {""}
         if self.with_clients and bench.result.model.clients:
             setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
             found = latencies(setup, stretch(bench))
@@ -378,6 +392,8 @@ class Work(EnsembleResult):
         """Run worlds on populations of so many blocks, several at a time; `part`: of what is to be run."""
         self._benches = []
         for bench in together(lambda place: self._benched(place, blocks), places):
+            if self._benches:
+                bench.kept.forget()  # the first alone is shown, and run with something changed
             self._benches.append(bench)
             self._report_larger(0.0, part * len(self._benches) / len(places))
 
@@ -385,7 +401,9 @@ class Work(EnsembleResult):
         world = self._world(place)
         held = self.middle.pool if self.middle is not None and place == self._shown else None
         pool = held or miniature(world.case, blocks=blocks)
-        return Baseline(world.case, pool, run_pool(world.case, pool, world.plane))
+        kept = KeptTables()
+        result = run_pool(world.case, pool, world.plane, kept)
+        return Baseline(world.case, pool, result, kept=kept)
 
     @property
     def _shown(self) -> int:
@@ -434,7 +452,7 @@ class Work(EnsembleResult):
         """Return what a world takes on small populations of several seeds [s]."""
         world, first = self._world(place), self.case.seed + SEED_STEP * (place + 1) + 1
         again = [replace(world.case, seed=first + number) for number in numbers]
-        found = together(lambda case: run_world(case, MEMBER_BLOCKS, under(world.plane, case)), again)
+        found = together(lambda case: run_world(case, MEMBER_BLOCKS, partial(under, world.plane)), again)
         return [result.time_s for result in found]
 
     def _run_large(self, places: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ from zsim.drives.derived import rate_profile, seek_profile
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.single_drive import iops_by_depth
-from zsim.prediction.answer.drawing import ACCENT, INK, PALE, Picture, save
+from zsim.prediction.answer.drawing import ACCENT, BAND, WIDTH, Picture, headed, key, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +26,16 @@ def drive_figure(drive: DriveModel) -> Picture:
     """
     parameters = drive.parameters()
     panels = 2 if parameters.kind == "flash" else 3
-    drawn = Picture(figsize=(4.2 * panels, 3.6), layout="constrained")
-    axes = drawn.subplots(1, panels)
+    drawn = Picture(figsize=(WIDTH, 2.4 * panels + 0.5), layout="constrained")
+    axes = drawn.subplots(panels, 1)
     _draw_rates(axes[0], drive, parameters)
     if parameters.kind == "mechanical":
         _draw_seeks(axes[1], parameters)
     _draw_depths(axes[-1], parameters)
-    title = f"{drive.vendor} {drive.model}, {format_drive_size(drive.capacity_bytes)}"
-    drawn.suptitle(title, fontsize=12, color=INK, x=0.01, ha="left")
+    size = format_drive_size(drive.capacity_bytes)
+    name = f"{drive.vendor} {drive.model}"
+    title = name if size in name else f"{name}, {size}"
+    headed(drawn, title)
     return drawn
 
 
@@ -43,7 +45,9 @@ def _draw_rates(axes: Axes, drive: DriveModel, parameters: DriveParameters) -> N
     spread = drive.spread().outer_rate
     if spread > 0:
         low, high = rates * (1 - spread) / 1e6, rates * (1 + spread) / 1e6
-        axes.fill_between(x * drive.capacity_bytes / 1e12, low, high, color=PALE, step="mid", lw=0)
+        axes.fill_between(
+            x * drive.capacity_bytes / 1e12, low, high, color=ACCENT, alpha=BAND, step="mid", lw=0
+        )
     _label(axes, "Sequential read", "place on the drive [TB]", "rate [MB/s]")
 
 
@@ -59,13 +63,12 @@ def _draw_depths(axes: Axes, parameters: DriveParameters) -> None:
         axes.plot(list(by_depth), list(by_depth.values()), style, color=ACCENT, label=name, ms=4)
     axes.set_xscale("log", base=2)
     axes.set_xticks(list(by_depth), [str(depth) for depth in by_depth])
-    axes.legend(frameon=False)
+    key(axes)
     _label(axes, "Random reads", "requests outstanding", "reads per second")
 
 
 def _label(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set_title(title, fontsize=10, loc="left", color=INK)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, title)

@@ -14,6 +14,7 @@ from zsim.prediction.answer.drawing import ACCENT, INK, render
 from zsim.prediction.answer.panels import panels
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import Section, headline, section_html, sections, stated
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +60,7 @@ def folded(title: str, record: object) -> str:
 def prediction_page(prediction: Prediction) -> str:
     """Return the report of one prediction as HTML: what was stated, pictures, the answer, its provenance."""
     told = "".join(
-        f"<div><dt>{html.escape(each.field)}</dt><dd>{html.escape(each.text)}</dd></div>"
+        f"<div><dt>{html.escape(in_words(each.field))}</dt><dd>{html.escape(each.text)}</dd></div>"
         for each in prediction.stated
     )
     first, *others = sections(prediction)

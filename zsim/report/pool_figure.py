@@ -8,7 +8,7 @@ import numpy as np
 
 from zsim.pool.miniature.ageing import AgedPool
 from zsim.pool.statistics import free_segments, run_lengths, slab_fill
-from zsim.prediction.answer.drawing import ACCENT, INK, PALE, Picture, save
+from zsim.prediction.answer.drawing import ACCENT, PALE, WIDTH, Picture, headed, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +29,15 @@ def pool_figure(pool: AgedPool) -> Picture:
     pool : AgedPool
     """
     table, vdevs = pool.miniature.own_table(), pool.miniature.recipe.vdevs
-    drawn = Picture(figsize=(11.5, 6.4), layout="constrained")
-    grid = drawn.add_gridspec(2, 6)
-    _draw_births(drawn.add_subplot(grid[0, :4]), table, vdevs[0])
-    _draw_fill(drawn.add_subplot(grid[0, 4:]), table, vdevs)
-    _draw_runs(drawn.add_subplot(grid[1, :2]), table)
-    _draw_holes(drawn.add_subplot(grid[1, 2:4]), table, vdevs)
-    _draw_sizes(drawn.add_subplot(grid[1, 4:]), table)
+    drawn = Picture(figsize=(WIDTH, 8.4), layout="constrained")
+    grid = drawn.add_gridspec(3, 2)
+    _draw_births(drawn.add_subplot(grid[0, :]), table, vdevs[0])
+    _draw_fill(drawn.add_subplot(grid[1, 0]), table, vdevs)
+    _draw_runs(drawn.add_subplot(grid[1, 1]), table)
+    _draw_holes(drawn.add_subplot(grid[2, 0]), table, vdevs)
+    _draw_sizes(drawn.add_subplot(grid[2, 1]), table)
     frag = "" if np.isnan(pool.frag) else f", FRAG {pool.frag:.0%}"
-    drawn.suptitle(f"{pool.fill:.0%} full{frag}", fontsize=12, color=INK, x=0.01, ha="left")
+    headed(drawn, f"Blocks of the simulated pool: {pool.fill:.0%} full{frag}")
     return drawn
 
 
@@ -86,7 +86,6 @@ def _draw_sizes(axes: Axes, table: BlockTable) -> None:
 
 
 def _label(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set_title(title, fontsize=10, loc="left", color=INK)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, title)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zsim.pool.blocks import BlockTable
+from zsim.pool.blocks import MAX_DVAS, BlockTable
 from zsim.scan.program import OP_ISSUE, Program
 
 SIO_BYTES, DVA_BYTES = 120, 16
@@ -87,15 +87,17 @@ def queue_entries(blocks: BlockTable, visited: NDArray[np.int64]) -> ScanQueue:
     Every entry carries all DVAs of its block (OpenZFS dsl_scan.c:dsl_scan_enqueue, bp2sio): so the read of
     one copy repairs the others, k times.
     """
-    rows = np.repeat(visited, blocks.dva_count[visited])
-    starts = np.cumsum(blocks.dva_count[visited]) - blocks.dva_count[visited]
-    copy = np.arange(len(rows)) - np.repeat(starts, blocks.dva_count[visited])
+    counts = blocks.dva_count[visited]
+    rows = np.repeat(visited, counts)
+    starts = np.cumsum(counts) - counts
+    copy = np.arange(len(rows)) - np.repeat(starts, counts)
+    flat = MAX_DVAS * rows + copy
     return ScanQueue(
         item=rows.astype(np.int64),
         copy=copy.astype(np.int64),
-        vdev=blocks.dva_vdev[rows, copy].astype(np.int64),
-        offset=blocks.dva_offset[rows, copy],
-        asize=blocks.dva_asize[rows, copy],
+        vdev=blocks.dva_vdev.ravel().take(flat).astype(np.int64),
+        offset=blocks.dva_offset.ravel().take(flat),
+        asize=blocks.dva_asize.ravel().take(flat),
         record_bytes=SIO_BYTES + DVA_BYTES * blocks.dva_count[rows].astype(np.int64),
     )
 

@@ -17,6 +17,7 @@ MIN_MEMORY = 64 << 20
 """Of which the ARC takes at most half, and no less than 32 MiB (arc.c:arc_init, arc_c_min)."""
 MAX_DRIVE_BYTES = 10**15
 """Four times the largest drive announced so far, 245.76 TB (Kioxia LC9, July 2025)."""
+_BEGINS = "say when it starts: --begins 'fri 17:30'"
 
 
 def check_scenario(scenario: Fields) -> None:
@@ -44,13 +45,12 @@ def check_scenario(scenario: Fields) -> None:
     _check_rewritten(scenario, layout)
     release.with_tunables(tunables.always)
     if scenario.begins is None and any(load.hours for load in scenario.load or ()):
-        raise InputError("begins", None, "a load with hours needs it", "write fri 13:41")
+        raise InputError("begins", None, "a load with hours needs it", _BEGINS)
     if scenario.begins is None and tunables.timed:
         whose = (
             f"{scenario.product} sets tunables by the hour" if scenario.product else "a tunable with hours"
         )
-        remedy = "write fri 13:41"
-        raise InputError("begins", None, f"{whose}: the moment it begins is needed", remedy)
+        raise InputError("begins", None, f"{whose}: the moment it begins is needed", _BEGINS)
 
 
 def _check_sizes(scenario: Fields) -> None:

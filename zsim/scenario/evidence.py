@@ -85,7 +85,7 @@ class RunningScan(_Observation):
 
 
 class DriveActivity(_Observation):
-    """What one drive did while a scan ran (``zpool iostat -v/-l/-q``, ``iostat -x``)."""
+    """What one drive did while a scan ran (``zpool iostat``, ``iostat -x``), or its errors (zpool status)."""
 
     what: Literal["drive"] = "drive"
     drive: str = Field(min_length=1, max_length=300, description="name of the device as printed")
@@ -98,6 +98,10 @@ class DriveActivity(_Observation):
     busy: Fraction | None = Field(None, description="share of time busy (%util)")
     service: Seconds | None = Field(None, ge=0, description="time from issue to completion at the device")
     queue: float | None = Field(None, ge=0, description="requests waiting or under way")
+    read_errors: int | None = Field(None, ge=0, description="READ of zpool status")
+    write_errors: int | None = Field(None, ge=0, description="WRITE of zpool status")
+    checksum_errors: int | None = Field(None, ge=0, description="CKSUM of zpool status")
+    slow_ios: int | None = Field(None, ge=0, description="SLOW of zpool status -s: I/Os of 30 s and more")
 
 
 class Benchmark(_Observation):

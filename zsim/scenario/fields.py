@@ -140,10 +140,10 @@ class Fields(BaseModel):
         None, description="operating system: what it does when a drive does not answer"
     )
     attached: tuple[Attached, ...] | None = Field(
-        None, description="drives attached worse than their model: DRIVE:HOW, such as 3:sata-1.5g, 3:no-ncq"
+        None, description="drives on a slow connection: DRIVE:HOW, such as 3:sata-1.5g, 3:no-ncq"
     )
     autosit: bool | None = Field(
-        None, description="whether slow children sit out (vdev property autosit, 2.4; off by default)"
+        None, description="whether slow drives are not read (vdev property autosit, 2.4; off by default)"
     )
     history: str | None = Field(None, min_length=1, description="how the pool was filled and has aged")
     block_list: str | None = Field(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zsim.base.errors import InputError
 from zsim.base.files import replace_file
-from zsim.base.model_data import FILE_ENDINGS, load_toml
+from zsim.base.model_data import FILE_ENDINGS
 from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 from zsim.scenario.loads.named import found_beside
@@ -28,6 +28,8 @@ _WRITTEN: dict[str, Callable[[int], str]] = {
 
 FILE_FIELDS = ("block_list", "blocks", "metaslabs")
 """Fields that name a file; in a scenario file, relative to its directory."""
+FILE_REMEDY = "give the path of a TOML file"
+INPUT_REMEDY = "pipe a scenario into it, as zsim import status.txt -o - prints it"
 
 
 def read_scenario(path: Path) -> dict[str, object]:
@@ -43,9 +45,31 @@ def read_scenario(path: Path) -> dict[str, object]:
     InputError
         When it cannot be read or is not TOML.
     """
-    data = _standard_input() if str(path) == "-" else load_toml(path, "scenario")
+    return scenario_of(scenario_text(path), path)
+
+
+def scenario_text(path: Path) -> str:
+    """Return the text of a scenario file; ``-`` is the standard input.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read, or nothing comes from the standard input.
+    """
+    if str(path) != "-":
+        return read_text(path, "scenario", FILE_REMEDY, MAX_MODEL)
+    text = read_text("-", "standard input", INPUT_REMEDY, MAX_MODEL)
+    if not text.strip():
+        raise InputError("standard input", None, "nothing came from it", INPUT_REMEDY)
+    return text
+
+
+def scenario_of(text: str, path: Path) -> dict[str, object]:
+    """Return the content of a scenario file of which the text was read; see `read_scenario`."""
+    piped = str(path) == "-"
+    field, remedy = ("standard input", INPUT_REMEDY) if piped else ("scenario", FILE_REMEDY)
+    data, here = toml_of(text, path, field, remedy), path.parent
     named = {name: str(data[name]) for name in FILE_FIELDS if data.get(name) and isinstance(data[name], str)}
-    here = path.parent
     return data | {name: str(here / value) for name, value in named.items()} | found_beside(data, here)
 
 
@@ -81,15 +105,6 @@ def _mark(path: str) -> str:
         return content_mark(Path(path.strip()).expanduser())
     except (InputError, RuntimeError):
         return ""
-
-
-def _standard_input() -> dict[str, object]:
-    """Return the scenario that another program prints, such as ``zsim import -o -``."""
-    remedy = "pipe a scenario into it, as zsim import status.txt -o - prints it"
-    text = read_text("-", "standard input", remedy, MAX_MODEL)
-    if not text.strip():
-        raise InputError("standard input", None, "nothing came from it", remedy)
-    return toml_of(text, "-", "standard input", remedy)
 
 
 def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict[str, object]:

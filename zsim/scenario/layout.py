@@ -68,6 +68,8 @@ class Layout:
     spares: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.vdevs, tuple) or not all(isinstance(each, VdevSpec) for each in self.vdevs):
+            refuse(self.vdevs, "it is made of vdevs", 'write Layout.parse("raidz2x6")')
         if not 1 <= len(self.vdevs) <= MAX_VDEVS:
             refuse(f"{len(self.vdevs)} vdevs", f"a pool has 1 to {MAX_VDEVS} top-level vdevs")
         if not self.data:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from zsim.base.errors import InputError, shown
 from zsim.base.units import parse_fraction, parse_rate
@@ -16,11 +17,16 @@ KINDS = {
 }  # fmt: skip
 """What a word means: a backup reads the pool from end to end, an ingest or a copy onto it writes."""
 _RATE = re.compile(r"(\d+(?:\.\d+)?)/s", re.ASCII)
-_REMEDY = "write backup 100MB/s 22:00-06:00, reads 200/s or database 30% mon-fri 08:00-18:00"
+_COUNT = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_SIZE = re.compile(r"\d+(?:\.\d+)?[KMG](?:i?B)?", re.ASCII | re.IGNORECASE)
+_HOURS = re.compile(r"\d{1,2}:\d|(?:mon|tue|wed|thu|fri|sat|sun|daily)", re.ASCII | re.IGNORECASE)
+_REMEDY = "write backup 100MB/s 22:00-06:00, 200 reads/s 16K or database 30% mon-fri 08:00-18:00"
 
 
 def read_said(text: str) -> dict[str, str | float] | None:
     """Return the fields of a load in words; None where the text has the form ``KIND,KEY=VALUE``.
+
+    Who, how much and how large a request is may stand in any order; hours stand last.
 
     Raises
     ------
@@ -31,22 +37,62 @@ def read_said(text: str) -> dict[str, str | float] | None:
     --------
     >>> read_said("backup 100MB/s 22:00-06:00")
     {'kind': 'sequential-read', 'bandwidth': 100000000.0, 'hours': '22:00-06:00'}
+    >>> read_said("300 reads/s 8K")
+    {'kind': 'random-read', 'rate': 300.0, 'size': '8K'}
     """
-    word, _, rest = text.strip().partition(" ")
-    kind = KINDS.get(word.lower().rstrip(","))
-    if kind is None or "," in text or not rest.strip():
+    words = text.split()
+    if "," in text or "=" in text or (len(words) < 2 and text.strip() not in KINDS):
         return None
-    amount, _, hours = rest.strip().partition(" ")
-    data: dict[str, str | float] = {"kind": kind, **_amount(text, amount)}
-    return data | ({"hours": hours.strip()} if hours.strip() else {})
+    first_hour = next((place for place, word in enumerate(words) if _HOURS.match(word)), len(words))
+    data: dict[str, str | float] = {}
+    for word in _joined(words[:first_hour]):
+        found = _part(text, word)
+        if found.keys() & data.keys() or (_is_amount(found) and _is_amount(data)):
+            raise InputError("load", text, f"{shown(word)} says again what is said before it", _REMEDY)
+        data |= found
+    if "kind" not in data:
+        raise InputError("load", text, f"it names no kind of client: {', '.join(KINDS)}", _REMEDY)
+    if not _is_amount(data):
+        raise InputError("load", text, "it has no rate, bandwidth or percentage", _REMEDY)
+    ordered = {name: data[name] for name in ("kind", *sorted(data.keys() - {"kind"}))}
+    return ordered | ({"hours": " ".join(words[first_hour:])} if first_hour < len(words) else {})
 
 
-def _amount(text: str, amount: str) -> dict[str, float]:
-    rate = _RATE.fullmatch(amount)
+def _is_amount(data: Mapping[str, str | float]) -> bool:
+    return bool(data.keys() & {"rate", "share", "bandwidth"})
+
+
+def _joined(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words, a number and what is counted as one: ``300 reads/s`` as ``300/s`` and ``reads``."""
+    number = ""
+    for word in words:
+        if number:
+            counted = word.lower()
+            yield f"{number}/s" if counted.endswith("/s") and counted[:-2] in KINDS else number
+            yield word[:-2] if counted.endswith("/s") else word
+            number = ""
+        elif _COUNT.fullmatch(word):
+            number = word
+        else:
+            yield word
+    if number:
+        yield number
+
+
+def _part(text: str, word: str) -> dict[str, str | float]:
+    """Return what a word of a load says: who, how much, or how large a request is."""
+    kind = KINDS.get(word.lower())
+    if kind is not None:
+        return {"kind": kind}
+    rate = _RATE.fullmatch(word)
     if rate is not None:
         return {"rate": float(rate[1])}
-    if amount.endswith("%"):
-        return {"share": parse_fraction(amount, "load")}
-    if amount.lower().endswith("/s"):
-        return {"bandwidth": parse_rate(amount, "load")}
-    raise InputError("load", text, f"{shown(amount)} is no rate, bandwidth or percentage", _REMEDY)
+    if word.endswith("%"):
+        return {"share": parse_fraction(word, "load")}
+    if word.lower().endswith("/s"):
+        return {"bandwidth": parse_rate(word, "load")}
+    if _SIZE.fullmatch(word):
+        return {"size": word}
+    raise InputError(
+        "load", text, f"{shown(word)} is no kind of client, rate, bandwidth, percentage or size", _REMEDY
+    )

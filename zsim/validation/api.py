@@ -90,7 +90,7 @@ def validate(
     jobs: int | None = 1,
     on_progress: Report | None = None,
 ) -> Validation:
-    """Hold predictions against measurements.
+    """Compare predictions with measurements.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from zsim.base.errors import InputError, ZsimError, cut, printable
+from zsim.base.errors import InputError, ZsimError, check_kind, cut, printable
 from zsim.base.model_data import suggest
 from zsim.base.reading import checked_name, facts_of, is_directory
 from zsim.validation.frame import FORMATS, Format, ValidationCase
@@ -202,7 +202,10 @@ def selected(cases: Sequence[ValidationCase], names: Sequence[str]) -> list[Vali
     if not names:
         return list(cases)
     wanted: set[str] = set()
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        names = (names,)
     for name in names:
+        check_kind("case", name, (str,), "it is the name of a case", 'write validate(["slow-tails"])')
         fitting = {case.name for case in cases if _fits(case.name, name)}
         if not fitting:
             remedy = suggest(name, {case.name for case in cases})

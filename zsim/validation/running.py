@@ -101,7 +101,7 @@ def _in_processes(
     cases: Sequence[ValidationCase], options: Options, jobs: int
 ) -> Iterator[tuple[int, list[Claim]]]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(max_workers=min(jobs, len(cases)), mp_context=context) as pool:
         futures: dict[Future[list[Claim]], int] = {
             pool.submit(run_case, case, options): index for index, case in enumerate(cases)
         }

@@ -98,6 +98,8 @@ def test_the_spread_of_the_hours_counts_because_risk_is_convex_in_them() -> None
     ("less", "more"),
     [
         ({"scrub": 2 * DAY}, {"scrub": 30 * DAY}),
+        ({"scrub": 30 * DAY}, {"scrub": math.inf}),
+        ({"scrub": math.inf, "age": 0.0}, {"scrub": math.inf}),
         ({"detect": HOUR}, {"detect": 5 * DAY}),
         ({"spare": "hot"}, {"spare": "order"}),
         ({"age_factor": 1.0}, {"age_factor": 3.0}),
@@ -111,8 +113,23 @@ def test_the_spread_of_the_hours_counts_because_risk_is_convex_in_them() -> None
     ],
 )
 def test_each_input_moves_the_chance_the_right_way(less: dict[str, Any], more: dict[str, Any]) -> None:
-    first, second = answer(**less).per_year, answer(**more).per_year
-    assert first.files.p < second.files.p
+    first, second = answer(**less), answer(**more)
+    assert first.per_year.files.p < second.per_year.files.p
+    assert first.window.files.p < second.window.files.p
+
+
+def test_latent_errors_never_make_a_vdev_safer() -> None:
+    without, few, many = (answer("raidz2x12", **each).window.vdev for each in (
+        {"latent": False}, {"latent_incidence": 0.001}, {"latent_incidence": 0.02},
+    ))  # fmt: skip
+    assert without.p <= few.p <= many.p
+    assert without.low <= few.low <= many.low
+
+
+def test_a_pool_that_is_never_scrubbed_tells_the_age_it_takes() -> None:
+    found = answer(scrub=math.inf)
+    assert any("2.5 years" in each.text for each in found.assumptions)
+    assert not any("2.5 years" in each.text for each in answer(scrub=math.inf, age=YEAR).assumptions)
 
 
 def test_grades_and_vdevs() -> None:

@@ -260,3 +260,16 @@ def test_a_width_without_parity_is_refused(tmp_path: Path, capsys: pytest.Captur
     words = ("sweep", "--fill", "0.3", "--width", "3,4", "--layout", "raidz3x11", "--jobs", "1")
     assert main([*words, "--store", str(tmp_path / "s.sqlite")]) == 2
     assert "parity is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("odd", ["Infinity", "NaN", "1e999"])
+def test_a_store_with_a_number_that_is_not_finite_is_refused(odd: str, tmp_path: Path) -> None:
+    with filled(tmp_path / "s.sqlite", range(3)) as store:
+        base = sqlite3.connect(tmp_path / "s.sqlite")
+        base.execute("UPDATE answers SET scenario = json_set(scenario, '$.load', json('[1.5]'))")
+        base.execute("UPDATE answers SET scenario = replace(scenario, '1.5', ?)", (odd,))
+        base.commit()
+        base.close()
+        for ending in ("csv", "json", "parquet"):
+            with pytest.raises(InputError, match="not finite"):
+                export(store, tmp_path / f"t.{ending}")

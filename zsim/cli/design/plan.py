@@ -37,7 +37,7 @@ FIND = ("layouts", "width", "fill", "worth")
     "--kinds", metavar="NAMES", default="mirror,raidz,draid", help="What to try: mirror, raidz, draid."
 )
 @click.option("--confirm", metavar="N", help="Most layouts to predict in full, the best first; 8 by default.")
-@click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth.")
+@click.option("--find", metavar="WHAT", default="layouts", help="layouts, width, fill or worth (what helps).")
 @click.option("--jobs", metavar="N", help="Processes; by default one a core.")
 @click.option("--store", metavar="FILE.sqlite", help="Keep what was simulated, and reuse it.")
 @risk_options

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zsim.base.errors import InputError
 from zsim.cli.common import NUMBER, hand_over, number, progress
 from zsim.cli.computing import announced_compilation, check_outputs
-from zsim.cli.flags import Command, scenario_from, scenario_options, word
+from zsim.cli.flags import Command, scenario_from, scenario_options, stated_fields, word
 
 if TYPE_CHECKING:
     from zsim.planning.risk.question import RiskInputs
+    from zsim.planning.timeline.plan import Plan
 
 HOUR, YEAR = 3600.0, 365.25 * 86400.0
 
@@ -36,10 +38,10 @@ OPTIONS = (
     ("--scrub", "DURATION", "Interval between scrubs, such as 30d; or never."),
     ("--detect", "DURATION", "Time from the failure until the repair begins: 12h, or hours as a number."),
     ("--spare", "NAME", "Instead of --detect, where the spare comes from: hot, shelf or order."),
-    ("--age", "YEARS", "Age of the drives: for --shape, and for pools that were never scrubbed."),
+    ("--age", "YEARS", "Age of the drives: for --shape, and for pools that were never scrubbed (2.5)."),
     ("--age-factor", "FACTOR", "Factor on the failure rate for the age of the drives: 0.7 to 3."),
     ("--shape", "NUMBER", "Weibull shape of drive lifetimes: 1 is a constant rate, 1.12 was measured."),
-    ("--stress", "FACTOR", "Factor on the failure rate during a repair; there is no measurement of it."),
+    ("--stress", "FACTOR", "Factor on the failure rate during a repair; nobody has measured it."),
     ("--overlap", "NAME", "Two repairs at once: apart, restart or serial; default: as the release does."),
     ("--years", "N", "Horizon; 5 by default."),
     ("--method", "NAME", "chain (exact) or simulation (event by event)."),
@@ -58,25 +60,47 @@ def risk_options(command: Command) -> Command:
 
 
 @click.command("risk")
+@click.option(
+    "--plan",
+    metavar="PLAN.toml|NAME",
+    help="A plan of 'zsim timeline', or a procedure: how likely is loss while it is carried out.",
+)
 @risk_options
 @scenario_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 @click.option("-o", "--output", metavar="FILE.json", help="Store the answer as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
-def command(as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
+def command(plan: str | None, as_json: bool, output: str | None, plot: str | None, **given: object) -> None:
     """Estimate the chance of data loss: while this pool is repaired, within a year, and within many.
 
     Files lost, a vdev suspended and the pool lost are separate chances, each a range.  The repair's duration
-    is that of 'zsim predict', unless --hours fixes it.
+    is that of 'zsim predict', unless --hours fixes it.  With --plan the first column is about the whole plan.
     """
     from zsim.planning.risk.api import risk
 
     check_outputs(output, plot, None)
     inputs = inputs_from(given)
-    scenario = scenario_from(given)
+    scenario = scenario_from(given) if plan is None else plan_of(plan, given)
     with announced_compilation(), progress("simulating") as report:
         answer = risk(scenario, inputs, on_progress=report)
     hand_over(answer, as_json, output, plot)
+
+
+def plan_of(source: str, given: dict[str, object]) -> Plan:
+    """Return a plan from a file or by the name of a procedure, its pool as flags state it.
+
+    Raises
+    ------
+    InputError
+        When there is none, or a flag says what the plan says.
+    """
+    from zsim.planning.timeline.api import read_plan
+
+    stated = stated_fields(given)
+    for name in ("replace", "second_at", "operation"):
+        if stated.get(name) is not None:
+            raise InputError(name, stated[name], "the plan tells what happens", "leave it out")
+    return read_plan(source).with_scenario(stated)
 
 
 def inputs_from(given: dict[str, object]) -> RiskInputs:

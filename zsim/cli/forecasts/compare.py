@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 )
 @click.argument("asked", metavar="LAYOUT|FILE.toml...", nargs=-1, required=True)
 @click.option("--drives", metavar="N", help="Repeat each layout as often as N drives allow.")
-@click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds so much data: 40T.")
-@click.option("--data", metavar="SIZE", help="Equal data: store so much on each, repeated until it fits.")
+@click.option("--usable", metavar="SIZE", help="Repeat each layout until it holds this much data: 40T.")
+@click.option("--data", metavar="SIZE", help="Store the same data on each, repeated until it fits: 100T.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table: FILE.csv, .json or .parquet.")
 @click.option("--plot", metavar="FILE", help="Draw the intervals: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Compare layouts or scenario files side by side.
 
-    The other flags hold for all of them.  Usable space and data count full records, parity and padding taken
+    The other flags apply to all of them.  Usable space and data count full records, parity and padding taken
     off.  With --data every pool stores the same, and how full it is follows from that.
     """
     from zsim.base.units import parse_bytes

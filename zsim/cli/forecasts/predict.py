@@ -29,10 +29,11 @@ if TYPE_CHECKING:
         "zsim predict --layout raidz2x6 --fill 62% --drive-size 18TB",
         "zsim predict --layout mirror2 --fill 0.5 --drive wd40efax --history vm-host --why",
         "zsim predict --layout raidz2x8 --alloc 60T --evidence scrub=25h17m --report answer.html",
-        "zsim import status.txt list.txt -o - | zsim predict -",
+        "zpool status tank | zsim predict -",
+        "zsim predict status.txt list.txt lsblk.txt --history vm-host",
     ),
 )
-@click.argument("source", metavar="[FILE|-]", required=False)
+@click.argument("files", metavar="[FILE|-]...", nargs=-1)
 @scenario_options
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the answer as JSON, and nothing else, on stdout."
@@ -43,11 +44,11 @@ if TYPE_CHECKING:
 )
 @click.option("--plot", metavar="FILE", help="Draw the answer: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write answer and picture as one HTML file.")
-@click.option("--why", is_flag=True, help="Say also why: causes, phases, drives, clients, what to change.")
-@click.option("-v", "--verbose", is_flag=True, help="Say all of it: --why, and every assumption.")
-@click.option("-q", "--quiet", is_flag=True, help="Say the answer and its interval, and show no progress.")
+@click.option("--why", is_flag=True, help="Also say why: causes, phases, drives, clients, what to change.")
+@click.option("-v", "--verbose", is_flag=True, help="Say everything: --why, and every assumption.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the answer and its interval only; show no progress.")
 def command(
-    source: str | None,
+    files: tuple[str, ...],
     as_json: bool,
     output: str | None,
     series: str | None,
@@ -60,18 +61,18 @@ def command(
 ) -> None:
     """Predict how long a resilver takes, why, and how sure that is.
 
-    What is not stated is assumed; the answer lists every assumption. FILE is a scenario, as --scenario takes
-    it; - reads it from the standard input: zsim import status.txt -o - | zsim predict -
+    What is not stated is assumed; the answer lists every assumption. FILE is a scenario file, or one of any
+    number of files with the output of zpool status and similar commands for one pool; - reads the standard
+    input: zpool status tank | zsim predict -
     """
-    exclusive({"FILE": source, "--scenario": given["file"]})
-    given["file"] = source if source is not None else given["file"]
+    exclusive({"FILE": " ".join(files) or None, "--scenario": given["file"]})
+    given["file"] = files or given["file"]
     check_outputs(output, plot, report, series)
     if quiet:
         begin_telling(verbose=False, quiet=True)
-    whole = why or verbose or as_json or any(name is not None for name in (output, series, plot, report))
+    # The first screen says what helps most, from runs of its own; an interval alone needs none of them.
+    whole = not quiet or as_json or any(name is not None for name in (output, series, plot, report))
     scenario = scenario_from(given)
-    # Under a load the first screen says which knob helps most, from runs of its own; idle pools have none.
-    whole = whole or (bool(scenario.load) and not quiet)
     prediction = compute_or_tell(scenario, as_json, "all" if whole else "first screen")
     with told_anyway(prediction, as_json, lambda: said(prediction, why, verbose, quiet)):
         if output is not None:

@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 @click.argument("result", metavar="RESULT.json")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(result: str, as_json: bool) -> int:
-    """Derive a stored result again and say what has changed since.
+    """Compute a stored result again and say what has changed since.
 
     Exit code 0 if the numbers are the same bit for bit, or to one part in a billion on another platform (the
     last bits of a logarithm are those of its libraries); 1 if not.

@@ -58,10 +58,10 @@ def command(
     as_json: bool,
     **given: object,
 ) -> None:
-    """Tell when a running resilver, scrub or rebuild is over: zpool status tank | zsim eta.
+    """Tell when a running resilver, scrub or rebuild will be over: zpool status tank | zsim eta.
 
     FILEs hold what zpool status printed, once or at several moments, and any other output of the pool;
-    without any they are read from standard input.  What nobody tells is assumed, and listed.
+    without any they are read from standard input.  What is not known is assumed, and listed.
     """
     from zsim.base.files import check_writable
 

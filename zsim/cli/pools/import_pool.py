@@ -61,7 +61,7 @@ def command(
     """Read a real pool from the output of zpool, zdb and the tools that list drives.
 
     Every output is recognised by its content, pasted or in files, in any order and mixture: zpool status,
-    list, history -i, events, iostat; zdb; lsblk, smartctl and their like; iostat -x, fio, dd. What none tells
+    list, history -i, events, iostat; zdb; lsblk, smartctl and their like; iostat -x, fio, dd. What none shows
     is assumed and listed. `zpool status | zsim import -` reads the standard input; --pool NAME without files
     runs the commands here, which only read.
     """

@@ -38,7 +38,7 @@ EVENT_FLAGS = (
         "replace_after",
         "TIME",
         False,
-        "The failed drives are replaced so long after they fail: 2h.",
+        "Time from the failures to their replacement: 2h.",
     ),
     (
         "--second-fails-at",
@@ -52,7 +52,7 @@ EVENT_FLAGS = (
         "second_after",
         "TIME",
         False,
-        "It is replaced so long after it failed; as --replace-after.",
+        "Time from that failure to its replacement; by default that of --replace-after.",
     ),
     (
         "--unreadable-at",
@@ -75,11 +75,11 @@ EVENT_FLAGS = (
         False,
         "zpool resilver is run: after 5h, or at 60% of the pass.",
     ),
-    ("--outage", "outage", "TIME", False, "Drive 0 is offline for so long, then comes back; see --churn."),
-    ("--churn", "churn", "SIZE", False, "Bytes written a day: what a drive that was away lacks."),
+    ("--outage", "outage", "TIME", False, "Drive 0 is offline for this long, then comes back; see --churn."),
+    ("--churn", "churn", "SIZE", False, "Data written a day, which a drive misses while it is offline."),
     ("--spares", "spares", "N", False, "Hot spares of the pool."),
     ("--detection", "detection", "TIME", False, "Time from a failure until ZFS faults the drive."),
-    ("--at-once", "at_once", "K", False, "Drives a pass, in procedures that take one after another."),
+    ("--at-once", "at_once", "K", False, "Drives a pass, in procedures that replace one after another."),
 )
 
 

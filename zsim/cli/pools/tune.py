@@ -1,4 +1,4 @@
-"""``zsim tune``: which knobs of ZFS shorten this resilver, and at what price."""
+"""``zsim tune``: which tunables of ZFS shorten this resilver, and what they cost clients."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from zsim.cli.flags import scenario_from, scenario_options
 
 
 @click.command("tune")
-@click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, not module parameters.")
+@click.option("--freebsd", is_flag=True, help="Print sysctl names of FreeBSD, as for its products.")
 @scenario_options
 @click.option("--plot", metavar="FILE", help="Draw time against waits: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON, and nothing else, on stdout.")
 def command(freebsd: bool, plot: str | None, as_json: bool, **given: object) -> None:
-    """Try the knobs of ZFS that the release has, one at a time, on common simulated worlds.
+    """Try the tunables of the release, one at a time, all on the same simulated pools.
 
     The first line says what helps most and what it costs; then come the settings whose effect is larger than
-    its error, each measured (by whom) or modelled, and the lines that set and reset them. With --load the
-    price for clients is told: of 100 requests the longest wait.
+    its error, each measured (by whom) or modelled, and the lines that set and reset them. With --load it
+    also says what each costs clients: the 99th percentile of their waits.
     """
     from zsim.planning.tune.api import tune
 
     check_outputs(None, plot, None)
     scenario = scenario_from(given)
     with announced_compilation(), progress("trying") as on_progress:
-        found = tune(scenario, on_progress, system="freebsd" if freebsd else "linux")
+        found = tune(scenario, on_progress, system="freebsd" if freebsd else None)
     if plot is not None:
         found.save_plot(plot)
     if as_json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from zsim.base.errors import InputError
-from zsim.cli.common import notice, print_json, show
+from zsim.cli.common import notice, print_json, progress, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -154,8 +154,10 @@ def fit_command(
         raise InputError("--fio, --dd", None, "a fit needs measurements", "give one of them")
     drive = _sized(base, drive_size)
     samples = [each for path in fio_files for each in fio_samples(path, drive.capacity_bytes)]
-    samples += [each for path in dd_files for each in dd_samples(path, drive.capacity_bytes)]
-    fit = fit_drive(drive, samples, Path(output).stem if output else "fitted")
+    with progress("reading the samples") as report:
+        samples += [each for path in dd_files for each in dd_samples(path, drive.capacity_bytes, report)]
+    with progress("fitting") as report:
+        fit = fit_drive(drive, samples, Path(output).stem if output else "fitted", report)
     if output is not None:
         save_drive(fit.drive, output)
     if as_json:

@@ -141,7 +141,7 @@ def _as_it_went(figures: Figures) -> list[RenderableType]:
             f"{stretch['written_bytes'] / 1e9:.3g} GB",
             f"{stretch['writes']:,}",
             format_duration(stretch["service_s"]),
-            f"{1.0 / stretch['service_s']:,.1f}",
+            f"{1.0 / stretch['service_s']:,.1f}" if stretch["service_s"] > 0.0 else "",
             format_rate(stretch["bytes_per_s"]),
         )
         for stretch in stretches

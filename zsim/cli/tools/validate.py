@@ -62,7 +62,7 @@ def command(
     seed: int,
     jobs: int | None,
 ) -> int:
-    """Hold predictions against measurements, each claim with its stated tolerance.
+    """Compare predictions with measurements, each claim with its stated tolerance.
 
     NAME is the name of a case or a pattern such as 'raidz2*'.  Exit code 0 if nothing fails, 1 if a claim
     fails, 2 for bad input.

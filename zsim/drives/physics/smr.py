@@ -249,7 +249,8 @@ def smr_parts(
         Band [bytes], persistent cache [bytes], writes that it holds.
     offset, length : int
         [bytes]; a write that crosses into another band counts as one of the band it begins in, one past the
-        nominal end of the drive (pools are rounded, drives hold a little more) as one of the last band.
+        nominal end of the drive (pools are rounded, drives hold a little more) as one of the last band, one
+        before its beginning as one of the first.
 
     Returns
     -------
@@ -257,7 +258,8 @@ def smr_parts(
         [s]
     """
     counters, bands, queue = state
-    band = min(offset // sizes[BAND], bands.shape[1] - 1)
+    # Kernels do not check indices: a place off the drive would change memory that is not the table's.
+    band = min(max(offset // sizes[BAND], 0), bands.shape[1] - 1)
     goes_on = band == counters[STREAM_BAND] and offset == counters[STREAM_END]
     if (goes_on or offset == band * sizes[BAND]) and bands[PIECES, band] == 0:
         return _stream(drive, rates, counters, sizes[BAND], offset, length)

@@ -8,7 +8,7 @@ that a factor the samples say nothing about stays where it is, and is reported a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from zsim.base.errors import InputError
-from zsim.drives.derived import sequential_rate
+from zsim.drives.derived import sequential_rates
 from zsim.drives.models.model import DriveModel, DriveQuantity
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.single_drive import random_rate
@@ -31,6 +31,8 @@ SAMPLE_ERROR = 0.03
 IDENTIFIED = 0.5
 """A factor is identified when the samples shrink its standard deviation below this share of the prior's."""
 STEP = 0.02
+STEP_LEAVES = 0.95
+"""Share of what is left that a step of the search leaves, as it is told to whoever waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,12 @@ class Fit:
     predicted: tuple[float, ...]
 
 
-def fit_drive(base: DriveModel, samples: Sequence[Measurement], name: str = "fitted") -> Fit:
+def fit_drive(
+    base: DriveModel,
+    samples: Sequence[Measurement],
+    name: str = "fitted",
+    on_progress: Callable[[float, str], None] | None = None,
+) -> Fit:
     """Fit a drive to measurements.
 
     Parameters
@@ -115,6 +122,9 @@ def fit_drive(base: DriveModel, samples: Sequence[Measurement], name: str = "fit
     samples : sequence of Measurement
     name : str
         Of the fitted drive.
+    on_progress : callable, optional
+        Called with the share done, 0 to 1, and what is being done: of a search, whose end is not known, each
+        step is a twentieth of what is left.
 
     Raises
     ------
@@ -124,10 +134,14 @@ def fit_drive(base: DriveModel, samples: Sequence[Measurement], name: str = "fit
     _check(base, samples)
     prior = _prior(base)
     measured = np.log([sample.value for sample in samples])
+    asked, left = _Asked(samples), [1.0]
 
     def misfit(factors: Matrix) -> Matrix:
+        left[0] *= STEP_LEAVES
+        if on_progress is not None:
+            on_progress(1.0 - left[0], "fitting")
         parameters = base.parameters(**dict(zip(FACTORS, (float(f) for f in factors), strict=True)))
-        return np.asarray(np.log([predict(parameters, sample) for sample in samples]) - measured)
+        return np.asarray(np.log(asked.of(parameters)) - measured)
 
     def weighted(factors: Matrix) -> Matrix:
         return np.concatenate([misfit(factors) / SAMPLE_ERROR, (factors - 1.0) / prior])
@@ -145,16 +159,37 @@ def fit_drive(base: DriveModel, samples: Sequence[Measurement], name: str = "fit
         for each, value, sd, before in zip(FACTORS, found.x, spread, prior, strict=True)
     )
     drive = _with_factors(base, factors, name, len(samples))
-    predicted = tuple(predict(drive.parameters(), sample) for sample in samples)
+    predicted = tuple(asked.of(drive.parameters()).tolist())
     rms = float(np.sqrt(np.mean((np.log(predicted) - measured) ** 2)))
     return Fit(drive, factors, _condition(jacobian), rms, len(samples), predicted)
 
 
+class _Asked:
+    """What is asked of a drive for each sample: thousands at once, and the same question once."""
+
+    def __init__(self, samples: Sequence[Measurement]) -> None:
+        self.is_sequential = np.array([sample.kind == "sequential" for sample in samples])
+        self.start, self.span = (
+            np.array([getattr(sample, name) for sample in samples if sample.kind == "sequential"], float)
+            for name in ("start", "span")
+        )
+        self.random = [
+            (each.size, each.depth, each.start, each.span) for each in samples if each.kind == "random"
+        ]
+
+    def of(self, drive: DriveParameters) -> Matrix:
+        """Return what a drive would give, shape (samples,) [bytes/s or 1/s]."""
+        found = np.empty(len(self.is_sequential))
+        if len(self.start):
+            found[self.is_sequential] = sequential_rates(drive, self.start, self.span)
+        rates = {each: random_rate(drive, *each) for each in dict.fromkeys(self.random)}
+        found[~self.is_sequential] = [rates[each] for each in self.random]
+        return found
+
+
 def predict(drive: DriveParameters, sample: Measurement) -> float:
     """Return what a drive would give for a sample [bytes/s or 1/s]."""
-    if sample.kind == "sequential":
-        return sequential_rate(drive, sample.start, sample.span)
-    return random_rate(drive, sample.size, sample.depth, sample.start, sample.span)
+    return float(_Asked((sample,)).of(drive)[0])
 
 
 def _check(base: DriveModel, samples: Sequence[Measurement]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from zsim.base.errors import InputError, printable
@@ -13,6 +13,7 @@ from zsim.base.units import parse_bytes, parse_drive_size, parse_rate
 from zsim.observe.drives.fit import Measurement
 
 MOST_LOGGED = 1 << 62
+LINES_A_REPORT = 1000
 DEEPEST = 4096
 """Reads outstanding at one drive that can be fitted: deeper than the queue of any disk (NCQ 32, SAS 254)."""
 FIO_LOG_FORM = "milliseconds, KiB/s, direction, block size[, offset]"
@@ -40,7 +41,9 @@ def fio_samples(path: str | Path, capacity_bytes: int) -> list[Measurement]:
     return _samples_or_refuse(list(_fio_log(text, source, capacity_bytes)), source)
 
 
-def dd_samples(path: str | Path, capacity_bytes: int) -> list[Measurement]:
+def dd_samples(
+    path: str | Path, capacity_bytes: int, on_progress: Callable[[float, str], None] | None = None
+) -> list[Measurement]:
     """Read a CSV with the columns ``offset`` and ``rate``, and perhaps ``length``, one row a sequential read.
 
     Parameters
@@ -49,6 +52,8 @@ def dd_samples(path: str | Path, capacity_bytes: int) -> list[Measurement]:
         Offsets and lengths as 500GB or bytes, rates as 120MB/s or bytes per second.
     capacity_bytes : int
         [bytes]
+    on_progress : callable, optional
+        Called with the share done, 0 to 1, and what is being done.
 
     Raises
     ------
@@ -57,17 +62,20 @@ def dd_samples(path: str | Path, capacity_bytes: int) -> list[Measurement]:
     """
     source = Path(path)
     with understood(source, "samples", "measure again, or leave the line out"):
-        return _dd_samples(source, capacity_bytes)
+        return _dd_samples(source, capacity_bytes, on_progress or (lambda share, what: None))
 
 
-def _dd_samples(source: Path, capacity_bytes: int) -> list[Measurement]:
-    reader = csv.DictReader(_text_of(source).splitlines(), skipinitialspace=True)
+def _dd_samples(source: Path, capacity_bytes: int, report: Callable[[float, str], None]) -> list[Measurement]:
+    lines = _text_of(source).splitlines()
+    reader = csv.DictReader(lines, skipinitialspace=True)
     missing = {"offset", "rate"} - set(reader.fieldnames or ())
     if missing:
         reason = "its first line names the columns offset and rate, and perhaps length"
         raise InputError(source.name, ", ".join(reader.fieldnames or ()), reason, "add them")
     samples = []
     for number, row in enumerate(reader, start=2):
+        if number % LINES_A_REPORT == 0:
+            report(number / len(lines), f"reading {source.name}")
         field = f"{source.name}, line {number}"
         offset = parse_drive_size(_plain(row["offset"]), f"{field}: offset")
         length = parse_drive_size(_plain(row.get("length") or "1000000"), f"{field}: length")

@@ -25,8 +25,7 @@ def unknown_notes(evidence: Evidence) -> list[str]:
     open_gaps = [
         (field, words, command)
         for field, settled, words, command in GAPS
-        if not any(_settles(evidence, each) for each in settled)
-        and not (field == "recordsize" and blocks)
+        if not any(_settles(evidence, each) for each in settled) and not (field == "recordsize" and blocks)
     ]
     if not open_gaps:
         return []

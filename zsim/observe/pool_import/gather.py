@@ -35,7 +35,8 @@ def find_observations(evidence: Evidence, tops: Tops) -> None:
     under_way = _running(evidence, pool, over)
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
     activity = _activity(evidence, tops, bool(under_way))
-    found = [*over, *under_way, *activity, *evidence.files.of(Benchmark)]
+    errors = _errors(evidence, tops)
+    found = [*over, *under_way, *activity, *errors, *evidence.files.of(Benchmark)]
     evidence.notes += evidence.files.notes
     if found:
         stated = [each.model_dump(mode="json", exclude_none=True) for each in found]
@@ -216,6 +217,22 @@ def _activity(evidence: Evidence, tops: Tops, runs: bool) -> list[DriveActivity]
                 " lsblk -o NAME,MODEL,SERIAL,SIZE or ls -l /dev/disk/by-id"
             )
         found += matched
+    return found
+
+
+def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
+    """Return the drives that are read and have shown errors, by the last status."""
+    numbers = leaf_numbers(tops)
+    rows = [leaf for vdev in tops.vdevs for leaf in vdev.leaves()] if evidence.status is not None else []
+    found = []
+    for leaf in rows:
+        number, role = numbers.get(leaf.name, (None, ""))
+        if role != "source" or leaf.state not in ("ONLINE", "DEGRADED") or not any(leaf.errors):
+            continue
+        counts = zip(("read_errors", "write_errors", "checksum_errors", "slow_ios"), leaf.errors, strict=True)
+        shown = {name: count for name, count in counts if count}
+        name = plain(leaf.name, 300)
+        found.append(DriveActivity(drive=name, leaf=number, role="source", source="zpool status", **shown))
     return found
 
 

@@ -318,11 +318,11 @@ def found_text(found: Finding) -> str:
 def evidence_words(stated: Sequence[Mapping[str, object]]) -> str:
     """Return how much of which kind there is, for a person."""
     kinds = {
-        "finished": "finished scan", "running": "state of a running scan", "drive": "drive's activity",
+        "finished": "finished scan", "running": "state of a running scan", "drive": "drive observed",
         "benchmark": "benchmark",
     }  # fmt: skip
     counts = {words: sum(each["what"] == what for each in stated) for what, words in kinds.items()}
-    plural = {"state of a running scan": "states of a running scan", "drive's activity": "drives' activities"}
+    plural = {"state of a running scan": "states of a running scan", "drive observed": "drives observed"}
     return ", ".join(
         f"{count} {words if count == 1 else plural.get(words, f'{words}s')}"
         for words, count in counts.items()

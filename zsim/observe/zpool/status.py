@@ -22,10 +22,10 @@ from datetime import datetime
 
 from zsim.base.errors import InputError
 from zsim.observe.dates import Dates
-from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, percentage, whole
+from zsim.observe.texts import NUMBER, bad_line, duration, moment, nice_bytes, nice_count, percentage, whole
 from zsim.observe.zpool.expansion import Expansion, Removal, read_expansion, read_removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
-from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, Row, Vdev, named_vdev, nested
+from zsim.observe.zpool.vdev_tree import MAX_ROWS, SECTIONS, ErrorCounts, Row, Vdev, named_vdev, nested
 
 MAX_POOLS = 1000
 _KEYS = (
@@ -227,10 +227,11 @@ def _with_rows(scan: Scan, vdevs: Sequence[Vdev]) -> Scan:
 def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vdev, ...]]:
     """Return the vdevs by section; those of the normal class are under the empty name."""
     rows: dict[str, list[Row]] = {}
-    section = ""
+    section, with_slow = "", False
     for number, line in lines:
         words = line.split()
         if not words or words[0] == "NAME":
+            with_slow = words[5:6] == ["SLOW"] if words else with_slow
             continue
         if rows and words[0] in SECTIONS and (len(words) == 1 or words[1] not in _STATES):
             section = "spares" if words[0] == "spare" else words[0]
@@ -242,8 +243,18 @@ def _sections(lines: Sequence[tuple[int, str]], name: str) -> dict[str, tuple[Vd
             raise bad_line(name, number, line, "a row NAME STATE READ WRITE CKSUM", "run zpool status again")
         note = " ".join(words[5:]) if len(words) > 5 else " ".join(words[2:]) if len(words) < 5 else ""
         indent = len(line.expandtabs(8)) - len(line.expandtabs(8).lstrip())
-        rows.setdefault(section, []).append((indent, named_vdev(words[0], words[1], note)))
+        vdev = replace(named_vdev(words[0], words[1], note), errors=_errors(words[2 : 6 if with_slow else 5]))
+        rows.setdefault(section, []).append((indent, vdev))
     return {key: _trees(key, found) for key, found in rows.items()}
+
+
+def _errors(words: Sequence[str]) -> ErrorCounts:
+    """Return the counters of a row; none where there are words in their place."""
+    counts = [nice_count(word) for word in words]
+    known = [count for count in counts if count is not None]
+    return (
+        ErrorCounts(*known) if len(known) == len(counts) >= len(("READ", "WRITE", "CKSUM")) else ErrorCounts()
+    )
 
 
 def _trees(section: str, rows: Sequence[Row]) -> tuple[Vdev, ...]:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from zsim.base.errors import InputError
 from zsim.base.reading import json_value
-from zsim.observe.texts import moment, nice_bytes, plain, whole
+from zsim.observe.texts import moment, nice_bytes, nice_count, plain, whole
 from zsim.observe.zpool.expansion import Expansion, Removal, with_moves
 from zsim.observe.zpool.scan import Function, Scan, ScanState
 from zsim.observe.zpool.status import PoolStatus
-from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, Vdev, named_vdev
+from zsim.observe.zpool.vdev_tree import MAX_DEPTH, PAIRS, ErrorCounts, Vdev, named_vdev
 from zsim.vdevs.kind import kinds
 
 _STATES: dict[str, ScanState] = {"SCANNING": "running", "FINISHED": "finished", "CANCELED": "canceled"}
@@ -110,7 +110,9 @@ def _vdev(key: str, data: Mapping[str, object], depth: int) -> Vdev:
     processed = _size(data.get("scan_processed"))
     note = _text(data.get("class")) if depth == 1 else "(resilvering)" if processed and not children else ""
     size = _size(data.get("rep_dev_size")) if not children else None
-    return replace(vdev, note=note, children=children, size=size)
+    counters = ("read_errors", "write_errors", "checksum_errors", "slow_ios")
+    errors = ErrorCounts(*(nice_count(_text(data.get(name))) or 0 for name in counters))
+    return replace(vdev, note=note, children=children, size=size, errors=errors)
 
 
 def _unflattened(table: object) -> object:

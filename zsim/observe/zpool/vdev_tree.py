@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, VdevSpec
 from zsim.vdevs.kind import Printed, kinds
@@ -17,6 +18,26 @@ MAX_DEPTH = 8
 
 _PAIR = re.compile(r"(replacing|spare)[123]?(?:-\d{1,6})?", re.ASCII)
 _DISTRIBUTED_SPARE = re.compile(r"draid[123]-\d{1,6}-\d{1,6}", re.ASCII)
+
+
+class ErrorCounts(NamedTuple):
+    """What a vdev has shown since it was imported or cleared; 0 where nothing was printed.
+
+    Attributes
+    ----------
+    read, write, checksum : int
+        READ, WRITE and CKSUM.
+    slow : int
+        I/Os that took longer than zio_slow_io_ms (``zpool status -s``).
+    """
+
+    read: int = 0
+    write: int = 0
+    checksum: int = 0
+    slow: int = 0
+
+
+NO_ERRORS = ErrorCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +63,7 @@ class Vdev:
     ashift : int or None
         log2 of the sector size.
     children : tuple of Vdev
+    errors : ErrorCounts
     """
 
     name: str
@@ -55,6 +77,7 @@ class Vdev:
     asize: int | None = None
     ashift: int | None = None
     children: tuple[Vdev, ...] = ()
+    errors: ErrorCounts = NO_ERRORS
 
     @property
     def drives(self) -> int:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from typing import TYPE_CHECKING, Protocol
 
 from zsim.planning.rows import Row
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, PALE, Picture
+from zsim.prediction.answer.drawing import (
+    ACCENT,
+    CAUSES,
+    INK,
+    LETTERS,
+    PALE,
+    WIDTH,
+    Picture,
+    headed,
+    key,
+    key_below,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TEBI = 1024.0**4
+LONGEST_NAME = 30
+ROOM, GAP, LINE = 0.3, 0.04, 0.055
+"""For names of a front: right of all points, right of its own (of the width), a line (of the height)."""
 
 
 class DrawnDesign(Protocol):
@@ -34,7 +51,7 @@ class DrawnDesign(Protocol):
 
 def figure(design: DrawnDesign) -> Picture:
     """Return the figure of a design."""
-    drawn = Picture(figsize=(8.5, 5.0), layout="constrained")
+    drawn = Picture(figsize=(WIDTH, 4.6), layout="constrained")
     axes = drawn.add_subplot()
     if design.question == "worth":
         _changes(axes, design)
@@ -42,36 +59,50 @@ def figure(design: DrawnDesign) -> Picture:
         _front(drawn, axes, design)
     else:
         _limit(axes, design)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(design.headline(), fontsize=10, color=INK)
+    plain(axes)
+    headed(drawn, design.headline())
     return drawn
 
 
 def _front(drawn: Picture, axes: Axes, design: DrawnDesign) -> None:
     known = [row for row in design.rows if row.get("vdev_per_year") is not None]
+    if not known:
+        axes.set(xticks=[], yticks=[], xlabel="no layout was simulated")
+        return
     others = [row for row in known if not row["meets"]]
     axes.scatter(*_points(others), color=PALE, s=18, label="fails a requirement")
     meeting = [row for row in known if row["meets"]]
     hours = [row["p90_s"] / 3600 for row in meeting]
     if meeting and max(hours) > 1.01 * min(hours):
-        dots = axes.scatter(*_points(meeting), c=hours, cmap="viridis", s=34, label="meets all requirements")
+        dots = axes.scatter(*_points(meeting), c=hours, cmap="cool", s=34, label="meets all requirements")
         drawn.colorbar(dots, ax=axes, label="repair, p90 [h]")
     else:
         axes.scatter(*_points(meeting), color=CAUSES[0], s=34, label="meets all requirements")
     line = sorted(_lower_right(meeting), key=lambda row: float(row["usable_bytes"]))
     axes.plot(*_points(line), color=ACCENT, lw=1, label="no other has more space at less risk")
-    for row in line:
-        axes.annotate(
-            row["layout"],
-            (row["usable_bytes"] / TEBI, row["vdev_per_year"]),
-            xytext=(6, -8),
-            textcoords="offset points",
-            fontsize=7,
-        )
     axes.set_yscale("log")
+    _named(axes, line)
     axes.set_xlabel("usable [TiB]")
     axes.set_ylabel("chance of losing a vdev within a year")
-    axes.legend(frameon=False, fontsize=8)
+    key_below(drawn, axes, 2)
+
+
+def _named(axes: Axes, line: list[Row]) -> None:
+    """Write the names of a front right of its points, from the top down, none upon another."""
+    if not line:
+        return
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, right + ROOM * (right - left))
+    low, high = (math.log10(edge) for edge in axes.get_ylim())
+    place = high
+    for row in reversed(line):
+        height = math.log10(row["vdev_per_year"])
+        place = min(height, place - LINE * (high - low))
+        point = (row["usable_bytes"] / TEBI, row["vdev_per_year"])
+        axes.annotate(
+            row["layout"], point, (point[0] + GAP * (right - left), 10**place), va="center", fontsize=LETTERS,
+            color=INK, arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.5},
+        )  # fmt: skip
 
 
 def _points(rows: list[Row]) -> tuple[list[float], list[float]]:
@@ -99,7 +130,7 @@ def _limit(axes: Axes, design: DrawnDesign) -> None:
     axes.set_xlabel("fill [%]" if name == "fill" else "width [drives]")
     axes.set_ylabel("hours")
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8)
+    key(axes)
 
 
 def _changes(axes: Axes, design: DrawnDesign) -> None:
@@ -109,8 +140,8 @@ def _changes(axes: Axes, design: DrawnDesign) -> None:
               color=CAUSES[0], label="vdev lost")  # fmt: skip
     axes.barh([place + 0.18 for place in places], [row["files_per_year"] for row in design.rows], 0.35,
               color=CAUSES[1], label="files lost")  # fmt: skip
-    axes.set_yticks(places, names, fontsize=8)
+    axes.set_yticks(places, ["\n".join(textwrap.wrap(name, LONGEST_NAME)) for name in names])
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("chance within a year")
-    axes.legend(frameon=False, fontsize=8)
+    key(axes)

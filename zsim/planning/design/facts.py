@@ -14,10 +14,11 @@ from zsim.case.resolve import resolve
 from zsim.planning.design.candidates import Candidate
 from zsim.planning.design.rates import rates
 from zsim.planning.risk.api import groups
-from zsim.planning.risk.evaluate import WORLDS_SOLVED, draw, loss_within, summed_up, window_loss
+from zsim.planning.risk.evaluate import WORLDS_SOLVED, loss_within, summed_up, window_loss
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.records import rounded
 from zsim.planning.risk.reliability import Spread
+from zsim.planning.risk.surface import surface
 from zsim.planning.rows import Row
 from zsim.planning.running import answers
 from zsim.planning.store.keys import key_of, sources
@@ -142,10 +143,10 @@ def with_chances(
     resolved = context.resolved(row["layout"])
     inputs = with_spares(context.inputs, resolved, row.get("spares", 0))
     spread = Spread(hours.p50, hours.p10, hours.p90)
-    worlds = draw(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed).worlds
-    parts = groups(resolved, inputs)
-    year = loss_within(parts, worlds, 1.0, "chain", inputs.seed)
-    window = window_loss(parts[0][1], worlds, "chain", inputs.seed)
+    drawn = surface(unknowns(inputs, spread, resolved.scenario.drive), worlds_tried, inputs.seed)
+    parts, worlds = groups(resolved, inputs), drawn.solved.worlds
+    year = drawn.loss(loss_within(parts, worlds, 1.0, "chain", inputs.seed))
+    window = drawn.loss(window_loss(parts[0][1], worlds, "chain", inputs.seed))
     found = {
         "files_per_year": summed_up(year.files, year.error),
         "vdev_per_year": summed_up(year.vdev, year.error),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zsim.base.errors import InputError
 from zsim.base.units import (
     format_bytes,
-    format_duration,
+    format_duration_exactly,
     format_rate,
     parse_bytes,
     parse_duration,
@@ -77,8 +77,10 @@ def _space(text: str, name: str) -> float:
 
 
 QUANTITIES: dict[str, WishedQuantity] = {
-    "p50": WishedQuantity("p50_s", parse_duration, format_duration, "repair, as often shorter as longer"),
-    "p90": WishedQuantity("p90_s", parse_duration, format_duration, "repair, p90"),
+    "p50": WishedQuantity(
+        "p50_s", parse_duration, format_duration_exactly, "repair, as often shorter as longer"
+    ),
+    "p90": WishedQuantity("p90_s", parse_duration, format_duration_exactly, "repair, p90"),
     "files": WishedQuantity("files_per_year", _chance, odds, "chance of files lost within a year"),
     "vdev": WishedQuantity("vdev_per_year", _chance, odds, "chance of a vdev lost within a year"),
     "pool": WishedQuantity("pool_per_year", _chance, odds, "chance of the pool lost within a year"),
@@ -105,7 +107,7 @@ class Requirement:
     --------
     >>> wish = Requirement.parse("p90 < 24h")
     >>> wish.is_met({"p90_s": 80_000.0}), str(wish)
-    (True, 'p90 < 24 h')
+    (True, 'p90 < 1 d')
     """
 
     name: str

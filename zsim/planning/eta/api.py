@@ -24,11 +24,11 @@ from zsim.planning.eta.reasons import (
 )
 from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, files_used, models_used, subject
+from zsim.prediction.courses import courses_of
 from zsim.prediction.evidence.told import sick_looking
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
-from zsim.prediction.progress.worlds import courses_of
 from zsim.scenario.evidence import Observation, RunningScan
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import COPIES
@@ -111,8 +111,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_remaining_s=said,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
-        pace=pace,
-        pace_tells=telling,
+        pace=pace if telling else None,
         reasons=_reasons(
             case, slow_reasons(courses, found, case, pace if telling else 1.0, _collected(last))
         ),

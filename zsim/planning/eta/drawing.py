@@ -9,27 +9,37 @@ from zsim.planning.eta.records import EtaAnswer
 if TYPE_CHECKING:
     from zsim.prediction.answer.drawing import Picture
 
-HOUR = 3600.0
-
 
 def figure(answer: EtaAnswer) -> Picture:
     """Return a matplotlib figure."""
-    from zsim.prediction.answer.drawing import Picture
-
-    drawn = Picture(figsize=(7.0, 1.8), layout="constrained")
-    axes = drawn.subplots()
-    gone = (answer.elapsed_s or 0.0) / HOUR
-    low, middle, high = (
-        gone + each / HOUR
-        for each in (answer.remaining_s.p10, answer.remaining_s.p50, answer.remaining_s.p90)
+    from zsim.base.units import format_duration
+    from zsim.prediction.answer.drawing import (
+        ACCENT,
+        BAND,
+        CAUSES,
+        WIDTH,
+        Picture,
+        headed,
+        key_below,
+        plain,
+        time_unit,
     )
-    axes.barh([0], [gone], color="tab:blue", label="elapsed")
-    axes.barh([0], [high - low], left=[low], color="tab:orange", alpha=0.4, label="done, 80 % interval")
-    axes.axvline(middle, color="tab:orange", label="done, median")
+
+    drawn = Picture(figsize=(WIDTH, 2.6), layout="constrained")
+    axes = drawn.subplots()
+    left, gone = answer.remaining_s, answer.elapsed_s or 0.0
+    size, unit = time_unit(gone + left.p90)
+    axes.barh([0], [gone / size], color=ACCENT, label="elapsed")
+    axes.barh([0], [(left.p90 - left.p10) / size], left=[(gone + left.p10) / size], color=ACCENT, alpha=BAND,
+              label="done: p10 to p90")  # fmt: skip
+    axes.axvline((gone + left.p50) / size, color=ACCENT, label="done: median")
     if answer.zpool_remaining_s is not None:
-        axes.axvline(
-            gone + answer.zpool_remaining_s / HOUR, color="grey", linestyle="--", label="zpool status"
-        )
-    axes.set(yticks=[], xlabel="hours since the scan began", xlim=(0.0, None))
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.45), ncols=4, frameon=False, fontsize="small")
+        end = (gone + answer.zpool_remaining_s) / size
+        axes.axvline(end, color=CAUSES[5], linestyle="--", label="done, as zpool status has it")
+    axes.set(yticks=[], xlabel=f"time since the scan began [{unit}]", xlim=(0.0, None))
+    plain(axes)
+    axes.spines["left"].set_visible(False)
+    key_below(drawn, axes, 2)
+    name = f"{answer.pool}: " if answer.pool else ""
+    headed(drawn, f"{name}{format_duration(left.p50)} to go")
     return drawn

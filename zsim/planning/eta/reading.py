@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import NoneType
 
-from zsim.base.errors import InputError
+from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.observe.evidence.scans import PoolThen, running
 from zsim.observe.pool_import.files import files_in
@@ -92,6 +93,8 @@ def read_paste(
     InputError
         When no scan runs, or nothing can be read.
     """
+    told = "it is what zpool status printed, as text"
+    check_kind("text", text, (str, NoneType), told, 'give files as files=["status.txt"]')
     texts = _texts(text, names)
     statuses = _statuses(texts, pool)
     chosen = statuses[-1]

@@ -13,9 +13,9 @@ from zsim.case.case import Case
 from zsim.planning.eta.records import Span
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
+from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
 from zsim.prediction.progress.moments import CHECKPOINT
 from zsim.prediction.progress.remaining import Remaining
-from zsim.prediction.progress.worlds import one_sweep, sorted_at_once
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
 

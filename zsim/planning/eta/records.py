@@ -68,10 +68,14 @@ class EtaAnswer:
 
     Attributes
     ----------
-    pool, subject : str
-        Its name, and what runs on what.
-    total_s, remaining_s : Span
-        Whole duration, and the time to go [s].
+    pool : str
+        Its name.
+    subject : str
+        What runs on what.
+    total_s : Span
+        Whole duration [s].
+    remaining_s : Span
+        The time to go, from the latest status [s].
     elapsed_s : float or None
         Since the scan began, as far as it is known [s].
     at : datetime or None
@@ -86,17 +90,23 @@ class EtaAnswer:
         What ``zpool status`` says, or would [s].
     zpool_why : str
         Why it is off; empty where it is not.
-    pace : float
-        How much slower this scan is so far than the pool should be (1: as fast).
-    pace_tells : bool
-        Whether so much was seen that this says something about the rest.
-    reasons, worry, consequences : tuple of str
-        Why it is slow, until when what looks odd is normal, what a further step would cost.
+    pace : float or None
+        How much slower this scan is so far than the pool should be (1: as fast); None where so little was
+        seen that it says nothing about the rest.
+    reasons : tuple of str
+        Why it is slow.
+    worry : tuple of str
+        Until when what looks odd is normal.
+    consequences : tuple of str
+        What a further step would cost.
     evidence : tuple of Weighed
+        Each status against what worlds would have shown.
     assumptions : tuple of dict
         What nobody stated, as `zsim.resolve` has it.
     notes : tuple of str
+        How the outputs were read.
     provenance : dict
+        Scenario, seed, versions, hashes of models and kernels.
     """
 
     pool: str
@@ -111,8 +121,7 @@ class EtaAnswer:
     zpool_remaining_s: float | None
     zpool_total_s: float | None
     zpool_why: str
-    pace: float
-    pace_tells: bool = True
+    pace: float | None
     reasons: tuple[str, ...] = ()
     worry: tuple[str, ...] = ()
     consequences: tuple[str, ...] = ()
@@ -120,6 +129,11 @@ class EtaAnswer:
     assumptions: tuple[dict[str, object], ...] = ()
     notes: tuple[str, ...] = ()
     provenance: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def pace_tells(self) -> bool:
+        """Whether the pace so far says something about the rest."""
+        return self.pace is not None
 
     def to_dict(self) -> dict[str, object]:
         """Return what ``zsim eta --json`` prints: times in seconds, moments as ISO 8601."""

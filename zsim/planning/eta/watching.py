@@ -118,9 +118,9 @@ def prometheus_text(answer: Eta) -> str:
             "Share done of the phase that runs.",
             [(f'pool="{pool}",phase="{answer.phase}"', answer.done)],
         ),
-        ("zsim_scan_pace_ratio", "Times as slow as pools like this.", [(f'pool="{pool}"', answer.pace)]),
     ]
     for name, words, value in (
+        ("zsim_scan_pace_ratio", "Times as slow as pools like this.", answer.pace),
         ("zsim_scan_elapsed_seconds", "Time since the scan began.", answer.elapsed_s),
         ("zsim_scan_zpool_remaining_seconds", "Time to go as zpool status says.", answer.zpool_remaining_s),
     ):

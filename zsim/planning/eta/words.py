@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from zsim.base.units import format_duration, format_fraction
 from zsim.planning.eta.reasons import FAST, SLOW
 from zsim.planning.eta.records import EtaAnswer
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -37,7 +38,8 @@ def lines(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     yield f"{answer.subject[:1].upper()}{answer.subject[1:]}.", ""
     for each in answer.assumptions:
         if each["field"] in NOT_VARIED:
-            yield f"Default used, and it matters: {each['field']} {each['text']} ({each['why']}).", "yellow"
+            field = in_words(str(each["field"]))
+            yield f"Default used, and it matters: {field} {each['text']} ({each['why']}).", "yellow"
     for words in answer.notes:
         if words.startswith(LOUD):
             yield words, "yellow"
@@ -81,7 +83,7 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         f"{', '.join(parts) or 'the last txg syncs'}.",
         "",
     )
-    if not answer.pace_tells:
+    if answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
         yield f"Pace: {answer.pace:.1f} times slower than the median pool simulated.", ""

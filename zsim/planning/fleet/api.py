@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from zsim.base.arrays import F64, I64
-from zsim.base.errors import NotSimulatedYet
+from zsim.base.errors import NotSimulatedYet, check_kind
 from zsim.base.provenance import provenance
 from zsim.case.case import Case
 from zsim.case.resolve import DEFAULT_FILL, resolve
@@ -73,6 +73,7 @@ def fleet(
     InputError
         When an input is impossible.
     """
+    check_kind("fleet", asked, (Fleet,), "it is a zsim.Fleet", 'write zsim.Fleet.read("fleet.toml")')
     report = on_progress or (lambda share, words: None)
     case = [_resolved(pools) for pools in asked.pool]
     tables = _tables(asked, hours_of or _predicted, report)

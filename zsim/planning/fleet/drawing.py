@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.planning.fleet.records import PoolsRow
-from zsim.prediction.answer.drawing import CAUSES, INK, Picture
+from zsim.prediction.answer.drawing import CAUSES, WIDTH, Picture, headed, key_below, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 def figure(pools: Sequence[PoolsRow], title: str) -> Picture:
     """Return the figure of the rows of a fleet's answer."""
-    drawn = Picture(figsize=(9.0, 2.2 + 0.35 * len(pools)), layout="constrained")
-    left, right = drawn.subplots(1, 2)
+    heights = (1.0 + 0.3 * len(pools), 1.0 + 0.6 * len(pools))
+    drawn = Picture(figsize=(WIDTH, sum(heights) + 0.8), layout="constrained")
+    upper, lower = drawn.subplots(2, 1, height_ratios=heights)
     rows = sorted(pools, key=lambda row: row.share)
     names = [row.name for row in rows]
-    _ranges(left, rows, names)
-    _levels(right, rows, names)
-    drawn.suptitle(title, fontsize=10, color=INK)
+    _ranges(upper, rows, names)
+    _levels(lower, rows, names)
+    key_below(drawn, lower, 4)
+    headed(drawn, title)
     return drawn
 
 
@@ -30,13 +32,13 @@ def _ranges(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
         axes.plot([found.low, found.high], [place, place], color=CAUSES[0], lw=4, alpha=0.35)
         axes.plot(found.p, place, "o", color=CAUSES[0], ms=5)
     axes.set_xscale("log")
-    axes.set_yticks(range(len(rows)), names, fontsize=8)
+    axes.set_yticks(range(len(rows)), names)
     axes.set_xlabel("vdevs lost a year")
-    axes.spines[["top", "right"]].set_visible(False)
+    plain(axes, "What the pools contribute")
 
 
 def _levels(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
-    words = ("1 missing", "2", "3", "more")
+    words = ("1 missing", "2 missing", "3 missing", "more")
     height = 0.8 / len(words)
     for level, label in enumerate(words):
         hours = [row.degraded_s[level] / 3600 for row in rows]
@@ -44,7 +46,6 @@ def _levels(axes: Axes, rows: list[PoolsRow], names: list[str]) -> None:
         axes.barh(places, hours, height=height, color=CAUSES[level], label=label)
     if any(hours > 0 for row in rows for hours in row.degraded_s):
         axes.set_xscale("log")
-    axes.set_yticks(range(len(rows)), names, fontsize=8)
+    axes.set_yticks(range(len(rows)), names)
     axes.set_xlabel("hours a pool and year with drives missing")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=7)
+    plain(axes, "How long redundancy is short")

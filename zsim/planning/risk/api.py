@@ -8,6 +8,9 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from zsim.base.errors import InputError, NotSimulatedYet
 from zsim.base.model_data import models_directory
@@ -20,10 +23,8 @@ from zsim.planning.risk.answer import RiskAnswer
 from zsim.planning.risk.evaluate import (
     WORLDS_SIMULATED,
     WORLDS_SOLVED,
-    DrawnWorlds,
     Loss,
     Report,
-    draw,
     loss_within,
     movers,
     repeated_windows,
@@ -31,15 +32,22 @@ from zsim.planning.risk.evaluate import (
     window_loss,
 )
 from zsim.planning.risk.group import Discipline, Floats, Group, Repair
-from zsim.planning.risk.question import RiskInputs, Unknowns, as_plain, unknowns
+from zsim.planning.risk.question import OPEN, RiskInputs, Unknowns, as_plain, assumed_age, unknowns
 from zsim.planning.risk.records import Assumed, Grades
 from zsim.planning.risk.reliability import Spread, number
+from zsim.planning.risk.story import VdevStory, stories_of, story_loss
+from zsim.planning.risk.surface import LossSurface, surface
+from zsim.planning.timeline.plan import Plan
 from zsim.planning.usable import usable_bytes
 from zsim.prediction.answer.records import Quantiles
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import LOG, kind_of
+
+if TYPE_CHECKING:
+    from zsim.planning.timeline.records import TimelineAnswer
 
 TERA = 1e12
 MOST_TOLERATED = 7
@@ -50,7 +58,7 @@ Hours = Callable[[Scenario, Report], Quantiles]
 
 
 def risk(
-    scenario: Scenario,
+    scenario: Asked | Plan,
     inputs: RiskInputs | None = None,
     on_progress: Report | None = None,
     hours_of: Hours | None = None,
@@ -59,7 +67,8 @@ def risk(
 
     Parameters
     ----------
-    scenario : Scenario
+    scenario : Scenario, mapping, str, Path or Plan
+        As `zsim.predict` takes it; of a `Plan` of `zsim.timeline`, `window` is the time that it takes.
     inputs : RiskInputs, optional
         What is stated of failures and repairs; the rest is assumed, and listed.
     on_progress : callable, optional
@@ -77,13 +86,53 @@ def risk(
         When an input is impossible.
     """
     asked, report = inputs or RiskInputs(), on_progress or (lambda share, words: None)
+    plan = scenario if isinstance(scenario, Plan) else None
+    scenario = scenario.pool if isinstance(scenario, Plan) else scenario_of(scenario, {})
     case = resolve(scenario)
     _refuse(case)
     found = _hours(asked, scenario, report, hours_of or predicted_hours)
     spread = Spread(found.p50, found.p10 or found.p50, found.p90 or found.p50)
     known = unknowns(_with_spares(asked, case), spread, scenario.drive)
+    told = None if plan is None else _told(plan, asked, case, report)
     report(0.8, "solving")
-    return _answer(case, asked, known, found)
+    return _answer(case, asked, known, found, told)
+
+
+def _told(plan: Plan, inputs: RiskInputs, case: Case, report: Report) -> Told:
+    """Return what a plan does to the vdevs."""
+    from zsim.planning.timeline.api import timeline
+
+    for name in ("hours", "mttr"):
+        if (value := getattr(inputs, name)) is not None:
+            raise InputError(f"--{name}", value, "the plan tells how long its repairs take", "leave it out")
+    if inputs.chosen_method != "chain":
+        raise InputError("method", inputs.chosen_method, "plans are solved as chains", "leave it out")
+    story = timeline(plan, on_progress=lambda share, words: report(0.8 * share, words))
+    by_number = {
+        number: group_of(vdev, case, inputs)
+        for number, vdev in enumerate(case.layout.vdevs)
+        if vdev.alloc_class != LOG
+    }
+    return Told(story, stories_of(plan, story, by_number))
+
+
+class Told(NamedTuple):
+    """A plan's timeline, and what it does to each vdev."""
+
+    timeline: TimelineAnswer
+    stories: tuple[VdevStory, ...]
+
+    @property
+    def pace(self) -> Spread:
+        """How long it takes, as a multiple of the middle [1]."""
+        low, middle, high = (self.timeline.whole_s[name] or math.inf for name in ("p10", "p50", "p90"))
+        return Spread(1.0, low / middle, high / middle)
+
+    def loss(self, drawn: LossSurface) -> Loss:
+        """Return the chances within the plan."""
+        worlds, scores = drawn.solved.worlds, drawn.solved.scores.get("hours")
+        pace = np.ones(len(worlds)) if scores is None else self.pace.at(scores)
+        return drawn.loss(story_loss(self.stories, worlds, pace))
 
 
 def predicted_hours(scenario: Scenario, report: Report) -> Quantiles:
@@ -120,23 +169,23 @@ def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
 
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
     """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
-    law = Repair(minimum=0.0) if inputs.mttr is not None else Repair()
-
-    def group(vdev: VdevSpec) -> Group:
-        return Group.of(
-            vdev,
-            discipline=inputs.discipline or _discipline(case.release, inputs),
-            repair=law,
-            correlation_law=inputs.chosen_law,
-            shape=inputs.shape,
-            age=inputs.age or 0.0,
-            stress=inputs.stress,
-        )
-
     runs: dict[VdevSpec, int] = {}
     for vdev, run in itertools.groupby(vdev for vdev in case.layout.vdevs if vdev.alloc_class != LOG):
         runs[vdev] = runs.get(vdev, 0) + len(list(run))
-    return tuple((count, group(vdev)) for vdev, count in runs.items())
+    return tuple((count, group_of(vdev, case, inputs)) for vdev, count in runs.items())
+
+
+def group_of(vdev: VdevSpec, case: Case, inputs: RiskInputs) -> Group:
+    """Return a top-level vdev as the reliability model sees it."""
+    return Group.of(
+        vdev,
+        discipline=inputs.discipline or _discipline(case.release, inputs),
+        repair=Repair() if inputs.mttr is None else Repair(minimum=0.0),
+        correlation_law=inputs.chosen_law,
+        shape=inputs.shape,
+        age=assumed_age(inputs),
+        stress=inputs.stress,
+    )
 
 
 def _discipline(release: ReleaseProfile, inputs: RiskInputs) -> Discipline:
@@ -152,17 +201,26 @@ def is_endless(release: ReleaseProfile) -> bool:
     return release.family in ("zol", "freebsd") or (release.family == "openzfs" and version < (2, 0))
 
 
-def _answer(case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -> RiskAnswer:
+def _answer(
+    case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles, told: Told | None
+) -> RiskAnswer:
     method = inputs.chosen_method
     parts = groups(case, inputs)
-    drawn = draw(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
-    worlds = repeated_windows(parts[0][1], drawn.worlds) if is_endless(case.release) else drawn.worlds
-    window = window_loss(parts[0][1], worlds, method, inputs.seed)
-    year = loss_within(parts, worlds, 1.0, method, inputs.seed)
-    years = loss_within(parts, worlds, inputs.years, method, inputs.seed)
+    drawn = surface(known, WORLDS_SOLVED if method == "chain" else WORLDS_SIMULATED, inputs.seed)
+    scores, worlds = drawn.solved.scores, drawn.solved.worlds
+    worlds = repeated_windows(parts[0][1], worlds) if is_endless(case.release) else worlds
+    window = (
+        drawn.loss(window_loss(parts[0][1], worlds, method, inputs.seed))
+        if told is None
+        else told.loss(drawn)
+    )
+    first = loss_within(parts, worlds, 1.0, method, inputs.seed)
+    year = drawn.loss(first)
+    years = drawn.loss(loss_within(parts, worlds, inputs.years, method, inputs.seed))
     lost = bytes_lost(year, case)
     return RiskAnswer(
-        subject=_subject(case, hours),
+        subject=_subject(case, hours, told),
+        window_of="repair" if told is None else "plan",
         method=method,
         window=_grades(window),
         per_year=_grades(year),
@@ -170,11 +228,11 @@ def _answer(case: Case, inputs: RiskInputs, known: Unknowns, hours: Quantiles) -
         horizon_years=inputs.years,
         bytes_lost_per_tb_year=summed_up(lost, year.error),
         repair_s=hours,
-        missing_s=float(worlds.missing.mean()),
-        movers=movers(drawn.scores, year.vdev),
+        missing_s=float(drawn.many.missing.mean()),
+        movers=movers(scores, first.vdev),
         assumptions=tuple(Assumed(field=name, text=text) for name, text in known.notes.items()),
         warnings=warnings(case, inputs),
-        inputs={"stated": as_plain(inputs), "taken": _taken(known, drawn, parts[0][1])},
+        inputs={"stated": as_plain(inputs), "taken": _taken(known, len(worlds), parts[0][1])},
         provenance=_provenance(case, inputs),
     )
 
@@ -200,23 +258,30 @@ def bytes_lost(year: Loss, case: Case) -> Floats:
     return result
 
 
-def _subject(case: Case, hours: Quantiles) -> str:
+def _subject(case: Case, hours: Quantiles, told: Told | None) -> str:
+    pool = f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {_length(hours)}"
+    if told is None:
+        return pool
+    return f"{told.timeline.title}: whole after {_length(Quantiles(**told.timeline.whole_s))}; {pool}"
+
+
+def _length(hours: Quantiles) -> str:
     length = format_duration(hours.p50)
     if hours.p10 is not None and hours.p90 is not None and hours.p10 < hours.p90:
         length += f" ({format_duration(hours.p10)} to {format_duration(hours.p90)})"
-    return f"{case.layout}, {format_fraction(case.fill)} full, {case.release.name}, repair {length}"
+    return length
 
 
-def _taken(known: Unknowns, drawn: DrawnWorlds, group: Group) -> dict[str, object]:
+def _taken(known: Unknowns, worlds: int, group: Group) -> dict[str, object]:
     """Return the inputs as they were used, in SI units."""
     spreads = {
         name: {"p10": spread.low, "p50": spread.middle, "p90": spread.high}
-        for name in ("rate", "age_factor", "correlation", "latent", "delay", "hours")
+        for name in OPEN
         for spread in (getattr(known, name),)
     }
     removal = known.removal if math.isfinite(known.removal) else "never"
     return {
-        **spreads, "removal": removal, "tripping": known.tripping, "worlds": len(drawn.worlds),
+        **spreads, "removal": removal, "tripping": known.tripping, "worlds": worlds,
         "discipline": group.discipline, "correlation_law": group.correlation_law,
         "drives": group.children, "tolerance": group.tolerance,
     }  # fmt: skip

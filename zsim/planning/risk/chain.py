@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ class LossChances(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class ChainCase:
     """A group in worlds with the hazard it shares: one chain each, all of shape (chains,)."""
 
     group: Group
@@ -114,7 +114,7 @@ def within(group: Group, worlds: Worlds, horizon: float) -> LossChances:
     """
     share = mean_present(worlds, group.age, horizon)
 
-    def chance(case: _Case) -> Floats:
+    def chance(case: ChainCase) -> Floats:
         return chance_by(_with_repairs(case), horizon)[:, 0]
 
     return _averaged(group, worlds, share, 0, chance)
@@ -172,30 +172,59 @@ def mean_time_to_loss(group: Group, worlds: Worlds) -> Floats:
     thousandth of it (Greenan, Plank and Wylie, HotStorage 2010).
     """
     share = present(worlds, group.age)
-    return mean_time(_with_repairs(_case(group, worlds, np.ones(len(worlds)), share, False)))
+    return mean_time(
+        _with_repairs(_with_costs(ChainCase(group, worlds, np.ones(len(worlds)), share, ()), False))
+    )
 
 
 def _averaged(
-    group: Group, worlds: Worlds, share: Floats, failures: int, chance: Callable[[_Case], Floats]
+    group: Group, worlds: Worlds, share: Floats, failures: int, chance: Callable[[ChainCase], Floats]
 ) -> LossChances:
     """Return the chances, averaged over the hazard that a vdev with so many failures behind it may have."""
+    return averaged(
+        group, worlds, share, failures, lambda case, places, costly: chance(_with_costs(case, costly))
+    )
+
+
+def averaged(
+    group: Group,
+    worlds: Worlds,
+    share: Floats,
+    failures: int,
+    chance: Callable[[ChainCase, NDArray[np.intp], bool], Floats],
+) -> LossChances:
+    """Return the chances, averaged over the hazard that a vdev with so many failures behind it may have.
+
+    Parameters
+    ----------
+    group : Group
+    worlds : Worlds
+    share : ndarray, shape (worlds,)
+        Chance that a drive has latent errors.
+    failures : int
+        Of this vdev, so far.
+    chance : callable
+        Gives the chance of each chain, from the chains, the world of each, and whether latent errors cost.
+    """
     places, hazard, weights = _hazards(group, worlds, failures)
-    many, shares = worlds.taken(places), share[places]
+    case = ChainCase(group, worlds.taken(places), hazard, share[places], ())
 
     def mean(costly: bool) -> Floats:
-        values = weights * chance(_case(group, many, hazard, shares, costly))
+        values = weights * chance(case, places, costly)
         return np.bincount(places, values, minlength=len(worlds)).astype(np.float64)
 
     return LossChances(files=mean(True), vdev=mean(False))
 
 
-def _case(group: Group, worlds: Worlds, hazard: Floats, share: Floats, costly: bool) -> _Case:
-    survivors = group.children - group.tolerance
+def _with_costs(case: ChainCase, costly: bool) -> ChainCase:
+    group, survivors = case.group, case.group.children - case.group.tolerance
     costs = tuple(
-        on_any(share * exposed(group, worlds.waiting, later), survivors) if costly else 0.0 * share
+        on_any(case.share * exposed(group, case.worlds.waiting, later), survivors)
+        if costly
+        else 0.0 * case.share
         for later in range(group.tolerance)
     )
-    return _Case(group, worlds, hazard, share, costs)
+    return replace(case, costs=costs)
 
 
 def _hazards(group: Group, worlds: Worlds, failures: int) -> tuple[NDArray[np.intp], Floats, Floats]:
@@ -251,7 +280,7 @@ def gamma_nodes(variance: float, failures: int) -> tuple[Floats, Floats]:
     return nodes[keep] * variance, weights[keep] / weights[keep].sum()
 
 
-def _with_repairs(case: _Case) -> Floats:
+def _with_repairs(case: ChainCase) -> Floats:
     """Return the rates between all states; the first is healthy, the end is loss."""
     stages = max(1, MOST_STAGES - case.group.tolerance) if case.group.repair.is_fixed else 1
     states: list[State] = [()]
@@ -271,7 +300,7 @@ def _with_repairs(case: _Case) -> Floats:
 
 
 def _rates(
-    case: _Case, links: list[tuple[int, State, Floats]], lost: dict[int, Floats], place: dict[State, int]
+    case: ChainCase, links: list[tuple[int, State, Floats]], lost: dict[int, Floats], place: dict[State, int]
 ) -> Floats:
     """Return links between states as an array of rates."""
     rates = np.zeros((len(case.worlds), len(lost), len(lost) + 1))
@@ -282,7 +311,7 @@ def _rates(
     return rates
 
 
-def _add_failures(case: _Case, state: State, at: int, links: list[tuple[int, State, Floats]]) -> Floats:
+def _add_failures(case: ChainCase, state: State, at: int, links: list[tuple[int, State, Floats]]) -> Floats:
     """Add the failures out of a state to the links; return the rate of loss."""
     rate = case.failing(_missing(state))
     if _missing(state) >= case.group.tolerance:
@@ -304,7 +333,7 @@ def _advanced(group: Group, state: State, stages: int) -> Iterator[tuple[State, 
         yield tuple(sorted([*rest, (stage + 1, drives)] if stage + 1 < stages else rest)), times
 
 
-def _begun(case: _Case, chance: Callable[[State], Floats]) -> Floats:
+def _begun(case: ChainCase, chance: Callable[[State], Floats]) -> Floats:
     """Return the chance after the first failure, from the chance in each state."""
     total = 0.0 * case.hazard
     for state, share, cost in case.after(()):
@@ -312,7 +341,7 @@ def _begun(case: _Case, chance: Callable[[State], Floats]) -> Floats:
     return total
 
 
-def _until_repaired(case: _Case) -> Floats:
+def _until_repaired(case: ChainCase) -> Floats:
     """Return the chance of loss within the fixed time of the first repair: no other ends before it."""
     states = [state for state, _, _ in case.after(())]
     links: list[tuple[int, State, Floats]] = []
@@ -325,7 +354,7 @@ def _until_repaired(case: _Case) -> Floats:
     return _begun(case, lambda state: by_state[:, place[state]])
 
 
-def _until_restarted(case: _Case) -> Floats:
+def _until_restarted(case: ChainCase) -> Floats:
     """Return the chance of loss where each failure starts the fixed time of the repair anew."""
 
     def chance(state: State) -> Floats:
@@ -339,7 +368,7 @@ def _until_restarted(case: _Case) -> Floats:
     return _begun(case, chance)
 
 
-def _until_healthy(case: _Case) -> Floats:
+def _until_healthy(case: ChainCase) -> Floats:
     """Return the chance of loss before the vdev is healthy again, repairs having no memory."""
     rates = _with_repairs(case)
     healthy, rest = rates[:, 0], rates[:, 1:]

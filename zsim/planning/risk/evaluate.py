@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from zsim.planning.risk.group import YEAR, Floats, Group, Worlds
 from zsim.planning.risk.latent import on_any, pool_gone, present
 from zsim.planning.risk.question import Method, Unknowns
 from zsim.planning.risk.records import Chance, Mover, chance
-from zsim.planning.risk.reliability import Z90, number
+from zsim.planning.risk.reliability import Z90, Spread, number
 from zsim.planning.risk.simulation import Simulated, simulate
 
-WORLDS_SOLVED, WORLDS_SIMULATED = 128, 24
+WORLDS_SOLVED, WORLDS_SIMULATED = 128, 32
 REPLICAS = 60_000
-REPLICAS_OF_MANY = 2_500
+REPLICAS_OF_MANY = 2_000
 SMALL = 1e-290
 Z95 = 1.959963984540054
 
@@ -62,17 +62,28 @@ def draw(unknowns: Unknowns, count: int, seed: int) -> DrawnWorlds:
     A Latin hypercube: each input takes the middle of each of `count` equal parts of its law once, in an order
     of its own (McKay, Beckman and Conover, Technometrics 21, 1979).
     """
-    from scipy.special import ndtri
-
     random = np.random.default_rng(seed)
     count = count if unknowns.open else 1
-    scores = {name: ndtri((random.permutation(count) + 0.5) / count) for name in unknowns.open}
+    scores = {name: normal_scores((random.permutation(count) + 0.5) / count) for name in unknowns.open}
+    return DrawnWorlds(worlds_at(unknowns, scores, count), scores)
+
+
+def normal_scores(shares: Floats) -> Floats:
+    """Return the standard normal scores below which such shares lie."""
+    from scipy.special import ndtri
+
+    result: Floats = ndtri(shares)
+    return result
+
+
+def worlds_at(unknowns: Unknowns, scores: Mapping[str, Floats], count: int) -> Worlds:
+    """Return the worlds at some standard normal scores, shape (count,), of each input that is open."""
 
     def values(name: str) -> Floats:
-        spread = getattr(unknowns, name)
-        return np.array([spread.at(score) for score in scores.get(name, np.zeros(count))])
+        spread: Spread = getattr(unknowns, name)
+        return spread.at(scores.get(name, np.zeros(count)))
 
-    worlds = Worlds(
+    return Worlds(
         rate=values("rate") * values("age_factor"),
         correlation=np.maximum(values("correlation"), 1.0),
         hours=values("hours"),
@@ -81,7 +92,6 @@ def draw(unknowns: Unknowns, count: int, seed: int) -> DrawnWorlds:
         removal=np.full(count, unknowns.removal),
         tripping=np.full(count, unknowns.tripping),
     )
-    return DrawnWorlds(worlds, scores)
 
 
 def repeated_windows(group: Group, worlds: Worlds) -> Worlds:
@@ -100,7 +110,7 @@ def window_loss(group: Group, worlds: Worlds, method: Method, seed: int) -> Loss
     """Return the chances within one repair."""
     if method == "chain":
         files, vdev = in_window(group, worlds)
-        return _loss(group, worlds, files, vdev, np.zeros(len(worlds)))
+        return loss_of(group, worlds, files, vdev, np.zeros(len(worlds)))
     return _simulated(group, worlds, simulate(group, worlds, (1.0,), _replicas(worlds), seed, window=True))
 
 
@@ -110,7 +120,7 @@ def loss_within(
     """Return the chances of a pool of several vdevs within some years."""
     found = [(count, _vdev_loss(group, worlds, years, method, seed)) for count, group in parts]
     files, vdev, pool = (
-        _any_of([(count, getattr(loss, name)) for count, loss in found]) for name in ("files", "vdev", "pool")
+        any_of([(count, getattr(loss, name)) for count, loss in found]) for name in ("files", "vdev", "pool")
     )
     return Loss(files, vdev, pool, np.max([loss.error for _, loss in found], axis=0))
 
@@ -118,7 +128,7 @@ def loss_within(
 def _vdev_loss(group: Group, worlds: Worlds, years: float, method: Method, seed: int) -> Loss:
     if method == "chain":
         files, vdev = within(group, worlds, years * YEAR)
-        return _loss(group, worlds, files, vdev, np.zeros(len(worlds)))
+        return loss_of(group, worlds, files, vdev, np.zeros(len(worlds)))
     return _simulated(group, worlds, simulate(group, worlds, (years * YEAR,), _replicas(worlds), seed))
 
 
@@ -128,16 +138,17 @@ def _replicas(worlds: Worlds) -> int:
 
 def _simulated(group: Group, worlds: Worlds, found: Simulated) -> Loss:
     files, vdev = found.files[0], found.vdev[0]
-    return _loss(group, worlds, files.chance, vdev.chance, vdev.error / np.maximum(vdev.chance, SMALL))
+    return loss_of(group, worlds, files.chance, vdev.chance, vdev.error / np.maximum(vdev.chance, SMALL))
 
 
-def _loss(group: Group, worlds: Worlds, files: Floats, vdev: Floats, error: Floats) -> Loss:
+def loss_of(group: Group, worlds: Worlds, files: Floats, vdev: Floats, error: Floats) -> Loss:
+    """Return the chances of a vdev with that of the pool, each grade including the ones after it."""
     gone = pool_gone(group, worlds.waiting, number("pool", "critical_blocks"))
     vdev = np.clip(vdev, SMALL, 1.0)
     return Loss(np.clip(files, vdev, 1.0), vdev, vdev * gone, error)
 
 
-def _any_of(parts: list[tuple[int, Floats]]) -> Floats:
+def any_of(parts: list[tuple[int, Floats]]) -> Floats:
     """Return the chance that any of several independent vdevs is lost."""
     # In logarithms: chances far below the rounding of 1 keep their digits.
     with np.errstate(divide="ignore"):
@@ -170,8 +181,8 @@ def movers(scores: dict[str, Floats], values: Floats) -> tuple[Mover, ...]:
     Returns
     -------
     tuple of Mover
-        The strongest first.  The factor is ``exp(2 * 1.645 * slope)``: what the chance is multiplied by from
-        the 5 % to the 95 % point of the input, by a linear least-squares fit of its logarithm on all scores.
+        The strongest first.  The factor is ``exp(2 * 1.2816 * slope)``: what the chance is multiplied by from
+        the p10 to the p90 of the input, by a linear least-squares fit of its logarithm on all scores.
     """
     if not scores:
         return ()

@@ -17,6 +17,8 @@ SPARES = ("hot", "shelf", "order")
 DISCIPLINES: tuple[Discipline, ...] = ("apart", "restart", "serial")
 LAWS: tuple[CorrelationLaw, ...] = ("frailty", "same", "successive")
 MONTH = YEAR / 12
+OPEN = ("rate", "age_factor", "correlation", "latent", "delay", "hours")
+"""Inputs that may not be known for certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,8 @@ class RiskInputs:
     spare : {"hot", "shelf", "order"}
         Instead of `detect`: where the new drive comes from.
     age : float
-        Age of the drives [s]: for Weibull lifetimes, and for pools that were never scrubbed.
+        Age of the drives [s]: for Weibull lifetimes, and for pools that were never scrubbed (there 2.5 years
+        are assumed).
     age_factor : float
         Factor on the failure rate for the drives' age.
     shape : float
@@ -195,8 +198,7 @@ class Unknowns:
     @property
     def open(self) -> tuple[str, ...]:
         """Names of the inputs that are not known for certain."""
-        names = ("rate", "age_factor", "correlation", "latent", "delay", "hours")
-        return tuple(name for name in names if not getattr(self, name).is_exact)
+        return tuple(name for name in OPEN if not getattr(self, name).is_exact)
 
 
 def unknowns(inputs: RiskInputs, hours: Spread, drive: str | None) -> Unknowns:
@@ -307,7 +309,20 @@ def _removal(inputs: RiskInputs, notes: dict[str, str]) -> float:
         interval = number("scrub", "interval") * DAY
         if inputs.latent:
             notes["scrub"] = f"a scrub every {format_duration(interval)}: {source('scrub', 'interval')}"
+    if inputs.latent and math.isinf(interval) and inputs.age is None:
+        years = assumed_age(inputs) / YEAR
+        notes["age"] = (
+            f"never scrubbed in the {years:g} years that the drives are old: {source('age', 'middle')}"
+        )
     return interval / 2.0
+
+
+def assumed_age(inputs: RiskInputs) -> float:
+    """Return the age of the drives [s]: stated, or where it decides how many latent errors wait, assumed."""
+    if inputs.age is not None:
+        return inputs.age
+    never = inputs.scrub is not None and math.isinf(inputs.scrub)
+    return number("age", "middle") * YEAR if never else 0.0
 
 
 def as_plain(inputs: RiskInputs) -> dict[str, object]:

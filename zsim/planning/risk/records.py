@@ -55,6 +55,9 @@ class Risk(AnswerPart):
     schema_version: Literal[1] = 1
     subject: str = Field(description="what was asked, in one line")
     method: Literal["chain", "simulation"]
+    window_of: Literal["repair", "plan"] = Field(
+        "repair", description="what `window` spans: a repair, from the failure on, or a plan of zsim timeline"
+    )
     window: Grades
     per_year: Grades
     years: Grades

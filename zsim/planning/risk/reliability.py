@@ -8,6 +8,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from zsim.base.errors import InputError
 from zsim.base.model_data import models_directory, suggest
 
@@ -51,12 +54,16 @@ class Spread:
         """Whether nothing is open."""
         return self.low == self.high
 
-    def at(self, score: float) -> float:
-        """Return the value at a standard normal score: log-normal to both sides of the middle."""
+    def at(self, score: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the values at standard normal scores: log-normal to both sides of the middle."""
+        scores = np.asarray(score, dtype=np.float64)
         if self.is_exact or self.middle <= 0.0:
-            return self.middle
-        end = self.high if score > 0 else self.low
-        return float(self.middle * (end / self.middle) ** (min(abs(score), self.reach) / Z90))
+            return np.full(scores.shape, self.middle)
+        ends = np.where(scores > 0, self.high, self.low)
+        result: NDArray[np.float64] = self.middle * (ends / self.middle) ** (
+            np.minimum(np.abs(scores), self.reach) / Z90
+        )
+        return result
 
     def scaled(self, factor: float) -> Spread:
         """Return the number in another unit."""

@@ -100,6 +100,29 @@ def chance_by(rates: Floats, moment: float | Floats) -> Floats:
 
     Notes
     -----
+    From `transitions`.
+    """
+    result: Floats = np.clip(transitions(rates, moment)[:, :-1, -1], 0.0, 1.0)
+    return result
+
+
+def transitions(rates: Floats, moment: float | Floats) -> Floats:
+    """Return the chance to be in each state, or at the end, after a time, from each state.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (chains, states, states + 1)
+        [1/s]
+    moment : float or ndarray, shape (chains,)
+        [s]
+
+    Returns
+    -------
+    ndarray, shape (chains, states + 1, states + 1)
+        The last row and column are the end.
+
+    Notes
+    -----
     Uniformisation (Jensen 1953) over a step of at most one jump, which is then doubled by squaring: only
     sums and products of numbers that are not negative.
     """
@@ -115,8 +138,7 @@ def chance_by(rates: Floats, moment: float | Floats) -> Floats:
     step = _series(jumps, leaving, pace, pace * moments / 2.0**doublings)
     for _ in range(doublings):
         step = step @ step
-    result: Floats = np.clip(step[:, :states, states], 0.0, 1.0)
-    return result
+    return step
 
 
 def _series(jumps: Floats, leaving: Floats, pace: Floats, expected: Floats) -> Floats:

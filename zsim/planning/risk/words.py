@@ -66,10 +66,9 @@ def between(chance: Chance) -> str:
 
 def headline(answer: Risk) -> str:
     """Return the answer in one line: the vdev within this repair."""
-    found = answer.window.vdev
-    if found.is_exact:
-        return f"Chance of losing the vdev during this repair: {between(found)}."
-    return f"Chance of losing the vdev during this repair: {between(found)} (on average {odds(found.p, 2)})."
+    found, what = answer.window.vdev, "the vdev" if answer.window_of == "repair" else "a vdev"
+    begin = f"Chance of losing {what} during this {answer.window_of}: {between(found)}"
+    return f"{begin}." if found.is_exact else f"{begin} (on average {odds(found.p, 2)})."
 
 
 def grid_of(answer: Risk) -> Grid:
@@ -77,7 +76,7 @@ def grid_of(answer: Risk) -> Grid:
     periods = (answer.window, answer.per_year, answer.years)
     rows = tuple((words, *(between(getattr(period, name)) for period in periods)) for name, words in GRADES)
     years = f"{answer.horizon_years:g} years"
-    return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
+    return Grid(("", f"during this {answer.window_of}", "within a year", f"within {years}"), rows)
 
 
 def means_grid(answer: Risk) -> Grid:
@@ -89,7 +88,7 @@ def means_grid(answer: Risk) -> Grid:
     periods = (answer.window, answer.per_year, answer.years)
     rows = tuple((words, *(mean(period, name) for period in periods)) for name, words in GRADES)
     years = f"{answer.horizon_years:g} years"
-    return Grid(("", "during this repair", "within a year", f"within {years}"), rows)
+    return Grid(("", f"during this {answer.window_of}", "within a year", f"within {years}"), rows)
 
 
 def lost_bytes(answer: Risk) -> str:
@@ -102,10 +101,13 @@ def lost_bytes(answer: Risk) -> str:
     return f"Expected loss: {low} to {high} a year per TB of data (on average {text})."
 
 
-def mover_row(mover: Mover) -> tuple[str, ...]:
+def mover_row(mover: Mover, window_of: str) -> tuple[str, ...]:
     """Return the table row of an input that is not known."""
+    remedy = REMEDIES[mover.field]
+    if mover.field == "hours" and window_of == "plan":
+        remedy = "state more of the pool"
     factor = mover.factor if mover.factor >= 1 else 1 / mover.factor
-    return FIELDS[mover.field], f"x {_plain_number(rounded(factor, 2))}", REMEDIES[mover.field]
+    return FIELDS[mover.field], f"x {_plain_number(rounded(factor, 2))}", remedy
 
 
 def sections(answer: Risk) -> tuple[Section, ...]:
@@ -115,7 +117,7 @@ def sections(answer: Risk) -> tuple[Section, ...]:
     exact = all(period.vdev.is_exact for period in (answer.window, answer.per_year, answer.years))
     movers = Grid(
         ("not known", "changes the chance by", "state it with"),
-        tuple(mover_row(each) for each in answer.movers),
+        tuple(mover_row(each, answer.window_of) for each in answer.movers),
         frozenset({1}),
     )
     every = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from zsim.base.errors import check_kind
 from zsim.base.parsed import table
 from zsim.base.provenance import provenance
 from zsim.planning.timeline.passes import FOR_REPLACEMENT, WORLDS, Passes, facts
@@ -82,6 +83,8 @@ def read_plan(plan: Plan | Mapping[str, object] | str | Path) -> Plan:
         return plan
     if isinstance(plan, Mapping):
         return Plan.from_dict(plan)
+    allowed = "it is a Plan, a mapping of its fields, the path of a file, or the name of a procedure"
+    check_kind("plan", plan, (str, Path), allowed, 'write "replace-one"')
     if isinstance(plan, Path) or plan.endswith(".toml"):
         return Plan.read(plan)
     return procedure(plan)

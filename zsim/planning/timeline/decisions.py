@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from zsim.base.errors import InputError
 from zsim.base.parsed import table
 from zsim.base.units import format_bytes, format_duration
-from zsim.planning.timeline.api import cleaned, timeline
+from zsim.planning.timeline.api import cleaned, read_plan, timeline
 from zsim.planning.timeline.passes import F64, Passes, facts, quantiles
 from zsim.planning.timeline.plan import Plan
 from zsim.planning.timeline.pool import sick_drives
@@ -147,7 +148,7 @@ class Decision:
 
 
 def decide(
-    plan: Plan | Mapping[str, object],
+    plan: Plan | Mapping[str, object] | str | Path,
     *,
     also: Mapping[str, Mapping[str, object]] | None = None,
     replace_too: int | None = None,
@@ -158,7 +159,7 @@ def decide(
 
     Parameters
     ----------
-    plan : Plan or mapping
+    plan : Plan, mapping, str or Path
         The state now: the pool (``scenario``), what runs (``running``), and what will happen anyhow
         (``events``).
     also : mapping of str to mapping, optional
@@ -200,12 +201,12 @@ def decide(
     return Decision(ranked(found), tuple(dict.fromkeys(note for each in found for note in each.found.notes)))
 
 
-def _now(plan: Plan | Mapping[str, object], replace_too: int | None, reboot: bool) -> Plan:
+def _now(plan: Plan | Mapping[str, object] | str | Path, replace_too: int | None, reboot: bool) -> Plan:
     """Return the state now; refuse a question that it leaves without an answer."""
     if reboot and replace_too is not None:
         allowed = "one question at a time: its alternatives must do the same in the end"
         raise InputError("--reboot", reboot, allowed, "leave out --reboot or --replace-too")
-    now = cleaned(plan if isinstance(plan, Plan) else Plan.from_dict(plan))
+    now = cleaned(read_plan(plan))
     if (reboot or replace_too is not None) and now.running is None:
         allowed = "what is stated shows no pass whose share done is known"
         raise InputError("running", None, allowed, "give --done 35%")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zsim.planning.timeline.records import TimelineAnswer
 from zsim.planning.timeline.wording import as_html, end_of, headline
-from zsim.prediction.answer.drawing import CAUSES, INK, Picture, time_unit
+from zsim.prediction.answer.drawing import CAUSES, INK, LETTERS, WIDTH, Picture, headed, plain, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def figure(found: TimelineAnswer) -> Picture:
     """Return a Gantt chart: a bar a pass to its median end, a whisker from p10 to p90, redundancy below."""
     names = list(dict.fromkeys(level.vdev for level in found.redundancy))
     heights = (max(2, len(found.passes)), max(1, len(names)))
-    drawn = Picture(figsize=(9.0, 1.4 + 0.34 * sum(heights)), layout="constrained")
+    drawn = Picture(figsize=(WIDTH, 1.6 + 0.36 * sum(heights)), layout="constrained")
     upper, lower = drawn.subplots(2, 1, height_ratios=heights, sharex=True)
     end = end_of(found)
     size, unit = time_unit(end)
@@ -34,9 +34,9 @@ def figure(found: TimelineAnswer) -> Picture:
     _redundancy(lower, found, names, size)
     lower.set_xlabel(f"{unit} since the beginning")
     lower.set_xlim(0, end / size)
-    upper.set_title(headline(found), loc="left", fontsize=9, color=INK)
-    for axes in (upper, lower):
-        axes.spines[["top", "right"]].set_visible(False)
+    for axes, title in ((upper, "Passes, to p50, with p10 to p90"), (lower, "Drives that may still fail")):
+        plain(axes, title)
+    headed(drawn, headline(found))
     return drawn
 
 
@@ -49,7 +49,7 @@ def _passes(axes: Axes, found: TimelineAnswer, size: float, end: float) -> None:
         low, high = row.ends_s["p10"], row.ends_s["p90"]
         if low is not None:
             axes.plot([low / size, (end if high is None else high) / size], [place] * 2, color=INK, lw=1)
-    axes.set_yticks(range(len(found.passes)), [f"{row.vdev} {row.kind}" for row in found.passes], fontsize=8)
+    axes.set_yticks(range(len(found.passes)), [f"{row.vdev} {row.kind}" for row in found.passes])
     axes.invert_yaxis()
 
 
@@ -59,8 +59,8 @@ def _redundancy(axes: Axes, found: TimelineAnswer, names: list[str], size: float
         colour = DANGER if level.left <= 0 and below else CAUSES[1] if below else CAUSES[2]
         place, length = names.index(level.vdev), (level.to_s - level.from_s) / size
         axes.barh(place, length, left=level.from_s / size, color=colour, alpha=0.8 if below else 0.25)
-        axes.text(level.from_s / size, place, f" {level.left}", va="center", fontsize=7, color=INK)
-    axes.set_yticks(range(len(names)), [f"{name}: may still fail" for name in names], fontsize=8)
+        axes.text(level.from_s / size, place, f" {level.left}", va="center", fontsize=LETTERS, color=INK)
+    axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
 
 

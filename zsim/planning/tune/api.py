@@ -14,21 +14,24 @@ from zsim.prediction.api import case_of, subject
 from zsim.prediction.paired import median_s
 from zsim.prediction.runs.knobs import Knob, KnobEffect, knobs_of, tried, worlds_of
 from zsim.prediction.runs.together import together
-from zsim.scenario.model import Scenario
+from zsim.scenario.asked import Asked
+from zsim.scenario.fields import Fields
+from zsim.scenario.releases.products import load_product
 
 
 def tune(
-    scenario: Scenario, on_progress: Callable[[float, str], None] | None = None, *, system: str = "linux"
+    scenario: Asked, on_progress: Callable[[float, str], None] | None = None, *, system: str | None = None
 ) -> Tuning:
     """Return which knobs of ZFS shorten an operation, and what each costs.
 
     Parameters
     ----------
-    scenario : Scenario
+    scenario : Scenario, mapping, str or Path
+        As `zsim.predict` takes it.
     on_progress : callable, optional
         Called with the share done, 0 to 1, and what is being done.
-    system : {"linux", "freebsd"}
-        Whose lines set the knobs.
+    system : {"linux", "freebsd"}, optional
+        Whose lines set the knobs; that of the product or platform that is stated, else Linux.
 
     Raises
     ------
@@ -49,11 +52,20 @@ def tune(
         subject=f"The {case.operation} of {subject(case)}",
         default_s=float(np.median([world.time_s for world in worlds])) if case.exact else median_s(case),
         default_p99_s=float(np.median(waits)) if waits else None,
-        system=system,
+        system=system or system_of(case.scenario),
         settings=tuple(replace(each, on_front=_on_front(each, kept)) for each in kept),
         without_effect=tuple(dict.fromkeys(each.name for each in found if each.name not in named)),
         worlds=len(worlds),
     )
+
+
+def system_of(scenario: Fields) -> str:
+    """Return the operating system whose lines set the knobs: linux or freebsd.
+
+    That of the product or the platform that the scenario states; Linux if it states neither.
+    """
+    by_sysctl = scenario.product is not None and load_product(scenario.product).sysctl
+    return "freebsd" if by_sysctl or scenario.platform == "freebsd" else "linux"
 
 
 def _setting(knob: Knob, case: Case, effect: KnobEffect) -> Setting:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zsim.planning.tune.settings import Setting
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, plain, time_unit
+from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, LETTERS, WIDTH, Picture, plain, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def figure(
 ) -> Picture:
     """Return the figure of an answer; see `zsim.planning.tune.records.Tuning`."""
     height = 4.6 if default_p99_s is not None else 1.6 + 0.3 * max(2, len(settings))
-    drawn = Picture(figsize=(7.2, height), layout="constrained")
+    drawn = Picture(figsize=(WIDTH, height), layout="constrained")
     axes = drawn.add_subplot()
     if default_p99_s is not None:
         _against_waits(axes, default_s, default_p99_s, settings)
@@ -45,10 +45,7 @@ def _against_waits(axes: Axes, default_s: float, default_p99_s: float, settings:
     """Draw each setting at its time and its wait, and the front: what nothing tried beats in both."""
     size, unit = time_unit(default_s)
     usual_ms = 1e3 * default_p99_s
-    points = [
-        (default_s * each.ratio / size, usual_ms * (each.p99_ratio or 1.0), each)
-        for each in settings
-    ]
+    points = [(default_s * each.ratio / size, usual_ms * (each.p99_ratio or 1.0), each) for each in settings]
     default = (default_s / size, usual_ms)
     front = [(time, wait) for time, wait, each in points if each.on_front]
     # The defaults are on it unless a setting is as good in both respects.
@@ -69,8 +66,8 @@ def _against_waits(axes: Axes, default_s: float, default_p99_s: float, settings:
     axes.tick_params(which="minor", labelsize=7, colors=INK)
     axes.grid(lw=0.4, alpha=0.5)
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=8, labelcolor=INK,
-        borderaxespad=0.0,
+        loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=2, frameon=False, fontsize=LETTERS,
+        labelcolor=INK, borderaxespad=0.0,
     )  # fmt: skip
     places = [default, *((time, wait) for time, wait, _ in points)]
     _named(axes, places, [each for each in points if each[2].on_front])
@@ -91,7 +88,7 @@ def _named(
         line = max(math.log10(wait), line + LINE * height)
         axes.plot([time, left], [wait, 10**line], color=INK, lw=0.5)
         axes.annotate(
-            _name(each), (left, 10**line), (3, 0), textcoords="offset points", va="center", fontsize=8,
+            _name(each), (left, 10**line), (3, 0), textcoords="offset points", va="center", fontsize=LETTERS,
             color=INK,
         )  # fmt: skip
     axes.set_ylim(10 ** (low - 0.1 * height), 10 ** (max(high, line) + 0.1 * height))
@@ -109,5 +106,5 @@ def _alone(axes: Axes, default_s: float, settings: Sequence[Setting]) -> None:
     axes.set_ylim(max(2, len(settings)) - 0.4, -0.6)
     axes.set(xlabel=f"takes [{unit}], with the error of the comparison")
     axes.grid(axis="x", lw=0.4, alpha=0.5)
-    axes.legend(loc="best", frameon=False, fontsize=8, labelcolor=INK)
+    axes.legend(loc="best", frameon=False, fontsize=LETTERS, labelcolor=INK)
     plain(axes)

@@ -93,13 +93,14 @@ class Tuning(DrawnAnswer):
         head = f"{'setting':44} {'time':>18} {'clients p99':>12}  effect"
         rows = [head]
         for each in self.settings:
-            time = f"{_times(each.ratio)} +/- {100 * each.error:.0f} %"
+            time = f"x{each.ratio:.3f} +/- {100 * each.error:.2g} %"
             waits = "" if each.p99_ratio is None else _times(each.p99_ratio)
             mark = " *" if each.on_front else ""
             source = f" ({each.source})" if each.source else ""
             setting = f"{each.name}={each.value}"
             rows.append(f"{setting:44} {time:>18} {waits:>12}  {each.label}{source}{mark}")
-        return [*rows, "* nothing tried is both quicker and easier on clients"]
+        better = "quicker" if self.default_p99_s is None else "both quicker and easier on clients"
+        return [*rows, f"* nothing tried is {better}"]
 
     def _commands(self) -> list[str]:
         wanted = [each for each in self.settings if each.on_front and each.ratio < 1.0]

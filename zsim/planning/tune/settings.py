@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zsim.scenario.releases.renamed import sysctl_name
 
-MEASURED, MODELLED, NO_EFFECT = "measured", "modelled", "none"
+MEASURED, MODELLED = "measured", "modelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Setting:
         The same of the longest of a hundred waits of clients; None without clients.
     p99_s : float or None
         [s]
-    label : {"measured", "modelled", "none"}
+    label : {"measured", "modelled"}
     source : str
         Of what was measured.
     memory : str

@@ -43,6 +43,7 @@ I64 = NDArray[np.int64]
 Order = Literal["address", "traversal"]
 
 FIELD = "block_list"
+NO_VDEV = -1
 MOST_ROWS = 400_000
 """Of a list kept in memory; of a longer one, windows of so many blocks are."""
 BATCH = 1 << 17
@@ -53,10 +54,12 @@ VDEVS_KEY = b"zsim.vdevs"
 MISFIT = 0.5
 CHECKED_ROWS = 20_000
 REMEDY = "give the Parquet file that zsim import writes from zdb -Lbbbbb, or a bps.csv"
-PLACES = [f"{part}_{copy}" for part in ("dva_vdev", "dva_offset", "dva_asize") for copy in range(MAX_DVAS)]
-COLUMNS = [
-    "objset", "object", "level", "offset", "is_metadata", "birth", "psize", "lsize", "dva_count", *PLACES,
+PLACES = [
+    "psize", "dva_count",
+    *(f"{part}_{copy}" for part in ("dva_vdev", "dva_offset", "dva_asize") for copy in range(MAX_DVAS)),
 ]  # fmt: skip
+"""Columns of the first reading: all that is checked."""
+COLUMNS = ["objset", "object", "level", "offset", "is_metadata", "birth", "lsize", *PLACES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +251,12 @@ def _check_places(path: Path, table: BlockTable, vdevs: tuple[TopLevel, ...]) ->
         wrong = next(each for each in (table.psize.min(), table.psize.max()) if not 0 <= each <= MOST_PSIZE)
         allowed = f"it has a psize of {wrong} bytes; ZFS has blocks of 0 to {format_bytes(MOST_PSIZE)}"
         raise InputError(FIELD, str(path), allowed, REMEDY)
-    if len(table) and int(table.dva_count.max()) > MAX_DVAS:
-        allowed = f"it has a block of {int(table.dva_count.max())} copies; ZFS has at most {MAX_DVAS}"
+    present = table.dva_vdev >= 0
+    if (table.dva_vdev < NO_VDEV).any():
+        allowed = f"it has a copy on vdev {int(table.dva_vdev.min())}; vdevs are counted from 0, -1 is none"
+        raise InputError(FIELD, str(path), allowed, REMEDY)
+    if (present != (np.arange(MAX_DVAS) < table.dva_count[:, None])).any():
+        allowed = f"dva_count does not agree with the copies; a block has 1 to {MAX_DVAS}, the first ones"
         raise InputError(FIELD, str(path), allowed, REMEDY)
     for number, vdev in enumerate(vdevs):
         here = table.dva_vdev == number
@@ -348,13 +355,26 @@ class _Parquet:
                 raise self._refusal("the file is damaged") from error
             yield self._table(values, rows.num_rows)
 
+    def _whole(self, name: str, values: Column, kind: type[S]) -> NDArray[S]:
+        """Return a column as numbers of a kind; what is no whole number, or a larger one, is refused."""
+        if not (values.dtype.kind in "iub" or not len(values)):
+            raise self._refusal(f"the column {name} holds other things than whole numbers")
+        if len(values) and np.dtype(kind).kind == "i":
+            low, high, limits = int(values.min()), int(values.max()), np.iinfo(np.dtype(kind))
+            if low < limits.min or high > limits.max:
+                wrong = low if low < limits.min else high
+                raise self._refusal(
+                    f"the column {name} has {wrong}, and such numbers are of {limits.bits} bits"
+                )
+        return values.astype(kind)
+
     def empty(self) -> BlockTable:
         """Return a table without rows."""
         return self._table({name: np.zeros(0, dtype=np.int64) for name in COLUMNS}, 0)
 
     def _table(self, values: dict[str, Column], count: int) -> BlockTable:
         def whole(name: str, kind: type[S]) -> NDArray[S]:
-            return values[name].astype(kind) if name in values else np.zeros(count, dtype=kind)
+            return self._whole(name, values[name], kind) if name in values else np.zeros(count, dtype=kind)
 
         def copies(part: str, kind: type[S]) -> NDArray[S]:
             return np.stack([whole(f"{part}_{copy}", kind) for copy in range(MAX_DVAS)], axis=1)

@@ -204,7 +204,8 @@ def recipe_from_config(config: Mapping[str, object]) -> PoolRecipe:
     """Return the recipe of a bench pool: layout, fill, ageing, record sizes, release.
 
     Nothing measured on the pool goes in.  The generator of those pools (its description is part of the data):
-    files of 1/4 to 7/4 of `filekb` one after the other, a wait for the sync after every `txgmb`; `aged`:
+    files of 1/4 to 7/4 of `filekb` one after the other, a wait for the sync after every `txgmb` (of 0.7
+    behind a whole request of eight records, as in the lists; see residuals for the others); `aged`:
     `rounds` times random runs of 1 to 4 records until `owfrac` of the data are rewritten, `freefrac` of the
     files freed, refilled.  The contents are zeros, so indirect blocks compress far better than those of real
     data.
@@ -256,26 +257,28 @@ def _bench_recipe(pool: Mapping[str, object], release: ReleaseProfile) -> PoolRe
         steps=_bench_steps(pool),
         datasets=_whole(pool, "nfs", 1),
         txg_bytes=_whole(pool, "txgmb", 16) << 20,
+        request_records=8 if plain else 1,
         txg_step=3,
         metadata=BENCH_LZJB if plain else BENCH_LZ4,
-        issue=_bench_issue(version_of(release), layout),
+        issue=_bench_issue(release, layout),
         small_blocks=small_blocks(release, _whole(pool, "ssb", 0)),
     )
 
 
-def _bench_issue(version: tuple[int, ...], layout: Layout) -> IssueOrder:
+def _bench_issue(release: ReleaseProfile, layout: Layout) -> IssueOrder:
     """Return the order in which one processor placed the records of a txg, as seen in the lists."""
+    version = version_of(release)
     if version >= (2, 4):
         # Allocations are throttled by bytes, more than these txgs have (metaslab.c, OpenZFS #17020).
         return IssueOrder()
-    mirror = kind_of(layout.vdevs[0].kind).is_replicated
-    groups = sum(vdev.alloc_class == NORMAL for vdev in layout.vdevs)
     if version < (0, 8):
-        return IssueOrder(window=200 if mirror else 102, group=4, by_bookmark=version >= (0, 7))
-    if mirror:
+        return IssueOrder(throttled=True)
+    # Here the leaves of a vdev are out of step, so that a command does not tell the length of a group.
+    window = 32 * sum(vdev.alloc_class == NORMAL for vdev in layout.vdevs)
+    if kind_of(layout.vdevs[0].kind).is_replicated:
         # Groups of mirrors are short: in lists of 128K records indirect blocks stand by themselves there.
-        return IssueOrder(window=32 * groups, group=8, by_bookmark=True)
-    return IssueOrder(window=32 * groups, group=32, straight=2, by_bookmark=True, late_indirects=True)
+        return IssueOrder(throttled=True, window=window, group=8)
+    return IssueOrder(throttled=True, window=window, group=32, straight=2, late_indirects=True)
 
 
 # Sizes of metadata over zeros: equal checksums leave little to store; measured on the lists of three pools.

@@ -262,19 +262,26 @@ class MetadataSizes:
 class IssueOrder:
     """In which order the records of one txg get their places.
 
-    Of each allocator the first `window` as they were dirtied, object after object.  Behind them the throttle
-    holds records back: with `by_bookmark` they wait sorted by object and record (OpenZFS
-    zio.c:zio_io_to_allocate takes the first of spa_alloc_tree, 0.7 to 2.3).  A single processor (the bench
-    pools) takes them from one allocator after the other in groups of `group`, of which `straight` in order
-    and the rest last first.  With `late_indirects` the indirect blocks of a group come behind it.  With
-    group 0 nothing waits.
+    Attributes
+    ----------
+    throttled : bool
+        Each allocator takes what its queue has room for as it was dirtied, object after object.  The
+        throttle holds the rest back, sorted by object and record (OpenZFS zio.c:zio_io_to_allocate takes
+        the first of spa_alloc_tree, 0.7 to 2.3), and a command that is done lets as many go as it wrote.  A
+        single processor (the bench pools) begins with the last of these.
+    window : int
+        So many records have room in a queue; 0: by the places that they and their indirect blocks take.
+    group, straight : int
+        So many go at a time, of which `straight` in order; 0: as many as a command wrote.
+    late_indirects : bool
+        The indirect blocks of such a group come behind it.
     """
 
+    throttled: bool = False
     window: int = 0
     group: int = 0
     straight: int = 0
     late_indirects: bool = False
-    by_bookmark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +424,8 @@ class PoolRecipe:
         Filesystems; file i goes to dataset i modulo this.
     txg_bytes : int
         Data written per txg [bytes].
+    request_records : int
+        Records that a writer of files hands over at a time: a txg ends behind a whole request.
     txg_step : int
         Txgs per written one: 3 where the writer waits for each sync (two idle ones follow), 1 under steady
         load.
@@ -443,6 +452,7 @@ class PoolRecipe:
     steps: tuple[Step, ...] = (Fill(0.5),)
     datasets: int = 1
     txg_bytes: int = 256 << 20
+    request_records: int = 1
     txg_step: int = 1
     metadata: MetadataSizes = field(default_factory=MetadataSizes)
     issue: IssueOrder = field(default_factory=IssueOrder)

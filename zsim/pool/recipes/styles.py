@@ -58,6 +58,8 @@ class AllocatorStyle:
     throttle : int
         How allocations queue on the vdevs of a class: `UNTHROTTLED` (to 0.6), `BY_NUMBER` (0.7 to 2.3),
         `BY_BYTES` (2.4).
+    aggregated : int
+        What a command of writes that follow one another holds at most [bytes].
     first_depth, most_depth : int
         Allocations that an allocator may have queued on a vdev at the beginning of a txg, and later.
     biased : bool
@@ -82,6 +84,7 @@ class AllocatorStyle:
     aliquot_counts_parity: bool = False
     log_space_maps: bool = True
     throttle: int = UNTHROTTLED
+    aggregated: int = MIB
     first_depth: int = 32
     most_depth: int = 100
     biased: bool = True
@@ -133,6 +136,7 @@ def allocator_style(
         aliquot_counts_parity=version < (2, 1, 6),
         log_space_maps=version >= (2, 0),
         throttle=_throttle(release),
+        aggregated=values.get("zfs_vdev_aggregation_limit", MIB),
         first_depth=min(deepest, values.get("zfs_vdev_def_queue_depth", deepest)),
         most_depth=deepest,
         biased=bool(values.get("metaslab_bias_enabled", 1)),

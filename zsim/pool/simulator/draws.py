@@ -142,7 +142,9 @@ def sizes_of(deviate: F64, sizes: FileSizes) -> F64:
     if sizes.shape == "uniform":
         drawn = sizes.low + (sizes.high - sizes.low) * deviate
     elif sizes.shape == "lognormal":
-        drawn = np.exp(np.log(sizes.mean) - sizes.sigma**2 / 2 + sizes.sigma * deviate)
+        drawn = sizes.sigma * deviate
+        drawn += np.log(sizes.mean) - sizes.sigma**2 / 2
+        np.exp(drawn, out=drawn)
     else:
         drawn = np.full(len(deviate), float(sizes.mean))
-    return np.clip(drawn, sizes.low, sizes.high)
+    return np.clip(drawn, sizes.low, sizes.high, out=drawn)

@@ -149,8 +149,9 @@ def pieces_at(recipe: PoolRecipe, numbers: FileNumbers, at: NDArray[np.float64])
     size, behind, pieces = file_sizes(recipe, numbers), 0, np.empty(len(numbers.kind), np.int64)
     for kind, most in enumerate(_piece_bytes(recipe).tolist()):
         first, behind = behind, int(np.searchsorted(numbers.kind, kind, side="right"))
-        pieces[first:behind] = -(-size[first:behind] // most)
-    ends = np.cumsum(pieces).astype(np.float64)
+        pieces[first:behind] = (size[first:behind] + (most - 1)) // most
+    # Whole numbers below 2**53: the sum of floats is theirs.
+    ends = np.cumsum(pieces, dtype=np.float64)
     row = np.searchsorted(ends, at * ends[-1], side="right")
     return numbers.kind[row].astype(np.int64), size[row] // pieces[row]
 
@@ -194,9 +195,11 @@ def shares_of(recipe: PoolRecipe) -> tuple[float, ...]:
 
 def file_sizes(recipe: PoolRecipe, numbers: FileNumbers) -> I64:
     """Return the size of each file [bytes]."""
-    factor = np.array([record.size_factor for record in recipe.records])[numbers.kind]
-    sizes: I64 = np.maximum(sizes_of(numbers.deviate, recipe.files) * factor, 512.0).astype(np.int64)
-    return sizes
+    sizes, factors = sizes_of(numbers.deviate, recipe.files), [each.size_factor for each in recipe.records]
+    # In place: this is done several times a world with thousands of files, of which few are taken.
+    sizes *= factors[0] if len(set(factors)) == 1 else np.array(factors).take(numbers.kind)
+    np.maximum(sizes, 512.0, out=sizes)
+    return sizes.astype(np.int64)
 
 
 def mean_file_bytes(recipe: PoolRecipe) -> float:

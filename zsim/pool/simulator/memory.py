@@ -44,6 +44,9 @@ class HistoryRulesRecord:
     log_head: Int64
     log_tail: Int64
     throttle: Int64
+    held: Int64
+    first_thread: Int64
+    aggregated: Int64
     first_depth: Int64
     most_depth: Int64
     third_each: Int64
@@ -211,6 +214,7 @@ class NowRecord:
     pointers: Int64
     sector: Int64
     txg_bytes: Int64
+    request_records: Int64
     txg_step: Int64
     whole_files: Int64
     metadata_every: Int64
@@ -228,10 +232,10 @@ class NowRecord:
     mos_static: Int64
     claims_first: Int64
     map_psize: Int64
+    throttled: Int64
     issue_window: Int64
     issue_group: Int64
     issue_straight: Int64
-    issue_sorted: Int64
     issue_late: Int64
     late: Int64
     metadata_class: Int64

@@ -26,7 +26,7 @@ from zsim.pool.recipes.recipe import (
     Snapshot,
     Step,
 )
-from zsim.pool.recipes.styles import DITTO_DISTANCE, UNTHROTTLED, AllocatorStyle
+from zsim.pool.recipes.styles import DITTO_DISTANCE, UNTHROTTLED
 from zsim.pool.simulator import rows, writing
 from zsim.pool.simulator.files import Files, draw_files, expansion
 from zsim.pool.simulator.memory import (
@@ -193,7 +193,7 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     memory.starts[:, 0] = 0
     memory.ends[:, 0] = slabs["units"]
     allocators = recipe.style.allocators
-    memory.rules = _rules(recipe.style, len(recipe.vdevs))
+    memory.rules = _rules(recipe)
     memory.allocators = np.zeros(allocators * CLASSES, dtype=ALLOCATOR)
     for klass in range(CLASSES):
         memory.allocators["rotor"][klass::CLASSES] = np.argmax((vdevs["klass"] == klass) & vdevs["present"])
@@ -206,7 +206,8 @@ def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records
     memory.marks = np.zeros(LOG_SLOTS, dtype=np.int64)
 
 
-def _rules(style: AllocatorStyle, vdevs: int) -> Rows:
+def _rules(recipe: PoolRecipe) -> Rows:
+    style = recipe.style
     rules = np.zeros(1, dtype=RULES)
     rules["segment_weight"] = style.segment_weight
     rules["lba_weight"] = style.lba_weight
@@ -219,8 +220,10 @@ def _rules(style: AllocatorStyle, vdevs: int) -> Rows:
     rules["fill_empty"] = style.fill_empty
     rules["allocators"] = style.allocators
     rules["separate"] = style.separate_metaslabs
-    # Of one vdev the throttle decides nothing.
-    rules["throttle"] = style.throttle if vdevs > 1 else UNTHROTTLED
+    # Of one vdev it decides nothing but the order of records that wait.
+    decides = len(recipe.vdevs) > 1 or (recipe.issue.throttled and recipe.issue.group == 0)
+    rules["throttle"] = style.throttle if decides else UNTHROTTLED
+    rules["aggregated"] = style.aggregated
     rules["first_depth"], rules["most_depth"] = style.first_depth, style.most_depth
     rules["biased"] = style.biased
     rules["third_each"] = style.allocator_each_third
@@ -288,6 +291,7 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now["pointers"] = metadata.pointers
     now["sector"] = 1 << min(vdev.ashift for vdev in recipe.vdevs)
     now["txg_bytes"] = recipe.txg_bytes
+    now["request_records"] = recipe.request_records
     now["txg_step"] = recipe.txg_step
     now["whole_files"] = recipe.whole_files
     now["metadata_every"] = recipe.metadata_every
@@ -303,10 +307,10 @@ def _now(memory: HistoryMemory, recipe: PoolRecipe, seed: int) -> Rows:
     now["mos_dnodes"] = metadata.mos_dnode_blocks
     now["mos_heads"] = 2 + metadata.mos_dnode_blocks + metadata.mos_each_txg
     now["mos_static"] = metadata.mos_static
+    now["throttled"] = recipe.issue.throttled
     now["issue_window"] = recipe.issue.window
     now["issue_group"] = recipe.issue.group
     now["issue_straight"] = recipe.issue.straight
-    now["issue_sorted"] = recipe.issue.by_bookmark
     now["issue_late"] = recipe.issue.late_indirects
     now["map_psize"] = metadata.space_map
     now["log_space_maps"] = recipe.style.log_space_maps

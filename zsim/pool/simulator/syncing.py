@@ -13,6 +13,7 @@ from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     CLASSES,
     DATASETS,
+    IO_SLOTS,
     SLABS,
     VDEVS,
     allocators_of,
@@ -23,6 +24,8 @@ from zsim.pool.simulator.memory import (
     rules_of,
     slabs_of,
     slots_of,
+    vdevs_of,
+    writes_of,
 )
 from zsim.pool.simulator.metaslabs import (
     allocate_copy,
@@ -41,7 +44,7 @@ from zsim.pool.simulator.placing import (
     place_record,
     random_below,
 )
-from zsim.pool.simulator.throttle import begin_txg
+from zsim.pool.simulator.throttle import begin_txg, complete_one
 
 SUBLISTS = 16  # os_dirty_dnodes: one list a CPU; the number only shuffles the order of objects
 DNODES_PER_BLOCK = 32
@@ -251,32 +254,67 @@ def queue_records(pool: I64, dataset: int) -> None:
 
 
 @njit
-def place_window(pool: I64, number: int) -> None:
-    """Place what the empty queue of an allocator takes, and sort by bookmark what has to wait."""
-    now, lists = now_of(pool)[0], lists_of(pool)
-    queue = allocators_of(pool)[number * CLASSES]
-    low = queue.next_record
-    high = min(low + now.issue_window, queue.end_record)
-    for at in range(low, high):
-        place_record(pool, lists[at].stream_file, lists[at].stream_record)
-        place_late(pool)
-        end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
-    queue.next_record = high
-    if now.issue_sorted:
-        sort_waiting(pool, high, queue.end_record)
+def pick_queue(pool: I64, number: int) -> int:
+    """Let the sync thread of a queue (2.3 and later) go on; return the allocator of the queue."""
+    rules, now = rules_of(pool)[0], now_of(pool)[0]
+    if not now.sync_threads:
+        return int(number)
+    now.thread = (rules.first_thread + number) % rules.allocators
+    return int(now.thread)
 
 
 @njit
-def place_group(pool: I64, number: int) -> bool:
-    """Place the next group of records that wait for an allocator; False when none do.
+def queue_of(pool: I64, allocator: int) -> int:
+    """Return which queue an allocator takes its records from."""
+    rules = rules_of(pool)[0]
+    if not now_of(pool)[0].sync_threads:
+        return int(allocator)
+    return int((allocator - rules.first_thread) % rules.allocators)
 
-    Of a group the first `issue_straight` go in order and the rest last first, its indirect blocks behind it.
+
+@njit
+def has_place(pool: I64, number: int, placed: int) -> bool:
+    """Tell whether the queue of an allocator that took `placed` records at once takes one more.
+
+    Each copy of a block takes a place in it, those of indirect blocks among them (OpenZFS
+    metaslab.c:metaslab_class_throttle_reserve).
     """
-    now, lists = now_of(pool)[0], lists_of(pool)
+    if now_of(pool)[0].issue_window > 0:
+        return bool(placed < now_of(pool)[0].issue_window)
+    share = allocators_of(pool)[pick_queue(pool, number) * CLASSES]
+    return bool(share.reserved < share.most)
+
+
+@njit
+def place_window(pool: I64, number: int) -> None:
+    """Place what the queue of an allocator has room for, and sort by bookmark what has to wait."""
+    lists = lists_of(pool)
     queue = allocators_of(pool)[number * CLASSES]
+    pick_queue(pool, number)
+    at = queue.next_record
+    while at < queue.end_record and has_place(pool, number, at - queue.next_record):
+        place_record(pool, lists[at].stream_file, lists[at].stream_record)
+        place_late(pool)
+        end_part(pool, files_of(pool)[lists[at].stream_file].lsize)
+        at += 1
+    queue.next_record = at
+    sort_waiting(pool, at, queue.end_record)
+
+
+@njit
+def place_group(pool: I64, number: int, most: int) -> bool:
+    """Place up to `most` of the records that wait for an allocator; False when none do.
+
+    The first `issue_straight` go in order and the rest last first, their indirect blocks behind them: each
+    write that is done lets one go, in front of those that are let go already (OpenZFS
+    zio.c:zio_allocate_dispatch).
+    """
+    lists = lists_of(pool)
+    queue = allocators_of(pool)[number * CLASSES]
+    pick_queue(pool, number)
     low = queue.next_record
-    high = min(low + now.issue_group, queue.end_record)
-    straight = min(low + now.issue_straight, high)
+    high = min(low + most, queue.end_record)
+    straight = min(low + now_of(pool)[0].issue_straight, high)
     for k in range(low, high):
         at = k if k < straight else straight + high - 1 - k
         place_record(pool, lists[at].stream_file, lists[at].stream_record)
@@ -284,6 +322,41 @@ def place_group(pool: I64, number: int) -> bool:
     place_late(pool)
     queue.next_record = high
     return bool(low < high)
+
+
+@njit
+def place_in_turn(pool: I64) -> bool:
+    """Place a group of records of every queue; False when nothing waits any more."""
+    more = False
+    for number in range(rules_of(pool)[0].allocators):
+        if place_group(pool, number, now_of(pool)[0].issue_group):
+            more = True
+    return more
+
+
+@njit
+def still_waiting(pool: I64) -> int:
+    """Return the first queue in which records wait, -1 if none does."""
+    for number in range(rules_of(pool)[0].allocators):
+        queue = allocators_of(pool)[number * CLASSES]
+        if queue.next_record < queue.end_record:
+            return int(number)
+    return -1
+
+
+@njit
+def place_waiting(pool: I64) -> bool:
+    """Let a command of writes be done, and place what it lets go; False when nothing waits any more."""
+    number = still_waiting(pool)
+    if number < 0:
+        return False
+    vdev = complete_one(pool)
+    amount = now_of(pool)[0].data_copies
+    if vdev >= 0:
+        io = writes_of(pool)[vdev * IO_SLOTS + (vdevs_of(pool)[vdev].head - 1) % IO_SLOTS]
+        number, amount = queue_of(pool, io.allocator), io.amount
+    place_group(pool, number, amount)
+    return True
 
 
 @njit
@@ -303,25 +376,24 @@ def sync_throttled(pool: I64, dataset: int) -> None:
     records that wait for that allocator follow, so that the queues are served in turn (OpenZFS
     zio.c:zio_dva_throttle, zio_allocate_dispatch; see `IssueOrder`).
     """
-    queues = rules_of(pool)[0].allocators
+    rules, now = rules_of(pool)[0], now_of(pool)[0]
+    rules.first_thread = now.thread
     queue_records(pool, dataset)
-    for number in range(queues):
+    rules.held = now.data_copies if now.issue_group == 0 else now.zero
+    for number in range(rules.allocators):
         place_window(pool, number)
-        next_thread(pool)
     more = True
     while more:
-        more = False
-        for number in range(queues):
-            if place_group(pool, number):
-                more = True
-            next_thread(pool)
+        more = place_in_turn(pool) if now.issue_group > 0 else place_waiting(pool)
+    rules.held = now.zero
+    now.thread = rules.first_thread
 
 
 @njit
 def sync_files(pool: I64, dataset: int) -> None:
     """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn."""
     now = now_of(pool)[0]
-    if now.issue_group > 0:
+    if now.throttled:
         sync_throttled(pool, dataset)
         return
     threads = rules_of(pool)[0].allocators if now.sync_threads else now.data_copies

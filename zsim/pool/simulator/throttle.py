@@ -28,7 +28,6 @@ from zsim.pool.simulator.memory import (
 
 NONE, SLOTS, BYTES = 0, 1, 2
 ON_DRIVE = 2  # zfs_vdev_async_write_min_active
-AGGREGATED = 1 << 20  # zfs_vdev_aggregation_limit
 COPY_SHARE = 4  # a further copy may find its queue longer by a quarter
 ITERATIONS = 4  # mc_alloc_max, 2.4
 FIXED = 256
@@ -208,7 +207,56 @@ def start_head(pool: I64, vdev: int, now: float) -> None:
 
 
 @njit
-def complete_one(pool: I64) -> bool:
+def swap_writes(pool: I64, vdev: int, one: int, other: int) -> None:
+    """Swap two commands in the queue of a vdev."""
+    first, second = writes_of(pool)[vdev * IO_SLOTS + one], writes_of(pool)[vdev * IO_SLOTS + other]
+    allocator, start, end, size, amount = first.allocator, first.start, first.end, first.size, first.amount
+    first.allocator, first.start, first.end = second.allocator, second.start, second.end
+    first.size, first.amount = second.size, second.amount
+    second.allocator, second.start, second.end = allocator, start, end
+    second.size, second.amount = size, amount
+
+
+@njit
+def send_next(pool: I64, vdev: int) -> None:
+    """Send the drives the waiting command next in address, the first of all behind the last.
+
+    OpenZFS vdev_queue.c:vdev_queue_io_to_issue.
+    """
+    row = vdevs_of(pool)[vdev]
+    last = row.head + ON_DRIVE - 1
+    if last >= row.tail:
+        return
+    place = writes_of(pool)[vdev * IO_SLOTS + (last - 1) % IO_SLOTS].start
+    best = last
+    for at in range(last, row.tail):
+        io = writes_of(pool)[vdev * IO_SLOTS + at % IO_SLOTS]
+        chosen = writes_of(pool)[vdev * IO_SLOTS + best % IO_SLOTS]
+        behind, best_behind = io.start < place, chosen.start < place
+        if behind < best_behind or (behind == best_behind and io.start < chosen.start):
+            best = at
+    swap_writes(pool, vdev, last % IO_SLOTS, best % IO_SLOTS)
+
+
+@njit
+def join_waiting(pool: I64, vdev: int, allocator: int, start: int, end: int, size: int, amount: int) -> bool:
+    """Let a write join a command that waits and ends where it begins, or begins where it ends."""
+    row = vdevs_of(pool)[vdev]
+    low = row.head + ON_DRIVE if rules_of(pool)[0].held else row.tail - 1
+    for at in range(max(low, row.head + ON_DRIVE), row.tail):
+        io = writes_of(pool)[vdev * IO_SLOTS + at % IO_SLOTS]
+        if io.allocator != allocator or io.size + size > rules_of(pool)[0].aggregated:
+            continue
+        if io.end == start or io.start == end:
+            io.start, io.end = min(io.start, start), max(io.end, end)
+            io.size += size
+            io.amount += amount
+            return True
+    return False
+
+
+@njit
+def complete_one(pool: I64) -> int:
     """Let the first command of all be written.
 
     Parameters
@@ -218,8 +266,8 @@ def complete_one(pool: I64) -> bool:
 
     Returns
     -------
-    bool
-        False when nothing is under way.
+    int
+        Its vdev, in whose queue it is the one before the head; -1 when nothing is under way.
 
     Notes
     -----
@@ -233,7 +281,7 @@ def complete_one(pool: I64) -> bool:
         if row.head < row.tail and (first < 0 or row.done < vdevs_of(pool)[first].done):
             first = vdev
     if first < 0:
-        return False
+        return first
     row = vdevs_of(pool)[first]
     io = writes_of(pool)[first * IO_SLOTS + row.head % IO_SLOTS]
     rules.clock = row.done
@@ -247,8 +295,10 @@ def complete_one(pool: I64) -> bool:
         share.most += grown
     row.place = io.end
     row.head += 1
+    if rules.held:
+        send_next(pool, first)
     start_head(pool, first, row.done)
-    return True
+    return int(first)
 
 
 @njit
@@ -267,14 +317,15 @@ def wait_for_room(pool: I64, klass: int, allocator: int, copies: int) -> None:
     -----
     OpenZFS metaslab.c:metaslab_class_throttle_reserve: while what is reserved and this block are more than
     the sum of the queues, commands complete.  An allocator with nothing reserved never waits.
+    Records that are `held` back wait outside (`zsim.pool.simulator.syncing.sync_throttled`).
     """
     rules = rules_of(pool)[0]
-    if rules.throttle == NONE:
+    if rules.throttle == NONE or rules.held:
         return
     more = copies if rules.throttle == SLOTS else 0
     share = allocators_of(pool)[allocator * CLASSES + klass]
     while share.reserved > 0 and share.reserved + more > share.most:
-        if not complete_one(pool):
+        if complete_one(pool) < 0:
             return
 
 
@@ -350,8 +401,8 @@ def queue_write(pool: I64, vdev: int, allocator: int, start: int, asize: int, ps
 
     Notes
     -----
-    A write that follows the last waiting one of its allocator joins it, up to `AGGREGATED` bytes a leaf
-    (OpenZFS vdev_queue.c:vdev_queue_aggregate).
+    A write that follows the last waiting one of its allocator joins it, up to so many bytes a leaf
+    (zfs_vdev_aggregation_limit; OpenZFS vdev_queue.c:vdev_queue_aggregate).
     """
     rules = rules_of(pool)[0]
     if rules.throttle == NONE:
@@ -361,13 +412,8 @@ def queue_write(pool: I64, vdev: int, allocator: int, start: int, asize: int, ps
     size = asize // row.spread
     groups_of(pool)[allocator * pool[VDEVS] + vdev].queued += amount
     allocators_of(pool)[allocator * CLASSES + row.klass].reserved += amount
-    if row.tail - row.head > ON_DRIVE:
-        last = writes_of(pool)[vdev * IO_SLOTS + (row.tail - 1) % IO_SLOTS]
-        if last.allocator == allocator and last.end == start and last.size + size <= AGGREGATED:
-            last.end += asize
-            last.size += size
-            last.amount += amount
-            return
+    if join_waiting(pool, vdev, allocator, start, start + asize, size, amount):
+        return
     if row.tail - row.head >= IO_SLOTS:
         complete_one(pool)
     io = writes_of(pool)[vdev * IO_SLOTS + row.tail % IO_SLOTS]

@@ -255,7 +255,7 @@ def write_until_full(pool: I64, overwrites: int) -> bool:
             now.unfinished, now.unfinished_next = now.run_file, now.run_next
         return True
     room = txg_room(pool)
-    while now.dirty_bytes < room:
+    while now.dirty_bytes < room or (now.run_next < now.run_end and now.run_next % now.request_records != 0):
         if now.run_next >= now.run_end:
             more = open_next_run(pool) if overwrites else open_next_file(pool)
             if not more:

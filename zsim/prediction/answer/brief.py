@@ -6,6 +6,7 @@ import html
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
+from zsim.base.constants import constant
 from zsim.base.units import format_duration
 from zsim.prediction.answer.records import Answer
 from zsim.prediction.answer.sick_words import sick_sentences
@@ -32,6 +33,7 @@ LINES = 25
 """Of a terminal: what is said first fits on it."""
 STRONGEST = 3
 LONGEST_WARNING = 280
+WORTH_SAYING = constant("answer.worth_saying")
 MORE = "More: --why (causes, phases, drives, what to change), -v (every assumption as well)."
 
 
@@ -98,12 +100,39 @@ def _limit(prediction: Answer) -> tuple[str, ...]:
 
 
 def _helps_most(prediction: Answer) -> tuple[str, ...]:
-    """Say what saves the most time, and what it costs; nothing where no change is known to save any."""
+    """Say what saves the most time, and what it costs; that nothing does, where changes were looked for.
+
+    Advice is looked for together with other scan orders; without them an answer does not know of any.
+    """
     best = next((each for each in prediction.advice if each.saves_s is not None and each.saves_s > 0.0), None)
     if best is None or best.saves_s is None:
-        return ()
+        if prediction.advice or not prediction.alternatives or prediction.operation != "resilver":
+            return ()
+        most = f"saves more than {100 * WORTH_SAYING:.0f} % of the time"
+        if _may_be_off(prediction):
+            return (
+                f"What helps most: {_faster(prediction)}, or write caches switched on where they are off; no "
+                f"change of scan order or ports {most}.",
+            )
+        tried = "no change of scan order, write cache or ports"
+        return (f"What helps most: {_faster(prediction)}; {tried} {most}.",)
     why = f": {best.why}" if best.why else ""
     return (f"What helps most: {best.action} (saves about {format_duration(best.saves_s)}){why}.",)
+
+
+def _may_be_off(prediction: Answer) -> bool:
+    """Tell whether write caches are among what is not known, and matter."""
+    known = prediction.uncertainty
+    drivers = known.drivers if known is not None else ()
+    return any(each.field == "write_cache" and (each.narrows or 0.0) > WORTH_SAYING for each in drivers)
+
+
+def _faster(prediction: Answer) -> str:
+    """Say which drives would have to be faster, where one kind of them sets the pace."""
+    drives = prediction.bottleneck.resource.removeprefix("the ")
+    several = drives.endswith("drives")
+    known = prediction.bottleneck.without_it_s is not None and drives.endswith(("drive", "drives"))
+    return f"{'' if several else 'a '}faster {drives}" if known else "faster drives"
 
 
 def _narrowing(prediction: Answer) -> Grid:

@@ -7,7 +7,11 @@ without pyplot: no global state, no window, and the same file byte for byte for 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import logging
+import os
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +28,24 @@ from zsim.base.files import check_ending, replace_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Fonts for formulas are not always installed; what stands in for them is as good.
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
 FORMATS = (".svg", ".png", ".pdf")
 INK, ACCENT, PALE = "#333333", "#0b6e99", "#c9dde6"
 DARK_INK, DARK_GROUND = "#d8dde3", "#16191d"
 DARK_COLOURS = {ACCENT: "#4fb3dd", INK: DARK_INK, "#0072b2": "#3d9ad6"}
 """Colours too dark on a dark ground, and what takes their place."""
+BAND = 0.25
+"""How opaque a band is: seen on a light ground and on a dark one."""
+LETTERS = 10.0
+"""Points of ticks, legends and labels: 8 px or more on a page of 420 px, where a figure is `WIDTH` wide."""
+TITLE, HEADLINE = 10.5, 11.5
+WIDTH = 6.4
+"""Of a figure [inches]."""
+WIDEST = 64
+"""Letters of a headline on such a figure."""
+BUILD_DATE = "SOURCE_DATE_EPOCH"
 RGBA = 4
 INKS = (INK, "#000000")
 """Colours of text that a dark ground would swallow."""
@@ -99,26 +116,57 @@ def render(drawn: Figure, form: str) -> bytes:
     """Return a figure as the bytes of a file of the given format, without a date in it."""
     stream = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else {"CreationDate": None} if form == "pdf" else None
-    with mpl.rc_context({"svg.hashsalt": "zsim", "svg.fonttype": "none"}):
+    with mpl.rc_context({"svg.hashsalt": "zsim", "svg.fonttype": "none"}), _without(BUILD_DATE):
         drawn.savefig(stream, format=form, metadata=metadata)
     return stream.getvalue()
 
 
-def plain(axes: Axes, title: str = "", size: float = 10.0) -> None:
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    """Take a variable out of the environment for a moment: matplotlib stops at a date that is none."""
+    kept = os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.environ[name] = kept
+
+
+def headed(drawn: Figure, text: str) -> None:
+    """Set the headline of a figure at the left, in lines that fit its width."""
+    lines = textwrap.wrap(text, int(WIDEST * drawn.get_figwidth() / WIDTH))
+    drawn.suptitle("\n".join(lines), fontsize=HEADLINE, color=INK, x=0.01, ha="left")
+
+
+def key(axes: Axes) -> None:
+    """Add a legend where it hides least."""
+    axes.legend(loc="best", frameon=False, fontsize=LETTERS, labelcolor=INK)
+
+
+def key_below(drawn: Figure, axes: Axes, columns: int) -> None:
+    """Add a legend of one panel below the whole figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawn.legend(
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=LETTERS,
+        labelcolor=INK, columnspacing=1.0, handlelength=1.6,
+    )  # fmt: skip
+
+
+def plain(axes: Axes, title: str = "") -> None:
     """Take frame and boldness off a panel, and set its title at the left."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(INK)
-    axes.tick_params(labelsize=8, colors=INK)
-    axes.xaxis.label.set(color=INK, fontsize=9)
-    axes.yaxis.label.set(color=INK, fontsize=9)
+    axes.tick_params(labelsize=LETTERS, colors=INK)
+    axes.xaxis.label.set(color=INK, fontsize=LETTERS)
+    axes.yaxis.label.set(color=INK, fontsize=LETTERS)
     if title:
-        axes.set_title(title, fontsize=size, color=INK, loc="left")
+        axes.set_title(title, fontsize=TITLE, color=INK, loc="left")
 
 
 def bars(axes: Axes, names: Sequence[str], shares: Sequence[float], colours: Sequence[str]) -> None:
     """Draw shares of one as bars with their percentages, the first on top."""
     drawn = axes.barh(range(len(names)), [100 * share for share in shares], color=colours)
-    axes.bar_label(drawn, fmt="%.0f %%", padding=3, fontsize=8, color=INK)
+    axes.bar_label(drawn, fmt="%.0f %%", padding=3, fontsize=LETTERS, color=INK)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set(xlim=(0, 118))

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from zsim.prediction.answer.drawing import ACCENT, CAUSES, INK, Picture, bars, plain, time_unit
+from zsim.prediction.answer.drawing import (
+    ACCENT,
+    CAUSES,
+    HEADLINE,
+    INK,
+    LETTERS,
+    WIDTH,
+    Picture,
+    bars,
+    plain,
+    time_unit,
+)
 from zsim.prediction.answer.records import Answer, Quantiles, Waits, share_of_total
 from zsim.prediction.answer.wording import headline, interval
 
@@ -29,7 +40,9 @@ FARTHEST = 2.2
 """Standard deviations to either side that a distribution is drawn to."""
 SMOOTH = np.hanning(19) / np.hanning(19).sum()
 ZPOOL = CAUSES[5]
-LONGEST_TITLE = 92
+LONGEST_TITLE = 64
+PANEL = 4.6
+"""Width of a panel on a page of its own [inches]: letters are 11 px high at 420 px."""
 FEW_STEPS = 60.0
 """A scale of waits that spans less has more numbers than the powers of ten."""
 
@@ -48,15 +61,13 @@ def figure(prediction: Answer) -> Picture:
         A matplotlib figure.
     """
     waits = _clients_height(prediction)
-    drawn = Picture(figsize=(9.0, 8.2 + waits), layout="constrained")
-    grid = drawn.add_gridspec(4 if waits else 3, 2, height_ratios=(3.2, 1.6, 2.4, waits)[: 4 if waits else 3])
-    draw_progress(drawn.add_subplot(grid[0, :]), prediction)
-    draw_finish(drawn.add_subplot(grid[1, :]), prediction)
-    draw_causes(drawn.add_subplot(grid[2, 0]), prediction)
-    draw_drives(drawn.add_subplot(grid[2, 1]), prediction)
-    if waits:
-        draw_clients(drawn.add_subplot(grid[3, :]), prediction)
-    drawn.suptitle(title_of(prediction), fontsize=12, color=INK, x=0.01, ha="left")
+    heights = (3.0, 1.5, *_rows_height(prediction), *([waits] if waits else []))
+    drawn = Picture(figsize=(WIDTH, sum(heights) + 0.7), layout="constrained")
+    grid = drawn.add_gridspec(len(heights), 1, height_ratios=heights)
+    draw = (draw_progress, draw_finish, draw_causes, draw_drives, draw_clients)
+    for row, each in enumerate(draw[: len(heights)]):
+        each(drawn.add_subplot(grid[row, 0]), prediction)
+    drawn.suptitle(title_of(prediction), fontsize=HEADLINE, color=INK, x=0.01, ha="left")
     return drawn
 
 
@@ -72,7 +83,7 @@ def panels(prediction: Answer) -> dict[str, Picture]:
         height = _clients_height(prediction) if name == "clients" else usual
         if not height:
             continue
-        drawn = Picture(figsize=(5.6, height), layout="constrained")
+        drawn = Picture(figsize=(PANEL, height), layout="constrained")
         drawn.patch.set_alpha(0.0)
         axes = drawn.add_subplot()
         axes.patch.set_alpha(0.0)
@@ -118,10 +129,10 @@ def draw_progress(axes: Axes, prediction: Answer) -> None:
     axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, frameon=False, fontsize=8, labelcolor=INK,
-            columnspacing=1.0, handlelength=1.6, borderaxespad=0.0,
+            loc="upper center", bbox_to_anchor=(0.45, -0.34), ncols=2, frameon=False, fontsize=LETTERS,
+            labelcolor=INK, columnspacing=1.0, handlelength=1.6, borderaxespad=0.0,
         )  # fmt: skip
-    plain(axes, "Progress", 9.0)
+    plain(axes, "Progress")
 
 
 def draw_finish(axes: Axes, prediction: Answer) -> None:
@@ -139,11 +150,11 @@ def draw_finish(axes: Axes, prediction: Answer) -> None:
         axes.fill_between(times[inside] / size, density[inside], color=ACCENT, lw=0, alpha=0.4)
         for value, name in ((answer.p10, "p10"), (answer.p90, "p90")):
             if value is not None:
-                axes.text(value / size, 0.04, name, ha="center", fontsize=8, color=INK)
+                axes.text(value / size, 0.04, name, ha="center", fontsize=LETTERS, color=INK)
     axes.axvline(answer.p50 / size, color=ACCENT, lw=1.2)
     axes.set(xlabel=f"it ends so long after the start [{unit}]", ylim=(0, 1.1), yticks=[])
     axes.set_xlim(0, 1.03 * max(quantile(answer, 0.95), answer.p50) / size)
-    plain(axes, interval(prediction).partition(" Sampling")[0], 9.0)
+    plain(axes, interval(prediction).partition(" Sampling")[0])
     axes.spines["left"].set_visible(False)
 
 
@@ -153,7 +164,7 @@ def draw_causes(axes: Axes, prediction: Answer) -> None:
     bars(axes, list(shares), list(shares.values()), CAUSES[: len(shares)])
     axes.set(xlabel="share of the time [%]")
     whose = prediction.breakdown_of.removeprefix("the ")
-    plain(axes, f"Where the time goes: {whose}" if whose else "Where the time goes", 9.0)
+    plain(axes, f"Where the time goes: {whose}" if whose else "Where the time goes")
 
 
 def draw_drives(axes: Axes, prediction: Answer) -> None:
@@ -163,7 +174,7 @@ def draw_drives(axes: Axes, prediction: Answer) -> None:
     if not phases:
         bars(axes, names, [leaf.utilisation for leaf in prediction.leaves], [ACCENT] * len(names))
         axes.set(xlabel="busy [%]")
-        plain(axes, "How busy the drives are", 9.0)
+        plain(axes, "How busy the drives are")
         return
     size, unit = time_unit(prediction.resilver_s.p50)
     for row, leaf in enumerate(prediction.leaves):
@@ -177,14 +188,14 @@ def draw_drives(axes: Axes, prediction: Answer) -> None:
             axes.barh(row + 0.35 * (1 - share), length, left=start, height=0.7 * share, color=ACCENT, lw=0)
             if length > 0.12 * prediction.resilver_s.p50 / size:
                 axes.text(start + length / 2, row, f"{100 * share:.0f} %", ha="center", va="center",
-                          fontsize=8, color="#ffffff" if share > 0.5 else INK)  # fmt: skip
+                          fontsize=LETTERS, color="#ffffff" if share > 0.5 else INK)  # fmt: skip
     for phase in phases[1:]:
         axes.axvline(phase.start_s / size, color=INK, lw=0.6, ls=":")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set(xlabel=f"time after the start [{unit}]")
     axes.set_xlim(0, prediction.resilver_s.p50 / size)
-    plain(axes, f"Share busy: {', then '.join(phase.name for phase in phases)}", 9.0)
+    plain(axes, f"Share busy: {', then '.join(phase.name for phase in phases)}")
 
 
 def draw_clients(axes: Axes, prediction: Answer) -> None:
@@ -213,7 +224,7 @@ def draw_clients(axes: Axes, prediction: Answer) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", lw=0.4, alpha=0.5)
     axes.set(xlabel="median to p99 [ms], line at p90, dot the longest")
-    plain(axes, "What clients wait" if several else f"What clients wait: {rows[0][0]}", 9.0)
+    plain(axes, "What clients wait" if several else f"What clients wait: {rows[0][0]}")
 
 
 def _milliseconds(value: float) -> str:
@@ -230,6 +241,11 @@ def _waits_of(prediction: Answer) -> list[tuple[str, str, Waits]]:
         )
         if each is not None
     ]  # fmt: skip
+
+
+def _rows_height(prediction: Answer) -> tuple[float, float]:
+    """Return the heights of the panels of causes and of drives [inches]."""
+    return 0.9 + 0.27 * len(share_of_total(prediction.breakdown)), 0.9 + 0.36 * len(prediction.leaves)
 
 
 def _clients_height(prediction: Answer) -> float:

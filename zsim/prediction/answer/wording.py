@@ -21,6 +21,7 @@ from zsim.prediction.answer.records import (
 )
 from zsim.prediction.answer.sick_words import sick_sentences
 from zsim.prediction.answer.tables import TEXT_WIDTH, Grid, html_table, plain, rich_table
+from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -75,7 +76,7 @@ def _overload(prediction: Answer) -> str:
 
 def stated(prediction: Answer) -> tuple[str, ...]:
     """Echo what was stated."""
-    told = "; ".join(f"{each.field} {each.text}" for each in prediction.stated)
+    told = "; ".join(f"{in_words(each.field)} {each.text}" for each in prediction.stated)
     return (f"Stated: {told}.",) if told else ()
 
 
@@ -105,7 +106,8 @@ def missing(prediction: Answer) -> tuple[str, ...]:
     """Say first what nothing names or bounds."""
     known = prediction.uncertainty
     outside = [each for each in strongest(known) if not each.sampled] if known is not None else []
-    told = (*prediction.missing, *(f"{each.field}, outside the interval: {each.words}" for each in outside))
+    beyond = (f"{in_words(each.field)}, outside the interval: {each.words}" for each in outside)
+    told = (*prediction.missing, *beyond)
     return (f"NOT STATED: {'; '.join(told)}.",) if told else ()
 
 
@@ -335,6 +337,8 @@ def evidence_notes(prediction: Answer) -> tuple[str, ...]:
             f"Effective sample size with this evidence: {known.effective_members:.1f} "
             f"of {known.members} simulated worlds.",
         )
+    if any(each.kind.startswith("running ") and each.expected is not None for each in p.evidence):
+        lines.append("A scan that runs counts as what it would take in all at its pace so far.")
     return tuple(lines)
 
 
@@ -372,13 +376,14 @@ def driver_row(driver: Driver) -> tuple[str, ...]:
     narrows = percent(driver.narrows) if driver.sampled else "not sampled"
     # What each value of an input that is not sampled would give is said under NOT STATED.
     words = driver.words if driver.sampled else driver.words.partition(":")[0]
-    return driver.field, f"{low} to {high}", narrows, words
+    return in_words(driver.field), f"{low} to {high}", narrows, words
 
 
 def assumption_grid(prediction: Answer) -> Grid:
     """Return the table of what was simulated unstated: in the world shown, and over what others vary it."""
     rows = tuple(
-        (a.field, a.text or str(a.value), a.sampled or "not varied", a.why) for a in prediction.assumptions
+        (in_words(a.field), a.text or str(a.value), a.sampled or "not varied", a.why)
+        for a in prediction.assumptions
     )
     return Grid(("not stated", "world shown", "sampled over", "why"), rows)
 

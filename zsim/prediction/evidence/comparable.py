@@ -14,8 +14,9 @@ from zsim.base.units import YEAR, format_bytes
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
-from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe
-from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
+from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe, as_it_was
+from zsim.prediction.evidence.under_way import own_pace, scans_under_way
+from zsim.scenario.evidence import MOVES, Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
 from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.vdevs.kind import NORMAL, kind_of
 
@@ -27,6 +28,7 @@ ACTIVITIES: tuple[tuple[Literal["read_rate", "write_rate", "busy", "service"], s
     ("service", "service", WITHOUT_PACE),
 )  # fmt: skip
 """Quantity, whose noise it has, and how it goes with the pace of the pool."""
+AT_ITS_PACE = "would take {} in all at its pace so far"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Comparison:
         To be added to the logarithm of what a world shows: the pool was smaller then.
     when : str
         The day it was observed, if that is known.
+    told : str
+        How a duration is said: ``{}`` stands for it.
     """
 
     kind: str
@@ -56,6 +60,7 @@ class Comparison:
     seen: Seen
     shift: float = 0.0
     when: str = ""
+    told: str = "took {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +75,25 @@ class NotCompared:
 
 
 def comparable(case: Case) -> tuple[tuple[Comparison, ...], tuple[NotCompared, ...]]:
-    """Return what worlds are compared with, and what they are not."""
+    """Return what worlds are compared with, and what they are not.
+
+    Parameters
+    ----------
+    case : Case
+        Its scenario carries the evidence.
+
+    Returns
+    -------
+    comparisons : tuple of Comparison
+        Finished scans, measurements of a drive, and the activity of drives, in this order.
+    left : tuple of NotCompared
+        What says nothing of this operation, each with the reason.
+    """
     observations = case.scenario.evidence or ()
     latest = latest_moment(observations)
     every = [scan(case, each, latest) for each in observations if isinstance(each, FinishedScan)]
     every += [benchmark(each) for each in observations if isinstance(each, Benchmark)]
+    every += [under_way(case, statuses) for statuses in scans_under_way(observations)]
     every += activities(case, [each for each in observations if isinstance(each, DriveActivity)])
     return (
         tuple(each for each in every if isinstance(each, Comparison)),
@@ -103,14 +122,37 @@ def unfit(case: Case, scan: FinishedScan) -> str | None:
 
 
 def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
-    """Return what is on the drives that were replaced, of the first vdev [bytes]."""
+    """Return what is on the drives that were replaced, of the first vdev.
+
+    Parameters
+    ----------
+    case : Case
+    scan : FinishedScan
+        With the ALLOC of then, or else as much as now.
+
+    Returns
+    -------
+    float
+        ALLOC times the share of the vdev, over the drives that its data and parity span, for each drive that
+        was replaced [bytes].
+    """
     vdev = case.layout.vdevs[0]
     share = 1.0 / kind_of(vdev.kind).spanned_children(vdev)
     return (scan.alloc or case.alloc) * on_first_vdev(case) * share * (scan.drives or 1)
 
 
 def on_first_vdev(case: Case) -> float:
-    """Return which share of ALLOC lies on the first vdev: as the scenario has it, else all vdevs alike."""
+    """Return which share of ALLOC lies on the first vdev.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    float
+        As the scenario has it (`vdev_fills`), else all vdevs alike [1].
+    """
     scenario = case.scenario
     if scenario.vdev_fills is None:
         return 1.0 / len(case.layout.vdevs)
@@ -127,8 +169,22 @@ def _day(moment: datetime | None) -> str:
 def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison | NotCompared:
     """Return a finished scan as a value to compare.
 
+    Parameters
+    ----------
+    case : Case
+    each : FinishedScan
+    latest : datetime or None
+        The last moment that the evidence names, from which its age is counted.
+
+    Returns
+    -------
+    Comparison or NotCompared
+
+    Notes
+    -----
     Its scatter is that of one scan over another, of another kind if it is of another kind, of how coarsely it
-    was printed, and of how much the pool has grown since.
+    was printed, and of how much the pool has grown since: standard deviations of independent parts of the
+    logarithm, added in quadrature.  Growth since then shifts what the worlds show.
     """
     why = unfit(case, each)
     if each.kind == "heal" or why is not None:
@@ -154,8 +210,47 @@ def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison 
     return Comparison(each.kind, "s", each.duration, probe, seen, shift, _day(each.end))
 
 
+def under_way(case: Case, statuses: Sequence[RunningScan]) -> Comparison | NotCompared:
+    """Return a scan that runs as a value to compare: what it takes in all, at the pace that it has shown.
+
+    Parameters
+    ----------
+    case : Case
+    statuses : sequence of RunningScan
+        Of one scan, in order of time.
+    """
+    last = statuses[-1]
+    kind, when = f"running {last.kind}", _day(last.at or last.since)
+    if last.kind == "heal" or last.kind in MOVES:
+        why = "it tells little of a whole scan" if last.kind == "heal" else "zsim eta tells its end"
+        return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
+    replaced = 0 if last.kind == "scrub" else max(1, case.replace)
+    found = own_pace(as_it_was(case, last.kind, replaced), statuses)
+    if found is None:
+        why = "it has repaired nothing yet, or no clock tells since when it runs"
+        return NotCompared(kind, "s", last.elapsed or 0.0, why, when)
+    like = FinishedScan(kind=last.kind, duration=found.total_s)
+    # A scan of the operation that is asked for is of its vdev too.
+    other = () if last.kind == case.operation else _unlike(case, like)
+    sigma = math.hypot(event_of(case), found.sigma, *other)
+    seen = Seen(math.log(found.total_s), sigma)
+    probe = ScanProbe(last.kind, replaced)
+    return Comparison(kind, "s", found.total_s, probe, seen, _fullest(case, like), when, AT_ITS_PACE)
+
+
 def event_of(case: Case) -> float:
-    """Return the scatter of one scan over another of the same pool and kind."""
+    """Return the scatter of one scan over another of the same pool and kind.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    float
+        Standard deviation of the logarithm: ``scan.event`` of ``models/evidence/noise.toml``, of solid-state
+        drives ``scan.event_flash``.
+    """
     return noise("scan.event_flash" if case.drive.kind == "flash" else "scan.event")
 
 
@@ -188,7 +283,18 @@ def _fullest(case: Case, each: FinishedScan) -> float:
 
 
 def benchmark(each: Benchmark) -> Comparison | NotCompared:
-    """Return a measurement by hand as a value to compare."""
+    """Return a measurement by hand as a value to compare.
+
+    Parameters
+    ----------
+    each : Benchmark
+
+    Returns
+    -------
+    Comparison or NotCompared
+        Sequential accesses are compared as a rate [B/s], random reads as operations a second with one request
+        at a time [1/s].  A measurement of the pool, and random writes, tell of caches.
+    """
     rate = each.rate
     if rate is None and each.operations is not None and each.size is not None:
         rate = each.operations * each.size
@@ -223,7 +329,19 @@ def role_of(case: Case, each: DriveActivity) -> Role:
 
 
 def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | NotCompared]:
-    """Return the activity of the drives of each role as values to compare: the median drive."""
+    """Return the activity of the drives of each role as values to compare.
+
+    Parameters
+    ----------
+    case : Case
+    seen : sequence of DriveActivity
+
+    Returns
+    -------
+    list of Comparison or NotCompared
+        The median drive of each role, of each quantity of `ACTIVITIES` that is known: of source drives no
+        write rate, of the replacement drive no read rate.
+    """
     found: list[Comparison | NotCompared] = []
     for role, words in (("source", "the source drives"), ("target", "the replacement drive")):
         drives = [each for each in seen if role_of(case, each) == role]
@@ -241,7 +359,19 @@ def activities(case: Case, seen: Sequence[DriveActivity]) -> list[Comparison | N
 
 
 def slow_drives(case: Case, seen: Sequence[DriveActivity]) -> dict[str, float]:
-    """Return the drives that take much longer than the median of their peers, and how many times as long."""
+    """Return the drives that take much longer than the median of their peers.
+
+    Parameters
+    ----------
+    case : Case
+    seen : sequence of DriveActivity
+
+    Returns
+    -------
+    dict of str to float
+        How many times as long as the median of its role each takes to complete a request; only of roles with
+        more than two drives, and beyond ``drive.peers`` of ``models/evidence/noise.toml``.
+    """
     found: dict[str, float] = {}
     for role in ("source", "target"):
         drives = [each for each in seen if role_of(case, each) == role and each.service]

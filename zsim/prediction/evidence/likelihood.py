@@ -123,6 +123,12 @@ def weigh(
         See `weights_of`.
     prior : ndarray of float, shape (worlds,), optional
         How likely each world is before anything is observed; all alike if not given.
+
+    Returns
+    -------
+    Weights
+        In proportion to the prior and to the product of the likelihoods of all observations
+        (`log_likelihood`), which scatter independently of each other.
     """
     columns = np.atleast_2d(np.asarray(expected, dtype=np.float64).T)
     seen, scale = np.atleast_1d(observed), np.broadcast_to(np.atleast_1d(sigma), len(columns))

@@ -17,5 +17,17 @@ def _numbers() -> Mapping[str, object]:
 
 @functools.cache
 def noise(name: str, unit: str = "1") -> float:
-    """Return a number of ``models/evidence/noise.toml``, such as ``scan.event``."""
+    """Return a number of ``models/evidence/noise.toml``.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``scan.event``: standard deviations are those of natural logarithms.
+    unit : str
+        That it is given in there.
+
+    Returns
+    -------
+    float
+    """
     return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)

@@ -11,7 +11,8 @@ import numpy as np
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.evidence.likelihood import Weights, normal_width, weigh, weighted_quantiles
-from zsim.prediction.statistics.response import DRAW_SEED, KERNEL, SHARES, normal_strata
+from zsim.prediction.inputs.ensemble import normal_strata
+from zsim.prediction.statistics.response import DRAW_SEED, KERNEL, SHARES
 from zsim.prediction.statistics.sampling import F64
 
 KERNEL_WIDTH = constant("evidence.kernel_width")

@@ -83,7 +83,18 @@ class Ran:
     _scans: dict[tuple[str, int], float] | None = None
 
     def shows(self, probe: Probe) -> float:
-        """Return the natural logarithm of what this world shows; nan where it cannot be simulated."""
+        """Return what this world shows.
+
+        Parameters
+        ----------
+        probe : Probe
+
+        Returns
+        -------
+        float
+            Natural logarithm of a duration [s], rate [B/s or 1/s] or share; nan where it cannot be simulated,
+            or is nothing.  A scan of another ALLOC takes as much longer as that is larger.
+        """
         try:
             value = self._value(probe)
         except ZsimError:
@@ -141,8 +152,21 @@ def as_it_was(case: Case, operation: Operation, replaced: int) -> Case:
 
 
 def activity(result: MemberResult, probe: ActivityProbe) -> float:
-    """Return what drives of a role do on average over the operation; 0 where there are none.
+    """Return what drives of a role do on average over the operation.
 
+    Parameters
+    ----------
+    result : MemberResult
+    probe : ActivityProbe
+
+    Returns
+    -------
+    float
+        Rate [B/s], share of the time that they are busy, or time from issue to completion of a request [s]; 0
+        where there are no such drives.
+
+    Notes
+    -----
     The time from issue to completion is the mean number of requests at the drive over their rate (Little,
     Operations Research 9, 1961).
     """
@@ -156,7 +180,21 @@ def activity(result: MemberResult, probe: ActivityProbe) -> float:
 
 
 def drive_alone(world: Case, probe: DriveProbe) -> float:
-    """Return the rate of a drive's outermost tracks [B/s], or its random reads a second at depth 1."""
+    """Return what a drive alone does.
+
+    Parameters
+    ----------
+    world : Case
+        In its world: its factors scale the drive's numbers.
+    probe : DriveProbe
+
+    Returns
+    -------
+    float
+        The rate of its outermost tracks, at most that of its interface [B/s]; of random reads ``1 / t`` with
+        t of `random_read_s` [1/s].  Of solid-state drives the rate of all commands in parallel, beyond the
+        fast region.
+    """
     model, factors, rate = world.drive, world.member.factors, 1.0
     if probe.access == "sequential-write":
         model, rate = world.new_drive, factors.new_rate
@@ -174,10 +212,23 @@ def drive_alone(world: Case, probe: DriveProbe) -> float:
 
 
 def random_read_s(drive: DriveParameters, size: int) -> float:
-    """Return the mean time of a random read alone at the drive [s].
+    """Return the mean time of a random read alone at the drive.
 
-    The mean over the distance of two random places, whose density is 2 (1 - d), of the seek, half a
-    revolution, and the transfer at the mean rate.
+    Parameters
+    ----------
+    drive : DriveParameters
+    size : int
+        Of a read [bytes].
+
+    Returns
+    -------
+    float
+        ``overhead + E[seek(d)] + revolution / 2 + size / mean rate`` with d the distance of two random places
+        as a share of the stroke; of flash ``overhead + mean latency + size / rate`` [s].
+
+    Notes
+    -----
+    The mean over the distance of two random places, whose density is 2 (1 - d), in 200 steps.
     """
     if drive.kind == "flash":
         latency = HALF * (drive.flash_latency_min_s + drive.flash_latency_max_s)

@@ -45,6 +45,16 @@ class SlowerThanModel(NamedTuple):
 def slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> tuple[SlowerThanModel, ...]:
     """Return the drives that are read and slower than their model allows, the slowest first.
 
+    Parameters
+    ----------
+    case : Case
+    seen : sequence of DriveActivity
+
+    Returns
+    -------
+    tuple of SlowerThanModel
+        Of those with enough reads a second that are beyond ``drive.model`` of ``models/evidence/noise.toml``.
+
     Notes
     -----
     Utilisation law (Denning and Buzen, ACM Computing Surveys 10, 1978): a drive busy a share of the time that
@@ -77,7 +87,18 @@ def _most_s(numbers: DriveParameters, size: float) -> float:
 
 
 def shared_by(case: Case, slow: Sequence[SlowerThanModel]) -> str | None:
-    """Return the shared link behind which all slow drives are, and no other that is known; None if none."""
+    """Return the shared link behind which all slow drives are, and no other that is known.
+
+    Parameters
+    ----------
+    case : Case
+    slow : sequence of SlowerThanModel
+
+    Returns
+    -------
+    str or None
+        None of fewer than two drives, or where the number of one is not known.
+    """
     leaves = {each.leaf for each in slow}
     if len(leaves) < 2 or None in leaves:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
@@ -14,8 +14,7 @@ from zsim.prediction.evidence.posterior import WeighedEvidence
 from zsim.prediction.evidence.probes import ScanProbe
 from zsim.prediction.evidence.slower import SlowerThanModel, shared_by, slower_than_model
 from zsim.prediction.evidence.weighing import Weighing
-from zsim.scenario.evidence import DriveActivity, RunningScan
-from zsim.scenario.model import Scenario
+from zsim.scenario.evidence import DriveActivity
 
 LONGER = "client load, one slow drive, or a slow link: state them if they apply (--load, --ports)"
 SHORTER = (
@@ -68,8 +67,8 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
     when = f" of {each.when}" if each.when else ""
     why = LONGER if is_more else SHORTER
     return (
-        f"the {each.kind}{when} took {seen}, nine in ten simulated pools like this take no {more} than "
-        f"{bound}: {why}"
+        f"the {each.kind}{when} {each.told.format(seen)}, nine in ten simulated pools like this take "
+        f"no {more} than {bound}: {why}"
     )
 
 
@@ -90,9 +89,42 @@ def sick_looking(case: Case) -> tuple[str, ...]:
                 f"{drive} takes {factor:.2g} times as long to answer as its peers"
                 for drive, factor in slow.items()
             )
-            + ": a sick drive holds up the whole scan (--slow 3:x2.5 says what it costs)"
+            + f": a sick drive holds up the whole scan{_priced(seen, slow)}"
         )
-    return tuple(found)
+    return (*found, *_with_errors(seen))
+
+
+ERRORS = (
+    ("read_errors", "read error"),
+    ("write_errors", "write error"),
+    ("checksum_errors", "checksum error"),
+    ("slow_ios", "I/O of 30 s or more"),
+)
+"""Counter of a drive, and what one of it is called."""
+
+
+def _with_errors(seen: Sequence[DriveActivity]) -> list[str]:
+    """Say which source drives have shown errors, and what these may mean for the scan."""
+    found = []
+    for each in seen:
+        counts = [(getattr(each, name) or 0, words) for name, words in ERRORS]
+        told = [f"{count} {words if count == 1 else _plural(words)}" for count, words in counts if count]
+        if not told:
+            continue
+        leaf = "N" if each.leaf is None else each.leaf
+        if each.read_errors or each.write_errors or each.slow_ios:
+            why = (
+                "a drive that retries bad sectors holds up the whole scan; look at its SMART data"
+                f" (--slow {leaf}:x3 and --bad-sectors {leaf}:100 say what it costs)"
+            )
+        else:
+            why = "what it returned was wrong: look at its cable, its port and the memory of the host"
+        found.append(f"{each.drive} has shown {' and '.join(told)}: {why}")
+    return found
+
+
+def _plural(words: str) -> str:
+    return words.replace("I/O", "I/Os") if words.startswith("I/O") else f"{words}s"
 
 
 def _slower_than_model(case: Case, seen: Sequence[DriveActivity]) -> list[str]:
@@ -116,6 +148,12 @@ def _remedy(each: SlowerThanModel) -> str:
     return "" if each.leaf is None else f" (--slow {each.leaf}:x{each.factor:.2g} says what it costs)"
 
 
-def running(scenario: Scenario) -> bool:
-    """Tell whether the scenario holds the progress of a scan, which `zsim eta` weighs."""
-    return any(isinstance(each, RunningScan) for each in scenario.evidence or ())
+def _priced(seen: Sequence[DriveActivity], slow: Mapping[str, float]) -> str:
+    """Return how to ask what slow drives cost, for those whose place in the layout is known."""
+    leaves = {each.drive: each.leaf for each in seen}
+    flags = [
+        f"--slow {leaves[drive]}:x{factor:.2g}"
+        for drive, factor in slow.items()
+        if leaves.get(drive) is not None
+    ]
+    return f" ({' '.join(flags)} says what it costs)" if flags else ""

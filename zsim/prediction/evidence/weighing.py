@@ -103,6 +103,13 @@ class Weighing:
             Which members these are.
         small : sequence of float
             Durations of the members on small populations [s].
+
+        Notes
+        -----
+        Of n worlds the mean step is shrunk to none as if one more had shown that, ``lifts = mean * n / (n +
+        1)``.  Its variance is shrunk to `LIFT_SPREAD` as if `LIFT_WEIGHT` more worlds had shown that (a
+        scaled inverse chi-square prior; Gelman et al., Bayesian Data Analysis, 2014, section 2.6).  Of a scan
+        the step is the one beyond the step of the operation that is asked for; a drive alone has none.
         """
         steps = []
         for ran, place in zip(large, places, strict=True):
@@ -131,6 +138,12 @@ class Weighing:
             Durations of the members on small populations [s].
         level : float
             What these are to be multiplied by.
+
+        Returns
+        -------
+        Response
+            The posterior of `zsim.prediction.evidence.posterior.posterior`, divided by the level [s]; `base`
+            where nothing can be compared.
         """
         self.level = level
         if self.shown:
@@ -151,7 +164,14 @@ class Weighing:
         return Response(low, middle, high, found.half_width, base.expected)
 
     def alone(self, ran: Ran, level: float) -> None:
-        """Take the only world there is, where nothing is unknown."""
+        """Take the only world there is, where nothing is unknown.
+
+        Parameters
+        ----------
+        ran : Ran
+        level : float
+            What durations on small populations are multiplied by: taken off here, as `in_pool` puts it on.
+        """
         rows = zip(self.comparisons, self.shows(ran), strict=True)
         self.shown = [
             tuple(
@@ -161,7 +181,14 @@ class Weighing:
         ]
 
     def in_pool(self) -> F64:
-        """Return what the members show at the size of the pool, logarithms, shape (members, comparisons)."""
+        """Return what the members show at the size of the pool.
+
+        Returns
+        -------
+        ndarray of float, shape (members and counterparts, comparisons)
+            Natural logarithms: as shown on small populations, times the level where it is a duration, with
+            the lift of each comparison.
+        """
         durations = np.array([isinstance(each.probe, ScanProbe) for each in self.comparisons], dtype=float)
         lifts = self.lifts if len(self.lifts) else np.zeros(len(self.comparisons))
         shown = [*self.shown, *(each.shown for each in self.others)]
@@ -171,8 +198,15 @@ class Weighing:
     def prior(self) -> F64:
         """Return how likely the members are, and after them those whose write caches are the other way.
 
+        Returns
+        -------
+        ndarray of float, shape (members and counterparts,)
+            Summing to 1.
+
+        Notes
+        -----
         One world in ten has its write cache off, where a resilver may take ten times as long as a scrub:
-        which of few members that are decides the late end of the interval, so each is run in both states.
+        which of few members that is decides the late end of the interval, so each is run in both states.
         """
         likely = np.array([each.likely for each in self.others])
         own = np.ones(len(self.shown)) if not len(likely) else 1.0 - likely
@@ -183,7 +217,13 @@ class Weighing:
         return self.errors if len(self.errors) else np.zeros(len(self.comparisons))
 
     def away(self) -> F64:
-        """Return how far each member is from showing what was observed: mean of the logarithms' distances."""
+        """Return how far each member is from showing what was observed.
+
+        Returns
+        -------
+        ndarray of float, shape (members,)
+            Mean over the comparisons of ``abs(log(shown) - log(observed))``.
+        """
         if not self.comparisons:
             return np.zeros(len(self.shown))
         observed = np.array([each.seen.log for each in self.comparisons])

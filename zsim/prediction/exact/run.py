@@ -100,12 +100,29 @@ class ExactRun:
         return result
 
     def estimate(self) -> float | None:
-        """Return the duration that the part done so far points to [s], None before there is any."""
+        """Return the duration that the part done so far points to.
+
+        Returns
+        -------
+        float or None
+            Time so far over the share issued [s]; None before there is any.
+        """
         elapsed, share = self._known if self.run.plane is None else (self.run.elapsed, self.run.share())
         return elapsed / share if share > 0.0 else None
 
 
 def member_result(run: RunResult, setup: RunSetup) -> MemberResult:
-    """Return an exact run as the one member of its ensemble; nothing is scaled."""
+    """Return an exact run as the one member of its ensemble.
+
+    Parameters
+    ----------
+    run : RunResult
+    setup : RunSetup
+
+    Returns
+    -------
+    MemberResult
+        Nothing is scaled: its scale is 1, and the ends of txgs are what the phases leave of the duration [s].
+    """
     visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")
     return MemberResult(run.end, visit, issue, run.end - visit - issue, 1.0, run, setup.model)

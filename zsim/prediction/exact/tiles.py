@@ -101,7 +101,20 @@ class Tiling:
         return self.table(base, first=first).allocated_bytes
 
     def table(self, base: int, *, first: bool = False) -> BlockTable:
-        """Return a population; all but the `first` tile's leave out the MOS, which a pool has once."""
+        """Return a population.
+
+        Parameters
+        ----------
+        base : int
+            Its number.
+        first : bool
+            That of the first tile, with the MOS, which a pool has once.
+
+        Returns
+        -------
+        BlockTable
+            In the first part of its metaslabs; built when it is first asked for.
+        """
         if first or self.single:
             return self.first.table
         if base not in self._built:
@@ -125,7 +138,13 @@ class Tiling:
         return self.first
 
     def tiles(self) -> Iterator[Tile]:
-        """Yield the tiles, until all bytes of the pool are there."""
+        """Yield the tiles, until all bytes of the pool are there.
+
+        Yields
+        ------
+        Tile
+            The last one with fewer rows, so that its bytes and all before it sum to ALLOC.
+        """
         left = self.resolved.alloc
         for number in range(self.count):
             base = number % self.populations
@@ -142,17 +161,39 @@ class Tiling:
             left -= size
 
     def _shift(self, number: int) -> I64:
-        """Return how far a tile lies behind its population on each top-level vdev [bytes]."""
+        """Return how far a tile lies behind its population on each top-level vdev of the pool [bytes].
+
+        On each it is one further than the last tile there: not all tiles have blocks on it where a population
+        has fewer vdevs than the pool.
+        """
         shift = np.zeros(self.vdevs, np.int64)
         # Of the last tile there is a part, which takes no place of its own.
-        count = max(1.0, 1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1])
-        for place, level in enumerate(self.geometry.recipe.vdevs):
-            shift[self.geometry.vdevs[place]] = level.behind(number, count)
-        return np.full_like(shift, shift[self.geometry.vdevs[0]]) if self.share < 1.0 else shift
+        count = max(1.0, self.share * (1.0 + (self.resolved.alloc - self._sizes[0]) / self._sizes[1]))
+        levels = self.geometry.recipe.vdevs
+        if self.share == 1.0:
+            for vdev, level in zip(self.geometry.vdevs, levels, strict=True):
+                shift[vdev] = level.behind(number, count)
+            return shift
+        rounds, turns = divmod(number, self.vdevs)
+        before = np.full(self.vdevs, rounds * len(levels))
+        for turn in range(turns):
+            before[(np.array(self.geometry.vdevs) + turn) % self.vdevs] += 1
+        return np.array([levels[0].behind(int(each), count) for each in before], np.int64)
 
 
 def evenly(pool: Miniature) -> Miniature:
-    """Return a population with all its metaslabs as far apart, or copies that fill the room would overlap."""
+    """Return a population with all its metaslabs as far apart.
+
+    Parameters
+    ----------
+    pool : Miniature
+
+    Returns
+    -------
+    Miniature
+        Its metaslab k begins at k times the scale times the size of a metaslab, in whole rows; where
+        metaslabs stood in heaps, copies that fill the room would overlap.
+    """
     table, vdevs = pool.table, []
     offset = table.dva_offset.copy()
     for number, level in zip(pool.vdevs, pool.recipe.vdevs, strict=True):
@@ -207,27 +248,73 @@ class Prepared:
             np.add(column, first_item, out=column, where=column >= 0)
 
     def moved_copies(self, tile: Tile) -> tuple[I64, I64]:
-        """Return vdev and offset of a tile's further copies."""
+        """Return where a tile's further copies lie.
+
+        Parameters
+        ----------
+        tile : Tile
+
+        Returns
+        -------
+        vdev, offset : ndarray of int64, shape (copies,)
+            Top-level vdevs of the pool, and DVA offsets [bytes].
+        """
         vdev = (self.copy_vdev + tile.turn - self.turn) % self.vdevs
         return vdev, self.copy_offset + tile.shift[vdev]
 
 
 def place_records(records: Rows, tile: Tile, turn: int, vdevs: int) -> Rows:
-    """Return item records of a population, turned by `turn`, at the place of a tile."""
+    """Return item records of a population at the place of a tile.
+
+    Parameters
+    ----------
+    records : ndarray of ITEM_DTYPE, shape (blocks,)
+        Turned by `turn`; they stay as they are.
+    tile : Tile
+    turn, vdevs : int
+        By which the records are turned, and top-level vdevs of the pool.
+
+    Returns
+    -------
+    ndarray of ITEM_DTYPE, shape (blocks,)
+        With the tile's vdevs and offsets [bytes].
+    """
     placed = undivided(records).copy().view(records.dtype)
     shift_records(placed, tile, turn, vdevs)
     return placed
 
 
 def shift_records(records: Rows, tile: Tile, turn: int, vdevs: int) -> None:
-    """Put item records of a population, turned by `turn`, at the place of a tile."""
+    """Put item records of a population at the place of a tile, in place.
+
+    Parameters
+    ----------
+    records : ndarray of ITEM_DTYPE, shape (blocks,)
+        Turned by `turn`.
+    tile : Tile
+    turn, vdevs : int
+        By which the records are turned, and top-level vdevs of the pool.
+    """
     if tile.turn != turn:
         records["vdev"] = (records["vdev"] + tile.turn - turn) % vdevs
     records["offset"] += tile.shift[0] if vdevs == 1 else tile.shift[records["vdev"]]
 
 
 def turned(table: BlockTable, turn: int, vdevs: int, rows: int) -> BlockTable:
-    """Return the first rows of a table with vdev v as vdev (v + turn) % vdevs."""
+    """Return the first rows of a table with its top-level vdevs turned.
+
+    Parameters
+    ----------
+    table : BlockTable
+    turn, vdevs : int
+        Vdev v becomes ``(v + turn) % vdevs``.
+    rows : int
+
+    Returns
+    -------
+    BlockTable
+        Absent copies (vdev -1) stay absent.
+    """
     part = table if rows == len(table) else table.take(np.arange(rows))
     if turn == 0:
         return part

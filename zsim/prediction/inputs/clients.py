@@ -12,16 +12,14 @@ import numpy as np
 
 from zsim.base.arrays import I64
 from zsim.base.constants import constant, whole_constant
-from zsim.base.errors import InputError
 from zsim.case.case import Case
-from zsim.case.worlds import usual_record
+from zsim.case.loads import CLIENT_READ_S, WRITES, request_bytes, write_rate
 from zsim.engine.leaf_rules import wait_of_bin
 from zsim.engine.model import NOT_REPAIRED, ClientModel, PlaneModel, VdevModel, WriterModel
 from zsim.operation.run import Run, RunResult, RunSetup
 from zsim.scenario.parts import DAY_SECONDS, Load
 from zsim.scenario.releases.profile import COPIES, ReleaseProfile
 
-CLIENT_READ_S = constant("clients.read_s")
 CLIENT_CYCLE_S, MOST_CLIENTS = constant("clients.cycle_s"), whole_constant("clients.most")
 """A rate is made by clients that ask so often each: an answer that comes late then hardly lowers it."""
 LARGEST_LOG_BLOCK, LOG_HEADER = 128 << 10, 192
@@ -32,12 +30,6 @@ WATCHED_REQUESTS, SHORTEST_WATCH_S, LONGEST_WATCH_S = (
     constant("clients.longest_watch_s"),
 )
 SEED_STEP = 104_729
-WRITES = ("sync-write", "async-write")
-
-
-def request_bytes(load: Load, case: Case) -> int:
-    """Return the size of a request [bytes]: a record where it is not stated."""
-    return load.size or usual_record(case)
 
 
 def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
@@ -48,7 +40,7 @@ def client_groups(case: Case, seed: int) -> tuple[ClientModel, ...]:
     groups = []
     for number, load in enumerate(load for load in case.load if load.kind != "async-write"):
         size = request_bytes(load, case)
-        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else usual_record(case)
+        unit = LARGEST_LOG_BLOCK if load.kind == "sync-write" else case.usual_record
         if load.threads is not None:
             count, think = load.threads, float(load.think or 0.0)
         else:
@@ -78,25 +70,27 @@ def writer(case: Case) -> WriterModel:
     total = 0.0
     for load in case.load:
         if load.kind in WRITES:
-            total += _rate(load) * request_bytes(load, case)
+            total += write_rate(load) * request_bytes(load, case)
     most = float(case.release.most_dirty(case.memory))
-    return WriterModel(rate=total, record_bytes=usual_record(case), most_dirty_bytes=most)
-
-
-def _rate(load: Load) -> float:
-    if load.rate is not None:
-        return load.rate
-    pause = float(load.think or 0.0)
-    if load.kind == "sync-write":
-        return (load.threads or 0) / (pause + CLIENT_READ_S)
-    if pause <= 0.0:
-        allowed = "threads that write asynchronously and never pause have no rate"
-        raise InputError("load", load.kind, allowed, "write async-write,rate=50,size=128K")
-    return (load.threads or 0) / pause
+    return WriterModel(rate=total, record_bytes=case.usual_record, most_dirty_bytes=most)
 
 
 def log_bytes(case: Case) -> int:
-    """Return the size of a block of the intent log [bytes]."""
+    """Return the size of a block of the intent log.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    int
+        That of the largest synchronous write with its header, at most 128 KiB [bytes].
+
+    Notes
+    -----
+    OpenZFS zil.c: a record is at most a block of 128 KiB, with a header of its own (``lr_write_t``).
+    """
     sizes = [request_bytes(load, case) for load in case.load if load.kind == "sync-write"]
     return min(LARGEST_LOG_BLOCK, max(sizes, default=0) + LOG_HEADER)
 
@@ -112,7 +106,18 @@ class Percentiles:
 
 
 def percentiles(counts: I64) -> Percentiles | None:
-    """Return percentiles of what is counted by `zsim.engine.leaf_rules.wait_bin`; None of nothing [s]."""
+    """Return percentiles of how long requests wait.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (bins,)
+        Requests by `zsim.engine.leaf_rules.wait_bin`.
+
+    Returns
+    -------
+    Percentiles or None
+        Each that of its bin [s]; None of nothing.
+    """
     summed = np.cumsum(counts)
     total = int(summed[-1]) if len(summed) else 0
     if total == 0:
@@ -146,7 +151,20 @@ class Latency:
 
 
 def latencies(setup: RunSetup, during: RunResult) -> tuple[Latency, ...]:
-    """Return what clients wait: alone on the pool as damaged, during a run, and alone once it is repaired."""
+    """Return what clients wait: alone on the pool as damaged, during a run, and alone once it is repaired.
+
+    Parameters
+    ----------
+    setup : RunSetup
+        With clients.
+    during : RunResult
+        Of the operation with them.
+
+    Returns
+    -------
+    tuple of Latency, one a kind of client
+        None where there are no clients.
+    """
     groups = setup.model.clients
     if not groups:
         return ()
@@ -182,7 +200,17 @@ def _means(groups: Sequence[ClientModel], run: RunResult) -> list[tuple[int, flo
 
 
 def repaired(model: PlaneModel) -> PlaneModel:
-    """Return the pool once the damaged vdevs are whole again: the new drive, or the spare, in its place."""
+    """Return the pool once the damaged vdevs are whole again.
+
+    Parameters
+    ----------
+    model : PlaneModel
+
+    Returns
+    -------
+    PlaneModel
+        Each leaf that was written is read in its place, the new drive or the spare, and none is written.
+    """
     return replace(model, vdevs=tuple(_whole(vdev) for vdev in model.vdevs))
 
 
@@ -222,20 +250,55 @@ def loads_at(case: Case, moment: float) -> Loads:
 
 
 def at(case: Case, moment: float) -> Now:
-    """Return what holds `moment` seconds after the start."""
+    """Return what holds at a moment.
+
+    Parameters
+    ----------
+    case : Case
+    moment : float
+        Since the start [s].
+
+    Returns
+    -------
+    Now
+        Loads as loads without hours, and the tunables that have hours, by name.
+    """
     week_s = case.begins + moment
     values = {key: value for each in case.timed if each.hours.contains(week_s) for key, value in each.values}
     return Now(loads_at(case, moment), tuple(sorted(values.items())))
 
 
 def set_by(release: ReleaseProfile, now: Now) -> ReleaseProfile:
-    """Return a release with the tunables of the hour, as far as it has them."""
+    """Return a release with the tunables of the hour, as far as it has them.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+    now : Now
+
+    Returns
+    -------
+    ReleaseProfile
+        The same object where there are none.
+    """
     held = {name: value for name, value in now.tunables if name in release.tunables}
     return release.with_tunables(held) if held else release
 
 
 def next_change(case: Case, moment: float) -> float:
-    """Return when, after `moment`, a load may next go on or off, or a tunable change [s after the start]."""
+    """Return when a load may next go on or off, or a tunable change.
+
+    Parameters
+    ----------
+    case : Case
+    moment : float
+        Since the start [s].
+
+    Returns
+    -------
+    float
+        The next edge of any hours, or midnight, whatever comes first [s since the start].
+    """
     day = (case.begins + moment) % DAY_SECONDS
     spans_of_day = [*(load.hours for load in case.load if load.hours), *(each.hours for each in case.timed)]
     edges = {0, DAY_SECONDS} | {edge for each in spans_of_day for edge in (each.start_s, each.end_s)}
@@ -243,7 +306,7 @@ def next_change(case: Case, moment: float) -> float:
 
 
 def spans(case: Case, time_of: Callable[[Now], float]) -> list[tuple[Now, float, float]]:
-    """Return what is done under which loads and tunables: these, share of the work, and time it takes [s].
+    """Return what is done under which loads and tunables.
 
     Parameters
     ----------
@@ -251,6 +314,12 @@ def spans(case: Case, time_of: Callable[[Now], float]) -> list[tuple[Now, float,
         Begins at `begins`.
     time_of : callable
         Gives how long all of the work takes under the same throughout [s].
+
+    Returns
+    -------
+    list of (Now, float, float)
+        These, the share of the work that is done under them, and the time it takes [s]: a share is time over
+        what all would take under the same, and all shares sum to 1.
     """
     done, now = 0.0, 0.0
     found: list[tuple[Now, float, float]] = []

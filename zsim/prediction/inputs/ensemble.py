@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -77,7 +78,17 @@ class Unknown:
 
 
 def unknowns(case: Case) -> tuple[Unknown, ...]:
-    """Return the unknown inputs of a scenario, each with its spread."""
+    """Return the unknown inputs of a scenario.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    tuple of Unknown
+        Each with the standard deviation of its logarithm, or the values it may have; none of what is stated.
+    """
     old, new = case.drive, case.new_drive
     spread, other = old.spread(), new.spread()
     name = "name the drive (--drive)" if case.assumed("drive") else ""
@@ -153,6 +164,17 @@ def _of_the_surroundings(case: Case, old: DriveModel, new: DriveModel) -> list[U
 def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> tuple[Member, ...]:
     """Return the members: a Latin hypercube over the unknowns; none where nothing is unknown.
 
+    Parameters
+    ----------
+    inputs : sequence of Unknown
+    seed : int
+    count : int
+        Worlds.
+
+    Returns
+    -------
+    tuple of Member, one a world
+
     Notes
     -----
     McKay, Beckman, Conover (Technometrics 21, 1979), each stratum at its middle; of some, the one in which no
@@ -167,10 +189,51 @@ def draw_members(inputs: Sequence[Unknown], seed: int, count: int = MEMBERS) -> 
     return tuple(member_at(inputs, tuple(row)) for row in scores.tolist())
 
 
+@functools.lru_cache(maxsize=64)
+def normal_strata(count: int) -> NDArray[np.float64]:
+    """Return the middles of equal parts of the standard normal distribution.
+
+    Parameters
+    ----------
+    count : int
+        Parts.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+        ``z[k] = inv_cdf((k + 0.5) / count)``, rising, not to be written to: the strata of a Latin hypercube,
+        each at its middle (McKay, Beckman, Conover, Technometrics 21, 1979).
+    """
+    found = np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])
+    found.flags.writeable = False
+    return found
+
+
+def places_of(unknown: Unknown, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return which of its choices each world has of an unknown.
+
+    Parameters
+    ----------
+    unknown : Unknown
+        With choices, in their order.
+    scores : ndarray of float, shape (worlds,)
+        Standard normal scores.
+
+    Returns
+    -------
+    ndarray of int64, shape (worlds,)
+        Choice k where the score lies between the normal quantiles of the shares summed up before and behind
+        it.
+    """
+    shares = np.array([choice.share for choice in unknown.choices])
+    edges = [NORMAL.inv_cdf(each) for each in (np.cumsum(shares) / shares.sum())[:-1]]
+    return np.searchsorted(edges, scores, side="right")
+
+
 def _hypercube(seed: int, count: int) -> NDArray[np.float64]:
     """Return normal scores, one column a name."""
     generator = np.random.Generator(np.random.Philox(key=seed))
-    strata = np.array([NORMAL.inv_cdf((row + 0.5) / count) for row in range(count)])
+    strata = normal_strata(count)
     tried = generator.permuted(np.tile(strata, (HYPERCUBES, len(NAMES), 1)), axis=2)
     alike = np.abs(tried @ tried.transpose(0, 2, 1) / (strata @ strata))
     alike[:, np.arange(len(NAMES)), np.arange(len(NAMES))] = 0.0
@@ -187,7 +250,19 @@ _member: Callable[..., Member] = Member
 
 
 def member_at(inputs: Sequence[Unknown], scores: tuple[float, ...]) -> Member:
-    """Return the member at given standard normal scores of the unknowns."""
+    """Return the member at given scores.
+
+    Parameters
+    ----------
+    inputs : sequence of Unknown
+    scores : tuple of float, one an unknown
+        Standard normal scores z.
+
+    Returns
+    -------
+    Member
+        Of an unknown with a spread ``exp(spread * z)``; of one with choices that at the share ``cdf(z)``.
+    """
     values: dict[str, Value] = {}
     for unknown, score in zip(inputs, scores, strict=True):
         if unknown.choices:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-from zsim.base.constants import constant, whole_constant
-from zsim.base.errors import InputError, NotSimulatedYet
-from zsim.base.units import format_both, format_bytes, format_fraction
+from zsim.base.constants import whole_constant
 from zsim.case.case import Case
 from zsim.case.member import Factors
 from zsim.case.resolve import is_sata_flash
-from zsim.case.worlds import usual_record
 from zsim.drives.models.model import DriveModel
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import (
@@ -24,17 +20,13 @@ from zsim.engine.model import (
     VdevModel,
 )
 from zsim.operation.rules import queue_rules, scan_rules
-from zsim.prediction.inputs.clients import client_groups, request_bytes, writer
+from zsim.prediction.inputs.clients import client_groups, writer
 from zsim.prediction.inputs.sick import health_of, name_of, numbers_of
 from zsim.scenario.layout import VdevSpec
-from zsim.scenario.releases.capacity import free_to_remove
-from zsim.vdevs.kind import kind_of
 
 PHASE_STEP = 0.381966
 # Cached writes weighed for the next one; more of them change nothing in a stream that is nearly sorted.
 MOST_SORTED = whole_constant("clients.most_sorted")
-HOPELESS = constant("clients.hopeless")
-"""Loads of so many times what the drives can do have no steady state, however well requests are merged."""
 # Advanced Format: IDEMA's date for all new drives was January 2011, when 2 TB was common.
 NATIVE_512_BELOW = whole_constant("worlds.native_512_below")
 
@@ -52,7 +44,24 @@ def physical_sector(model: DriveModel, numbers: DriveParameters) -> int:
 def drive_parameters(
     model: DriveModel, factors: Factors, *, write_cache: bool, rate: float = 1.0
 ) -> DriveParameters:
-    """Return the engine's numbers of drives of one model; `in_phase` gives those of a single one."""
+    """Return the engine's numbers of drives of one model.
+
+    Parameters
+    ----------
+    model : DriveModel
+    factors : Factors
+        Of the world, on what is not known of the drive [1].
+    write_cache : bool
+        Without it nothing is kept nor flushed; with it the drive sorts as many writes as its cache has
+        extents.
+    rate : float
+        Further factor on the rate of the outermost tracks, of the replacement drive [1].
+
+    Returns
+    -------
+    DriveParameters
+        In SI; `in_phase` gives those of a single drive.
+    """
     numbers = model.parameters(
         outer_rate=factors.outer_rate * rate,
         inner_ratio=factors.inner_ratio,
@@ -69,7 +78,19 @@ def drive_parameters(
 
 
 def in_phase(numbers: DriveParameters, leaf: int) -> DriveParameters:
-    """Return the numbers of one drive: no two drives are at the same angle."""
+    """Return the numbers of one drive: no two drives are at the same angle.
+
+    Parameters
+    ----------
+    numbers : DriveParameters
+    leaf : int
+
+    Returns
+    -------
+    DriveParameters
+        At time 0 its platter stands at ``PHASE_STEP * leaf`` revolutions, modulo 1: multiples of the golden
+        section lie evenly, however many drives there are.
+    """
     return replace(numbers, phase_revolutions=PHASE_STEP * leaf % 1.0)
 
 
@@ -80,10 +101,22 @@ def cached_extents(model: DriveModel) -> int:
 
 
 def plane_model(case: Case) -> PlaneModel:
-    """Return the data plane of a case in its world: leaves of the layout first, then the new drives."""
+    """Return the data plane of a case in its world.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    PlaneModel
+        Leaves of the layout first, in its order, then the new drives; links, top-level vdevs, the rules of
+        the release, clients and writer.
+    """
     factors, cached = case.member.factors, case.write_cache
+    clients, writes = client_groups(case, case.seed), writer(case)
     links, link_of = shared_links(case)
-    new_drives = 0 if spares(case) else case.replace + (case.second_at is not None)
+    new_drives = 0 if case.onto_spare else case.replace + (case.second_at is not None)
     sources = [case.drive_model(n) for n, vdev in enumerate(case.layout.vdevs) for _ in range(vdev.children)]
     sources = [case.exchanged_model(leaf) or model for leaf, model in enumerate(sources)]
     kinds = {(model.name, model.capacity_bytes): model for model in sources}
@@ -115,8 +148,8 @@ def plane_model(case: Case) -> PlaneModel:
         links=links,
         queue=queue_rules(case.release),
         scan=_scan_rules(case),
-        clients=client_groups(case, case.seed),
-        writer=writer(case),
+        clients=clients,
+        writer=writes,
     )
 
 
@@ -140,7 +173,17 @@ def under(model: PlaneModel, case: Case) -> PlaneModel:
 
 
 def written_in_place(case: Case) -> frozenset[int]:
-    """Return the leaves of the layout that are written: overwritten ones, or what a removal copies to."""
+    """Return the leaves of the layout that are written.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    frozenset of int
+        A scrub writes to the one that was overwritten, a removal to all vdevs but the first.
+    """
     if case.operation == "remove":
         return frozenset(range(case.layout.vdevs[0].children, case.leaves))
     return frozenset(overwritten(case))
@@ -160,11 +203,6 @@ def _scan_rules(case: Case) -> ScanRules:
     return replace(rules, scrub=False) if overwritten(case) else rules
 
 
-def spares(case: Case) -> bool:
-    """Tell whether the data goes to a distributed spare of the damaged dRAID, not to a drive."""
-    return case.target == "distributed-spare" and case.replace > 0
-
-
 def shares_host(case: Case) -> bool:
     """Tell whether the drives are SATA solid-state drives of which nobody says what they plug into."""
     return case.host is not None and is_sata_flash(case.drive)
@@ -180,75 +218,19 @@ def on_own_ports(model: PlaneModel) -> PlaneModel:
     return replace(model, leaves=tuple(replace(leaf, link=-1) for leaf in model.leaves), links=())
 
 
-def refuse_what_is_missing(case: Case) -> None:
-    """Refuse, in one sentence, what the scenario may state but the engine cannot do yet.
-
-    Raises
-    ------
-    NotSimulatedYet
-    """
-    if spares(case) and case.replace > 1:
-        raise NotSimulatedYet(
-            "replace",
-            case.replace,
-            "one drive into a distributed spare at a time",
-            "take target new-drive",
-        )
-    replicated = kind_of(case.layout.vdevs[0].kind).is_replicated
-    if case.operation == "rebuild" and case.replace > 1 and replicated:
-        raise NotSimulatedYet("replace", case.replace, "one drive of a mirror is rebuilt at a time", "")
-    if case.operation == "remove":
-        _refuse_removal(case)
-    for each in case.scenario.exchanged or ():
-        if each.size is not None and each.size < case.drive_size:
-            allowed = f"ZFS takes no replacement smaller than the {format_both(case.drive_size)} it replaces"
-            raise InputError("exchanged", str(each), allowed, "give a larger drive")
-    writer(case)
-    _refuse_what_no_drive_serves(case)
-
-
-def _refuse_removal(case: Case) -> None:
-    """Refuse to remove a vdev that has more space than is free."""
-    needed = free_to_remove(case.layout, case.drive_size, case.release)
-    free = case.pool_size - case.alloc
-    if free < needed:
-        allowed = (
-            f"zpool remove wants as much space free as {case.layout.vdevs[0]} has in all, whatever is on it: "
-            f"{format_bytes(needed)} with what ZFS keeps, {format_bytes(free)} are"
-        )
-        raise InputError(
-            "fill", format_fraction(case.fill), allowed, "state how full it is, or add a vdev first"
-        )
-
-
-def _refuse_what_no_drive_serves(case: Case) -> None:
-    """Refuse loads far beyond what the drives together can read or write: their queue grows without end.
-
-    No drive moves more than its outermost tracks pass under the head, and no disk is at another place sooner
-    than after half a revolution on average.
-    """
-    numbers = case.drive.parameters()
-    most_bytes = HOPELESS * case.leaves * max(numbers.zone_rates)
-    each_s = numbers.revolution_s / 2.0
-    most_reads = HOPELESS * case.leaves / each_s if each_s > 0.0 else math.inf
-    for load in case.load:
-        if load.rate is None:
-            continue
-        record = usual_record(case)
-        size = max(request_bytes(load, case), record if load.kind == "random-read" else 0)
-        most = most_bytes / size
-        if load.kind == "random-read":
-            most = min(most, most_reads / math.ceil(size / record))
-        if load.rate > most:
-            allowed = (
-                f"requests of {format_bytes(size)} at this rate are more than {HOPELESS:g} times what "
-                f"{case.leaves} such drives can do, {most / HOPELESS:.0f} a second"
-            )
-            raise InputError("load rate", f"{load.rate:g}", allowed, "give what the pool serves, or threads")
-
-
 def vdev_models(case: Case) -> tuple[VdevModel, ...]:
-    """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced."""
+    """Return the top-level vdevs; the first one is the damaged one, its first drives are replaced.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    tuple of VdevModel
+        Leaves count through the vdevs, in the order of the layout; a leaf that is missing or sits out is read
+        as -1, one that is not repaired written as `NOT_REPAIRED`, a distributed spare as `TO_SPARE`.
+    """
     vdevs, first = [], 0
     for number, spec in enumerate(case.layout.vdevs):
         replaced = case.replace if number == 0 and case.operation != "expand" else 0
@@ -269,7 +251,7 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
         else NOT_REPAIRED
         if child >= replaced
         else TO_SPARE
-        if spares(case)
+        if case.onto_spare
         else case.leaves + child
         for child in range(spec.children)
     )
@@ -288,7 +270,20 @@ def _vdev(spec: VdevSpec, case: Case, first: int, replaced: int) -> VdevModel:
 
 
 def shared_links(case: Case) -> tuple[tuple[LinkModel, ...], dict[int, int]]:
-    """Return the shared links of a scenario, and which link each leaf plugs into."""
+    """Return the shared links of a scenario, and which link each leaf plugs into.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    links : tuple of LinkModel
+        Rates in bytes/s.  SATA solid-state drives share the host's controller where nobody says what they
+        plug into; enclosures are trees, a link after its parent.
+    link_of : dict of int to int
+        Leaves that have a port of their own are left out.
+    """
     if case.host is not None and is_sata_flash(case.drive):
         rate = case.host.root.rate * case.member.factors.host
         drives = range(case.leaves + case.replace)

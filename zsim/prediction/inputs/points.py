@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -13,8 +12,7 @@ from zsim.base.constants import constant
 from zsim.case.case import Case
 from zsim.case.worlds import USES
 from zsim.drives.models.model import DriveModel
-from zsim.pool.recipes.histories import load_history
-from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+from zsim.prediction.inputs.ensemble import Unknown, places_of
 from zsim.vdevs.kind import kind_of
 
 F64 = NDArray[np.float64]
@@ -29,10 +27,19 @@ SLOWER_CLASS = "generic-5400rpm-cmr"
 
 
 def values_of(unknown: Unknown, scores: F64) -> list[object]:
-    """Return the value that each world has of an unknown that is a choice."""
-    shares = np.array([choice.share for choice in unknown.choices])
-    edges = [NORMAL.inv_cdf(each) for each in (np.cumsum(shares) / shares.sum())[:-1]]
-    return [unknown.choices[place].value for place in np.searchsorted(edges, scores, side="right")]
+    """Return the value that each world has of an unknown that is a choice.
+
+    Parameters
+    ----------
+    unknown : Unknown
+    scores : ndarray of float, shape (worlds,)
+        Standard normal scores.
+
+    Returns
+    -------
+    list, one value a world
+    """
+    return [unknown.choices[place].value for place in places_of(unknown, scores)]
 
 
 def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]:
@@ -73,7 +80,7 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
     stated_load = math.fsum(each.rate or 0.0 for each in case.load) / case.leaves
     found = {
         "data": data,
-        "use": np.array([_place(name, case) for name in chosen("history", case.history.name)]),
+        "use": np.array([_place(name, case.use) for name in chosen("history", case.history.name)]),
         "fill": np.minimum(fill, 1.0) - USUAL_FILL,
         "size": np.log(np.clip(sizes, *SIZES) / USUAL_SIZE),
         "cache_off": 1.0 - numbers("write_cache", case.write_cache),
@@ -88,17 +95,9 @@ def points(case: Case, inputs: Sequence[Unknown], scores: F64) -> dict[str, F64]
     return found
 
 
-def _place(name: object, case: Case) -> int:
-    """Return the place of a use in `USES`: of another history that of the one with records most like its."""
-    if name in USES:
-        return USES.index(str(name))
-    return int(np.argmin([abs(size - case.history.mean_record()) for size in _records()]))
-
-
-@functools.cache
-def _records() -> tuple[float, ...]:
-    """Return the mean record size of each use [log2(bytes)]."""
-    return tuple(load_history(name).mean_record() for name in USES)
+def _place(name: object, otherwise: int) -> int:
+    """Return the place of a use in `USES`; `otherwise` of a history that is none of them."""
+    return USES.index(str(name)) if name in USES else otherwise
 
 
 def _position(drive: DriveModel) -> float:
@@ -110,7 +109,18 @@ def _position(drive: DriveModel) -> float:
 
 
 def kind_of_scenario(case: Case) -> Mapping[str, float]:
-    """Return what tells scenarios of different kinds apart: how far each holds, 0 in the usual one."""
+    """Return what tells scenarios of different kinds apart.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    mapping of str to float
+        How far each property holds, 0 in the usual scenario: the columns of the regression of
+        ``models/response/worlds.json``, whose ``any`` is 1 throughout.
+    """
     vdev = case.layout.data[0]
     flash = float("flash" in (case.drive.kind, case.new_drive.kind))
     stated = not case.assumed("recordsize")

@@ -13,8 +13,7 @@ from zsim.base.units import format_both, format_fraction
 from zsim.case.case import Case
 from zsim.case.facts import BlockList
 from zsim.case.known import different_alloc
-from zsim.case.population import stated_history, window_vdevs
-from zsim.case.worlds import largest_record
+from zsim.case.population import window_vdevs
 from zsim.pool.blocks import BlockTable
 from zsim.pool.measured.block_list import Order, chosen_vdevs, sample_blocks
 from zsim.pool.measured.free_space import placed_by
@@ -93,9 +92,20 @@ class _Size(NamedTuple):
 
 
 def history_of(case: Case) -> History:
-    """Return the history of a world: the case's, with its own share of ageing and size of files."""
-    history, member = stated_history(case), case.member
-    most = largest_record(case)
+    """Return the history of a world: the case's, with its own share of ageing and size of files.
+
+    Parameters
+    ----------
+    case : Case
+        In its world: `churn` and `file_size` of its member are factors.
+
+    Returns
+    -------
+    History
+        With records no larger than the pool may have.
+    """
+    history, member = case.stated_history(), case.member
+    most = case.largest_record
     records = tuple(replace(kind, recordsize=min(kind.recordsize, most)) for kind in history.records)
     files = history.files
     return replace(

@@ -48,7 +48,19 @@ def slow_leaves(case: Case) -> frozenset[int]:
 
 
 def without_slow(case: Case, leaves: Collection[int]) -> Case:
-    """Return the case with some drives as good as their peers: they keep their bad sectors."""
+    """Return the case with some drives as good as their peers.
+
+    Parameters
+    ----------
+    case : Case
+    leaves : collection of int
+
+    Returns
+    -------
+    Case
+        Nothing is stated of their slowness or their attachment, and they do not sit out; their bad sectors
+        stay.
+    """
     drives = {case.scenario.drive_of(leaf) for leaf in leaves}
     stated = case.scenario.model_copy(
         update={
@@ -60,7 +72,21 @@ def without_slow(case: Case, leaves: Collection[int]) -> Case:
 
 
 def numbers_of(case: Case, leaf: int, sound: DriveParameters) -> DriveParameters:
-    """Return the engine's numbers of one drive, as slow and as badly attached as it is stated to be."""
+    """Return the engine's numbers of one drive, as slow and as badly attached as it is stated to be.
+
+    Parameters
+    ----------
+    case : Case
+    leaf : int
+    sound : DriveParameters
+        Of a drive of its model.
+
+    Returns
+    -------
+    DriveParameters
+        Rates no higher than those of its link; then all times of service longer by the stated factor, where
+        that is constant (spells are in `health_of`).
+    """
     numbers, slow, how = sound, slow_drive(case, leaf), attachment(case, leaf)
     if how is not None:
         numbers = _attached(numbers, how)
@@ -120,7 +146,7 @@ def name_of(case: Case, leaf: int, model: DriveModel) -> str:
     if slow is not None:
         words.append(slow.words)
     if how is not None:
-        words.append(f"on {sickness('attachments')[how]['text']}")
+        words.append(str(sickness("attachments")[how]["text"]))
     return ", ".join(words)
 
 
@@ -134,7 +160,17 @@ def sick_leaves(case: Case) -> tuple[int, ...]:
 
 
 def spare_children(case: Case) -> int:
-    """Return how many more drives the damaged vdev could lose without losing data."""
+    """Return how many more drives the damaged vdev could lose without losing data.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    int
+        Its redundancy less the drives that are replaced, unless these are still read.
+    """
     vdev = case.layout.vdevs[0]
     gone = 0 if case.old_drive == "online" or case.operation == "scrub" else case.replace
     return vdev.tolerance - gone
@@ -168,8 +204,22 @@ class LostTime(NamedTuple):
 
 
 def error_seconds(case: Case, *, redundant: bool) -> float:
-    """Return how long the scan waits for a read that fails [s].
+    """Return how long the scan waits for a read that fails.
 
+    Parameters
+    ----------
+    case : Case
+    redundant : bool
+        Whether something is left to rebuild the block from.
+
+    Returns
+    -------
+    float
+        The drive's limit (ERC) or, where that is longer or none, the timeouts of the platform with its
+        retries [s]; twice that without redundancy.
+
+    Notes
+    -----
     Where something is left to rebuild from, one attempt: what an aggregate could not read is rebuilt from
     parity.  Else the block is read once more (zio.c:zio_vdev_io_assess retries at the logical level only).
     """
@@ -219,8 +269,24 @@ def recovery(case: Case, sound_s: float) -> tuple[LostTime, ...]:
 
 
 def failing_reads(case: Case, drive: int, count: int) -> NDArray[np.float64]:
-    """Return where in the scan failing reads lie, as shares of it, rising; sectors close by fail together.
+    """Return where in the scan failing reads lie.
 
+    Parameters
+    ----------
+    case : Case
+    drive : int
+        With the seed of the case it decides the places.
+    count : int
+        Bad sectors.
+
+    Returns
+    -------
+    ndarray of float, shape (reads,)
+        Shares of the scan, rising, from 0 to 1; sectors close by fail in one read.  In legacy order the same
+        number of places, anywhere.
+
+    Notes
+    -----
     Bad sectors come in clusters: the next one lies near the last with a probability of one half.
     """
     generator = np.random.Generator(np.random.Philox(key=case.seed + drive))

@@ -45,7 +45,18 @@ class Shape:
     tail: float = 0.0
 
     def at(self, shares: F64) -> F64:
-        """Return the shares of the time at which these shares of the work are done."""
+        """Return when shares of the work are done.
+
+        Parameters
+        ----------
+        shares : ndarray of float, shape (n,)
+            Of the work, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of float, shape (n,)
+            Shares of the time, straight between what is known.
+        """
         return np.interp(shares, self.share, self.moment)
 
 
@@ -134,7 +145,19 @@ class Course:
 
 
 def done_cells(visited: float, issued: float) -> F64:
-    """Return the share of each cell that is done, of shares of the metadata and of the issue phase."""
+    """Return the share of each cell that is done.
+
+    Parameters
+    ----------
+    visited, issued : float
+        Shares of the metadata phase and of the issue that are done.
+
+    Returns
+    -------
+    ndarray of float, shape (cells,)
+        From 0 to 1: cells of the metadata phase, then of the issue between `EDGES`, then the tail, of which
+        nothing is done while the scan runs.
+    """
     visit = np.clip(visited * VISIT_CELLS - np.arange(VISIT_CELLS), 0.0, 1.0)
     issue = np.clip((issued - EDGES[:-1]) / np.diff(EDGES), 0.0, 1.0)
     return np.concatenate((visit, issue, [0.0]))
@@ -147,7 +170,18 @@ def straight() -> Shape:
 
 
 def sampled_shape(result: RunResult) -> Shape:
-    """Return the shape that a run has as sampled while it ran."""
+    """Return the shape that a run has as sampled while it ran.
+
+    Parameters
+    ----------
+    result : RunResult
+        Its curve or, without one, the bytes issued at the ends of its slices.
+
+    Returns
+    -------
+    Shape
+        A straight one of fewer than `FEWEST` samples.
+    """
     samples = result.curve or [
         (sample.time, sample.issued_bytes) for sample in result.progress if sample.phase != "visit"
     ]
@@ -159,7 +193,18 @@ def sampled_shape(result: RunResult) -> Shape:
 
 
 def recorded_shape(result: RunResult) -> Shape:
-    """Return the shape of a run from its I/Os, each counted when it is done; repairs where there are any."""
+    """Return the shape of a run from its I/Os, each counted when it is done.
+
+    Parameters
+    ----------
+    result : RunResult
+        With records.  Of its I/Os after the metadata phase the repairs count, or reads where there are none.
+
+    Returns
+    -------
+    Shape
+        At `POINTS` moments at most; a straight one of fewer than `FEWEST` I/Os.
+    """
     records = result.records[result.records["scan"] != 0]
     records = records[records["done"] > _begin_of_issue(result)]
     repairs = records[records["write"] == 1]
@@ -203,6 +248,12 @@ def with_zones(shape: Shape, rates: tuple[float, ...], transfer: float, reach: f
         Share of the time in which data is moved, which goes with the rate.
     reach : float
         How far in the data lies, as a share of the drive.
+
+    Returns
+    -------
+    Shape
+        At share s of the work its moment is that of `shape`, later by what the integral of
+        ``transfer * (1 / rate) / mean(1 / rate) + 1 - transfer`` up to s is more than s.
     """
     grid = np.linspace(0.0, 1.0, POINTS)
     zone = np.minimum(grid * reach * len(rates), len(rates) - 1).astype(np.int64)

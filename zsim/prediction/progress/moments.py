@@ -17,6 +17,8 @@ WHOLE = constant("progress.whole")
 """A metadata phase is over when so much was scanned: data written meanwhile is not."""
 REPAIRED_ERROR = constant("progress.repaired_error")
 """Of the bytes that a world resilvers, as a share: the vdevs of a pool are not equally full."""
+PROCESSED_ERROR = constant("progress.processed_error")
+"""Of the same where it is known how full they are: not all blocks lie on all drives."""
 MOST_UNEVEN, SCANNED_ENOUGH = constant("progress.most_uneven"), constant("progress.scanned_enough")
 """How much more or less than its share a vdev may hold; and of ALLOC, what has to be scanned to tell."""
 MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.most_count")
@@ -68,6 +70,8 @@ class State:
         Standard deviation of the logarithm of the share, from how it was read.
     counted : float
         Share issued, with what is under way.
+    under_way, unsure : float
+        What is under way, as a share of the work, and the standard deviation of it.
     clock_s : float
         Standard deviation of the time, where it was printed more coarsely than to the second [s].
     """
@@ -79,6 +83,8 @@ class State:
     error: float
     counted: float = 0.0
     clock_s: float = 0.0
+    under_way: float = 0.0
+    unsure: float = 0.0
 
     @property
     def phase(self) -> str:
@@ -166,7 +172,22 @@ def _dated(scan: RunningScan) -> float | None:
 
 
 def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) -> State | None:
-    """Return how far a scan has come in the terms of one world; None where its counters do not tell."""
+    """Return how far a scan has come in the terms of one world.
+
+    Parameters
+    ----------
+    scan : RunningScan
+    course : Course
+        Of the world: what it skips, what it repairs, what it has under way.
+    facts : PoolFacts
+    noise : Noise
+
+    Returns
+    -------
+    State or None
+        None where the counters do not tell.  What is skipped is taken off the bytes issued; where that leaves
+        more open than the bytes resilvered over those of the world, these tell instead.
+    """
     seconds, clock = clock_of(scan)
     visited, error = 1.0, noise.counters
     if facts.sorted and scan.format not in ("legacy", "rebuild"):
@@ -183,13 +204,33 @@ def state_of(scan: RunningScan, course: Course, facts: PoolFacts, noise: Noise) 
     if issued is None:
         return None
     counted = min(issued, 1.0)
+    under_way, unsure = 0.0, 0.0
     if error < REPAIRED_ERROR and issued > 0.0:
-        # Issued is not done: what is under way, half of it on the mean at the end of a txg.
-        issued, under_way = max(issued - course.window, issued * 0.02), course.window
-        error = math.hypot(error, noise.under_way * under_way / max(issued, under_way, 1e-9))
+        # Issued is not done.
+        under_way, unsure = _under_way(scan, course, issued, needed)
+        issued, known = max(issued - under_way, issued * 0.02), noise.under_way * course.window
+        error = math.hypot(error, known / max(issued, under_way, 1e-9))
     coarse = PRINTED * scan.resolution if scan.resolution > 1.0 else 0.0
     visited = visited if course.visit_s > 0.0 else 1.0
-    return State(visited, min(issued, 1.0), seconds, clock, error, counted, coarse)
+    return State(visited, min(issued, 1.0), seconds, clock, error, counted, coarse, under_way, unsure)
+
+
+def _under_way(scan: RunningScan, course: Course, issued: float, needed: float) -> tuple[float, float]:
+    """Return what of the bytes issued is under way, as a share of the work, and its standard deviation.
+
+    A fast pool keeps the window full, a slow one waits for the last of it at the end of each txg
+    (dsl_scan.c:dsl_scan_sync).  Bytes resilvered are counted when they are written
+    (vdev.c:vdev_stat_update), so that they tell it, as well as it is known how many there will be.
+    """
+    window, full = course.window, course.window / math.sqrt(3.0)
+    counts = scan.kind == "resilver" and scan.format in ("0.8-2.1", "2.2+") and scan.processed is not None
+    if not counts or course.repaired <= 0.0 or window <= 0.0 or _counts_skipped(scan, needed):
+        return window, full
+    told, error = issued - (scan.processed or 0) / course.repaired, PROCESSED_ERROR * issued
+    if not -3.0 * error <= told <= window + 3.0 * error:
+        return window, full
+    weight = 1.0 / (1.0 + (error / full) ** 2)
+    return min(window, max(0.0, window + weight * (told - window))), full * math.sqrt(1.0 - weight)
 
 
 def _share(part: float | None, whole: float | None) -> float:
@@ -263,7 +304,20 @@ def _issues_early(scan: RunningScan, course: Course) -> bool:
 
 
 def needed_by(scan: RunningScan, course: Course) -> float | None:
-    """Return the share of ALLOC that has to be issued, by the counters; None where they do not tell."""
+    """Return the share of ALLOC that has to be issued, by the counters.
+
+    Parameters
+    ----------
+    scan : RunningScan
+    course : Course
+
+    Returns
+    -------
+    float or None
+        None where they do not tell: of a scan that is no resilver, or before enough is scanned.  From 2.2 on
+        the total to be issued over the total, once all is scanned; to 2.1 one less what was issued beyond the
+        repairs, over what was scanned, and the world's own share of what is not scanned yet.
+    """
     if scan.kind != "resilver" or not scan.total or scan.scanned is None or scan.issued is None:
         return None
     if scan.format == "2.2+":

@@ -1,7 +1,8 @@
 """How a real scan departs from a world's course: slower or faster as a whole, and by stretches of its work.
 
-The logarithm of the pace of every cell of work is Gaussian: what the whole run has in common, what its
-metadata phase has of its own, and two Ornstein-Uhlenbeck processes over the work, a slow and a quick one.
+The logarithm of the pace of every cell of work is Gaussian: what the drives give to all of the run, what its
+metadata phase and its repair each have of their own, and two Ornstein-Uhlenbeck processes over the work, a
+slow and a quick one.
 How restless a run is differs from pool to pool, and several statuses tell it.
 """
 
@@ -46,7 +47,7 @@ class Noise:
     Attributes
     ----------
     whole : float
-        Of what the run has in common.
+        Of what the whole repair, or the whole metadata phase, has in common.
     visit : float
         Of the metadata phase, beyond that.
     slow, quick : float
@@ -111,7 +112,19 @@ def _numbers() -> Mapping[str, object]:
 
 @cache
 def progress_number(name: str, unit: str = "1") -> float:
-    """Return a number of ``models/unknowns/progress.toml``, such as ``layout.reach``."""
+    """Return a number of ``models/unknowns/progress.toml``.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``layout.reach``.
+    unit : str
+        That it is given in there.
+
+    Returns
+    -------
+    float
+    """
     return float(model_data.quantity_of(_numbers(), name, MODEL, unit).value)
 
 
@@ -151,7 +164,18 @@ class Stretch(NamedTuple):
 
 
 def reading_errors(stretches: Sequence[Stretch]) -> F64:
-    """Return the covariance of the logarithms of the stretches' times that reading them leaves."""
+    """Return what reading the clock and the counters leaves open of the times of stretches.
+
+    Parameters
+    ----------
+    stretches : sequence of Stretch
+
+    Returns
+    -------
+    ndarray of float, shape (stretches, stretches)
+        Covariance of the logarithms of their times.  A reading that ends one stretch and begins the next
+        makes one longer and the other shorter: beside the diagonal stands minus the product of its errors.
+    """
     found = np.diag([
         each.error**2 + math.fsum(end**2 for end in (*each.first, *each.last)) for each in stretches
     ])  # fmt: skip
@@ -201,13 +225,24 @@ def covariance(noise: Noise, level: Restless, loose: float = 0.0, tilt: float = 
     noise : Noise
     level : Restless
     loose : float
-        What not knowing the drives adds to what the whole run has in common.
+        What not knowing the drives adds, to both phases alike.
     tilt : float
         What is known to be added to the tilt, as drives that slow down on the way have it.
+
+    Returns
+    -------
+    ndarray of float, shape (cells, cells)
+        ``(whole * noise.whole)**2 + loose**2`` for all; in the issue ``factor**2 * (slow**2 * C(slow_length)
+        + quick**2 * C(quick_length)) + (noise.tilt**2 + tilt**2) * s * s'`` with C the covariance of the cell
+        means of an Ornstein-Uhlenbeck process and s the share of the work from its middle on; the metadata
+        phase and the tail have their own.
     """
-    found = np.full((CELLS, CELLS), (level.whole * noise.whole) ** 2 + loose**2)
-    factor = level.factor
+    found = np.full((CELLS, CELLS), loose**2)
+    factor, whole = level.factor, (level.whole * noise.whole) ** 2
     visit, issue = slice(0, VISIT_CELLS), slice(VISIT_CELLS, CELLS - 1)
+    # How long metadata take says nothing of how the data lie: the two have but the drives in common.
+    found[visit, visit] += whole
+    found[issue, issue] += whole
     # Half of what the metadata phase has of its own is common to all of it, half to neighbours.
     place = np.arange(VISIT_CELLS)
     near = np.exp(-np.abs(place[:, None] - place[None, :]) / VISIT_LENGTH)
@@ -236,6 +271,11 @@ def posterior(
         Shares of each cell.
     priors : ndarray of float, shape (priors, cells, cells)
         Covariances of the logarithm of the pace.
+
+    Returns
+    -------
+    WorkPosterior
+        Without stretches the prior, of likelihood 0.
 
     Notes
     -----

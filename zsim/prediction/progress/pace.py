@@ -48,12 +48,20 @@ def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenn
     unevenness : float
         Standard deviation of the logarithm of the mean pace of one whole repair, if its pace were that of
         many independent stretches: of a part it is larger by the root of one over the part.
+
+    Returns
+    -------
+    Pace or None
+        ``log = ln(gone * (1 - done) / done)``; its variance is the sum of ``unevenness**2 / (done * (1 -
+        done))``, that of what is under way, of half the tilt, and of reading the clock.
     """
     last = history.last if history is not None else None
     if history is None or last is None or last.seconds is None or last.visited < 1.0:
         return None
-    # As much is under way as may be, which is not all that was issued.
-    under_way = min(course.window, MOST_UNDER_WAY * last.counted) if last.counted > last.issued else 0.0
+    # What is under way is not all that was issued: of the first bytes of a scan the counters tell little.
+    said = last.under_way if last.counted > last.issued else 0.0
+    under_way = min(said, MOST_UNDER_WAY * last.counted)
+    unsure = min(math.hypot(last.unsure, said - under_way), under_way / math.sqrt(3.0))
     done = last.counted - under_way
     gone = last.seconds - history.idle_s
     if last.clock == "scan":
@@ -61,16 +69,27 @@ def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenn
         gone *= float(work[VISIT_CELLS:].sum()) / max(float(work.sum()), 1e-12)
     if not 0.0 < done < NEARLY_ALL or gone <= 0.0:
         return None
-    # What was done and what is left are uneven; what is under way is uniform between none and twice that; and
-    # a drive that slows down does so, on the mean, over half of the work.
+    # What was done and what is left are uneven; what is under way is not known; and a drive that slows down
+    # does so, on the mean, over half of the work.
     own = unevenness / math.sqrt(done * (1.0 - done))
-    counted = under_way / done / math.sqrt(3.0)
+    counted = unsure / done
     read = last.clock_s / last.seconds
     return Pace(math.log(gone * (1.0 - done) / done), math.hypot(own, counted, 0.5 * course.tilt, read))
 
 
 def discrepancy_of(course: Course) -> float:
-    """Return how far a world may be from the pool as a whole: less where other scans of the pool tell."""
+    """Return how far a world may be from the pool as a whole: less where other scans of the pool tell.
+
+    Parameters
+    ----------
+    course : Course
+
+    Returns
+    -------
+    float
+        Standard deviation of the logarithm, ``(1 / discrepancy**2 + sum(1 / error**2))**-0.5`` over the other
+        scans; 0 where worlds are taken to be the pool.
+    """
     if course.discrepancy <= 0.0:
         return 0.0
     certain = course.discrepancy**-2 + math.fsum(error**-2 for _, error in course.told)
@@ -89,10 +108,16 @@ def combined(logs: F64, spreads: F64, pace: Pace, discrepancy: float) -> tuple[F
         Standard deviation of the logarithm by which such worlds are off: 0 for those that are the pool, which
         then stay as they are; without bounds the pace alone counts.
 
+    Returns
+    -------
+    logs, spreads : ndarray of float
+        ``w * pace + (1 - w) * world`` of both, with ``w = 1 / (1 + (pace.spread / discrepancy)**2)``.
+
     Notes
     -----
-    The variances of the mean decide the weights.  Both answers come from the same counters, so that their
-    errors are taken to go together: the spread is the weighted mean of both.
+    Bates and Granger, Operational Research Quarterly 20 (1969), equation 4: forecasts weigh by the inverse of
+    their variances.  The variances of the mean decide the weights.  Both answers come from the same counters,
+    so that their errors are taken to go together: the spread is the weighted mean of both.
     """
     if discrepancy <= 0.0 or math.isinf(pace.spread):
         return logs, spreads

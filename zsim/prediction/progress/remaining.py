@@ -64,14 +64,36 @@ class Remaining:
     parts: dict[str, float]
 
     def left(self, shares: Sequence[float] = SHARES) -> tuple[float, ...]:
-        """Return quantiles of the time to go [s]."""
+        """Return quantiles of the time to go.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Each from 0 to 1.
+
+        Returns
+        -------
+        tuple of float, one a share
+            Of the mixture of ``exp(normal(left_logs, left_spreads)) - idle_s``, not below 0 [s].
+        """
         return tuple(
             max(0.0, _quantile(self.left_logs, self.left_spreads, self.weights, -self.idle_s, share))
             for share in shares
         )
 
     def total(self, shares: Sequence[float] = SHARES) -> tuple[float, ...]:
-        """Return quantiles of the whole duration [s]."""
+        """Return quantiles of the whole duration.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Each from 0 to 1.
+
+        Returns
+        -------
+        tuple of float, one a share
+            Of the mixture of ``known_s + exp(normal(total_logs, total_spreads))`` [s].
+        """
         return tuple(
             _quantile(self.total_logs, self.total_spreads, self.weights, self.known_s, share)
             for share in shares
@@ -79,7 +101,7 @@ class Remaining:
 
     @property
     def effective(self) -> float:
-        """How many worlds count (Kish)."""
+        """How many worlds count: 1 over the sum of their squared weights (Kish, Survey Sampling, 1965)."""
         return float(1.0 / (self.worlds**2).sum())
 
 
@@ -129,6 +151,11 @@ def remaining(
         The fitted one if not given.
     prior : sequence of float, optional
         Weights of the worlds by other evidence.
+
+    Returns
+    -------
+    Remaining
+        A component for each world, restlessness and kind of drives, in proportion to prior times likelihood.
 
     Notes
     -----

@@ -88,6 +88,10 @@ def starting_txgs(reflow: Reflow, space: int, filled: float, rate: float, timeou
         Pace of the copying [bytes/s].
     timeout : float
         zfs_txg_timeout [s].
+
+    Returns
+    -------
+    int
     """
     reached, txgs = reflow.scratch_bytes, 1
     while reached < space and (reflow.limit(reached) - reached) * filled < timeout * rate:
@@ -107,7 +111,17 @@ def _ranges(setup: RunSetup) -> Reflow:
 
 
 def healthy_scrub(model: PlaneModel) -> PlaneModel:
-    """Return the plane after the expansion: its new drive is one of the vdev's."""
+    """Return the plane after the expansion: its new drive is one of the vdev's.
+
+    Parameters
+    ----------
+    model : PlaneModel
+
+    Returns
+    -------
+    PlaneModel
+        The vdev one child wider, of the kind that has grown once more, and nothing of it is written.
+    """
     number = next(number for number, vdev in enumerate(model.vdevs) if kind_of(vdev.kind).expanded)
     vdev, new = model.vdevs[number], len(model.leaves) - 1
     width = len(vdev.read_leaf) + 1

@@ -120,7 +120,21 @@ def _ends(run: RunResult, setup: RunSetup) -> list[tuple[str, float]]:
 def run_and_quiet(
     setup: RunSetup, progress: Callable[[float, float], None] | None = None
 ) -> tuple[RunResult, float]:
-    """Run to the end, and some txgs more; return the result without them, and how long those take [s]."""
+    """Run to the end, and some txgs more.
+
+    Parameters
+    ----------
+    setup : RunSetup
+    progress : callable, optional
+        Called with simulated time [s] and the share done.
+
+    Returns
+    -------
+    result : RunResult
+        Without the further txgs.
+    quiet_s : float
+        How long a txg takes to end that the scan has left nothing to, the mean of some [s].
+    """
     run = Run(setup, progress)
     result = run.execute()
     ends = [gap for _, gap in _ends(result, setup)]
@@ -140,13 +154,38 @@ def _second(case: Case, setup: RunSetup) -> SecondReplacement:
 
 
 def second_of(case: Case, alone_s: float) -> SecondReplacement:
-    """Return the second replacement, at its share of what the first alone takes [s]."""
+    """Return the second replacement.
+
+    Parameters
+    ----------
+    case : Case
+    alone_s : float
+        What the first alone takes [s].
+
+    Returns
+    -------
+    SecondReplacement
+        Of the next child and the next new drive, at the stated share of that time [s].
+    """
     child, leaf = case.replace, case.leaves + case.replace
     return SecondReplacement(child=child, leaf=leaf, at=float(case.second_at or 0.0) * alone_s)
 
 
 def setup_of(case: Case, pool: WorldPopulation, model: PlaneModel, release: ReleaseProfile) -> RunSetup:
-    """Return the run of a miniature: limits that grow with the pool are divided by its scale."""
+    """Return the run of a miniature.
+
+    Parameters
+    ----------
+    case : Case
+    pool : WorldPopulation
+    model : PlaneModel
+    release : ReleaseProfile
+
+    Returns
+    -------
+    RunSetup
+        Limits that grow with the pool, and the memory of the host, are divided by its scale [bytes].
+    """
     return replace(
         whole_setup(case, pool.table, model),
         visited=pool.visited,
@@ -279,7 +318,18 @@ def _small(case: Case, pool: WorldPopulation, model: PlaneModel, *, in_order: bo
 
 
 def slab_bytes(case: Case, pool: WorldPopulation) -> float:
-    """Return what the miniature has in each stretch of metaslabs, on each drive [bytes]."""
+    """Return what the miniature has in each stretch of metaslabs, on each drive.
+
+    Parameters
+    ----------
+    case : Case
+    pool : WorldPopulation
+
+    Returns
+    -------
+    float
+        ``fill * capacity / scale / stretches`` [bytes].
+    """
     return case.fill * case.damaged_size / pool.scale / pool.damaged.stretches
 
 
@@ -293,7 +343,20 @@ def plane_of(case: Case) -> type:
 
 
 def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
-    """Return the release with the limits that grow with the pool divided by the scale of its miniature."""
+    """Return the release with the limits that grow with the pool divided by the scale of its miniature.
+
+    Parameters
+    ----------
+    release : ReleaseProfile
+    scale : float
+        Real over simulated bytes.
+
+    Returns
+    -------
+    ReleaseProfile
+        With ``zfs_scan_mem_lim_min`` [bytes] and ``zfs_scan_checkpoint_intval`` (at least 60 s) over the
+        scale; as it is where the release has no sorted scan.
+    """
     if "zfs_scan_mem_lim_min" not in release.tunables:
         return release
     least = max(1, int(release.tunables["zfs_scan_mem_lim_min"] / scale))
@@ -306,7 +369,21 @@ def scaled_limits(release: ReleaseProfile, scale: float) -> ReleaseProfile:
 def share_correction(case: Case, pool: WorldPopulation) -> float:
     """Return how much more of the real pool than of its miniature a resilver repairs.
 
-    A miniature of a dRAID has few groups, and chance decides how many of them have lost a child.
+    Parameters
+    ----------
+    case : Case
+    pool : WorldPopulation
+
+    Returns
+    -------
+    float
+        Share of the groups of the real vdev that have lost a child, over that of the miniature [1]; 1 without
+        groups.
+
+    Notes
+    -----
+    A ratio estimator (Cochran, Sampling Techniques, 1977, chapter 6): a miniature of a dRAID has few groups,
+    and chance decides how many of them have lost a child.
     """
     if not case.repairs_groups:
         return 1.0
@@ -336,6 +413,12 @@ def scaled(
         How long a txg takes to end with nothing left over from its slice [s].
     repaired : float, optional
         The same as `scale` of the issue phase.
+
+    Returns
+    -------
+    MemberResult
+        Of each phase ``(active + left) * scale + quiet_s * slices``, where `left` is what the ends of its
+        txgs took beyond quiet ones, and ``slices = (active + left) * scale / (slice + mean(left))`` [s].
 
     Notes
     -----

@@ -149,12 +149,17 @@ class MiddleWorld:
 
     @property
     def time_s(self) -> float:
-        """Estimated duration [s]."""
+        """Estimated duration: the mean over the tiles that were run [s]."""
         return float(np.mean([run.time_s for run in self.known]))
 
     @property
     def half_width_s(self) -> float:
-        """Half the 95 % interval of it [s], of what an exact run gives, which has few populations."""
+        """Half the 95 % interval of the duration, of what an exact run gives, which has few populations [s].
+
+        Of a pool that is run whole, that of its windows.  Of tiles that are run whole, their own spread,
+        Student's t times ``std(log) / sqrt(tiles)``, and what their size may change (`of_size`).  Of sampled
+        tiles, the mean of their windows' and what populations that were not run may change.
+        """
         widths = [run.half_width_s for run in self.known]
         of_windows = math.hypot(*widths) / len(widths)
         if self.whole:

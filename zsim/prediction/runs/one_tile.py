@@ -12,12 +12,12 @@ import numpy as np
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
 from zsim.engine.model import PlaneModel
+from zsim.operation.blocks import KeptTables
 from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.result import seconds_of
 from zsim.operation.run import RunResult, RunSetup
 from zsim.pool.blocks import BlockTable
 from zsim.prediction.inputs.clients import has_hours
-from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.runs.member import MemberResult, run_member, share_correction, whole_setup
 from zsim.prediction.runs.sampled import SampledRun
@@ -32,7 +32,7 @@ LEAST_ISSUED = whole_constant("sampling.least_issued")
 """Entries that leave the queues between two metadata phases, at least, for phases to be sampled apart."""
 
 
-def run_world(case: Case, blocks: int, model: PlaneModel | None = None) -> MemberResult:
+def run_world(case: Case, blocks: int, plane: Callable[[Case], PlaneModel]) -> MemberResult:
     """Return what a possible world gives on a population of so many blocks: a tile where it can be one.
 
     Parameters
@@ -40,17 +40,35 @@ def run_world(case: Case, blocks: int, model: PlaneModel | None = None) -> Membe
     case : Case
         In its world.
     blocks : int
-    model : PlaneModel, optional
-        The world's data plane, where it is built already.
+    plane : callable
+        From the world to its data plane, which is asked for once there is a population.
     """
-    return run_pool(case, miniature(case, blocks=blocks), model or plane_model(case))
+    pool = miniature(case, blocks=blocks)
+    return run_pool(case, pool, plane(case))
 
 
-def run_pool(case: Case, pool: WorldPopulation, model: PlaneModel) -> MemberResult:
-    """Return what a world gives on a population: see `run_world`."""
+def run_pool(
+    case: Case, pool: WorldPopulation, model: PlaneModel, kept: KeptTables | None = None
+) -> MemberResult:
+    """Return what a world gives on a population.
+
+    Parameters
+    ----------
+    case : Case
+        In its world.
+    pool : WorldPopulation
+    model : PlaneModel
+    kept : KeptTables, optional
+        What was made of the same blocks for another run.
+
+    Returns
+    -------
+    MemberResult
+        At the size of the pool: of a tile (`is_tile`), run whole; else of a miniature, scaled (`scaled`).
+    """
     if not is_tile(case, model, pool):
         return run_member(case, pool=pool, model=model)
-    run = tile_run(case, model, pool, whole_plan(case, pool))
+    run = tile_run(case, model, pool, whole_plan(case, pool), kept=kept)
     return tile_result(run, run.finish(), model)
 
 
@@ -60,7 +78,19 @@ def is_tile(case: Case, model: PlaneModel, pool: WorldPopulation) -> bool:
 
 
 def in_windows(case: Case, model: PlaneModel) -> bool:
-    """Tell whether nothing in the operation depends on what was done long before."""
+    """Tell whether nothing in the operation depends on what was done long before.
+
+    Parameters
+    ----------
+    case : Case
+    model : PlaneModel
+
+    Returns
+    -------
+    bool
+        False where caches fill on the way (shingled drives, fast regions of flash) on a leaf that may be
+        written to much, of copies, a second replacement and hours, and in the reference engine.
+    """
     drives = [model.leaves[leaf].drive for leaf in _filled_leaves(model)]
     grows = any(drive.smr_band_bytes > 0 or drive.slc_cache_bytes > 0 for drive in drives)
     plain = case.operation not in COPIES and case.second_at is None and case.engine == "compiled"
@@ -107,7 +137,20 @@ def whole_plan(case: Case, pool: WorldPopulation) -> WindowPlan:
 
 
 def as_tile(plan: WindowPlan, case: Case, pool: WorldPopulation) -> WindowPlan:
-    """Return a plan with how often a population is in the pool."""
+    """Return a plan with how often a population is in the pool.
+
+    Parameters
+    ----------
+    plan : WindowPlan
+    case : Case
+    pool : WorldPopulation
+
+    Returns
+    -------
+    WindowPlan
+        Its metadata phase comes `scale` times, its issue `share_correction` times that; both once where the
+        population is the pool.
+    """
     if is_whole(case, pool):
         return plan
     times = pool.scale * share_correction(case, pool)
@@ -120,13 +163,27 @@ def tile_run(
     pool: WorldPopulation,
     plan: WindowPlan,
     progress: Callable[[float, float], None] | None = None,
+    kept: KeptTables | None = None,
 ) -> SampledRun:
     """Return the run of a tile, which `plan` may sample."""
-    return SampledRun(tile_setup(case, model, pool), plan, progress)
+    return SampledRun(tile_setup(case, model, pool), plan, progress, kept)
 
 
 def tile_setup(case: Case, model: PlaneModel, pool: WorldPopulation) -> RunSetup:
-    """Return the run of a tile's blocks in the middle of the places of all tiles."""
+    """Return the run of a tile's blocks in the middle of the places of all tiles.
+
+    Parameters
+    ----------
+    case : Case
+    model : PlaneModel
+    pool : WorldPopulation
+
+    Returns
+    -------
+    RunSetup
+        Limits are those of the pool: the tile is a part of it, not a smaller pool.  The media rate in the
+        middle is about the mean over the places.
+    """
     return replace(whole_setup(case, _in_the_middle(case, pool), model), visited=pool.visited)
 
 
@@ -156,6 +213,11 @@ def tile_result(
     model : PlaneModel
     time_s : float, optional
         Duration that several tiles have in the mean; its own if not given [s].
+
+    Returns
+    -------
+    MemberResult
+        Its phases have the shares of the duration that they have in the tile.
     """
     whole_s = run.time_s if time_s is None else time_s
     visit, issue = seconds_of(run.phases, "visit"), seconds_of(run.phases, "issue")

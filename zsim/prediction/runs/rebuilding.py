@@ -209,8 +209,23 @@ def cursors_of(pool: WorldPopulation) -> tuple[tuple[int, int], ...]:
 
 
 def scaled_rebuild(run: RunResult, sample: MetaslabSample) -> tuple[float, float, float]:
-    """Return what the real rebuild takes: copying, and waiting for txgs [s]; and its bytes over the sample's.
+    """Return what the real rebuild takes.
 
+    Parameters
+    ----------
+    run : RunResult
+        Of the sample.
+    sample : MetaslabSample
+
+    Returns
+    -------
+    copying, waiting : float
+        Copying, and waiting for txgs [s].
+    scale : float
+        Bytes of the real rebuild over those of the sample.
+
+    Notes
+    -----
     Copying grows with the bytes, waits with the number of metaslabs.  Where nothing is waited for, what
     counts is the middle of the run, from when what comes before it is about done, that is, once a window's
     worth more has been issued, until it is about done itself: not its start, nor its end when drives run out

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from zsim.base.constants import constant, whole_constant
 from zsim.engine.codes import META_ABSENT, META_PRESENT, META_WANTED, STREAM_FINISHED
 from zsim.engine.window import Window
-from zsim.operation.blocks import ScanBlocks
+from zsim.operation.blocks import KeptTables, ScanBlocks
 from zsim.operation.control import Plane, Steps
 from zsim.operation.pool import SimulatedPool
 from zsim.operation.result import Slices, seconds_of
@@ -74,7 +74,11 @@ class SampledRun:
     """
 
     def __init__(
-        self, setup: RunSetup, plan: WindowPlan, progress: Callable[[float, float], None] | None = None
+        self,
+        setup: RunSetup,
+        plan: WindowPlan,
+        progress: Callable[[float, float], None] | None = None,
+        kept: KeptTables | None = None,
     ) -> None:
         self.setup, self.plan = setup, plan
         self.sorted = setup.collects
@@ -91,7 +95,7 @@ class SampledRun:
         self.complete = False
         self.quiet_s: float | None = None
         self.counted: RunResult | None = None
-        self._blocks = ScanBlocks(setup)
+        self._blocks = ScanBlocks(setup, kept=kept)
         self._items = self._blocks.items
         # In many tiles the few entries that the ends of txgs free are not missed.
         self._freeing = SampledEntries(self._blocks) if self.sorted and plan.times == 1.0 else None
@@ -138,12 +142,15 @@ class SampledRun:
 
     @property
     def time_s(self) -> float:
-        """Estimated duration of the whole [s]."""
+        """Estimated duration of the whole: metadata phase and issue, each with its txgs [s]."""
         return self.visit_s + self.issue_s
 
     @property
     def visit_s(self) -> float:
-        """Duration of the metadata phase with its txgs [s]."""
+        """Duration of the metadata phase with its txgs, at the size of the pool [s].
+
+        What was run, or of one of many tiles its slices times so many, each with the end of a txg.
+        """
         if self.plan.visits == 1.0:
             return self.visited_s
         active = seconds_of(self.phases, "visit")
@@ -154,12 +161,16 @@ class SampledRun:
 
     @property
     def issue_s(self) -> float:
-        """Estimated duration of the issue with its txgs [s]."""
+        """Estimated duration of the issue with its txgs [s].
+
+        Its beginning as it was run, `whole_from_windows` of the rest, and what the last txg takes beyond its
+        share.
+        """
         return self.head_s + self.rest.total + self._last_txg()
 
     @property
     def half_width_s(self) -> float:
-        """Half the 95 % interval of the duration [s]."""
+        """Half the 95 % interval of the duration, that of what follows the beginning [s]."""
         return self.rest.half_width
 
     def so_far(self) -> RunResult:
@@ -565,7 +576,11 @@ class SampledRun:
         return place
 
     def course(self, points: int = POINTS) -> list[ScanSample]:
-        """Return the progress of the whole run at moments of its estimated time."""
+        """Return the progress of the whole run at so many moments of its estimated time.
+
+        Of the longest stream: times by the fitted cost of its operations, scaled to `issue_s` behind the
+        metadata phase [s], and the bytes issued by then.
+        """
         stream = self.streams[self._longest]
         places = np.linspace(0, len(stream), points).astype(np.int64)
         cost = self.rest.cost if self.rest.cost.size else np.ones(1)

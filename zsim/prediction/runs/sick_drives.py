@@ -28,7 +28,19 @@ WORTH_SAYING = constant("answer.worth_saying")
 
 
 def without_faulted(bench: Baseline, sound_s: float) -> float:
-    """Return the duration without the drives that ZED faults, over that with them."""
+    """Return the duration without the drives that ZED faults, over that with them.
+
+    Parameters
+    ----------
+    bench : Baseline
+    sound_s : float
+        Duration were every sector read at once [s].
+
+    Returns
+    -------
+    float
+        1 where none of the drives that are faulted is slow [1].
+    """
     faulted = [each.drive for each in recovery(bench.case, sound_s) if each.faulted_s is not None]
     if not set(faulted) & slow_leaves(bench.case):
         return 1.0

@@ -20,7 +20,22 @@ PROBE_BLOCKS = whole_constant("work.sit_out_blocks")
 
 
 def sits_out(case: Case) -> frozenset[int]:
-    """Return the drives that sit out in a case; none unless ``autosit`` is on and a drive is sick."""
+    """Return the drives that sit out in a case.
+
+    Parameters
+    ----------
+    case : Case
+
+    Returns
+    -------
+    frozenset of int
+        Leaves that a small population saw sit out at least once; none unless ``autosit`` is on and a drive is
+        sick.
+
+    Notes
+    -----
+    OpenZFS 2.4 vdev_raidz.c; the rule is in `zsim.engine.sit_out`.
+    """
     if not case.scenario.autosit or case.operation != "resilver" or not sick_leaves(case):
         return frozenset()
     rules = sit_out_rules(case.release)

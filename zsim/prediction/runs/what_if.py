@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from zsim.base.constants import constant, whole_constant
 from zsim.case.case import Case
-from zsim.case.worlds import largest_record
 from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.model import LeafModel, PlaneModel, WriterModel
+from zsim.operation.blocks import KeptTables
 from zsim.operation.rules import scan_rules
 from zsim.prediction.answer.records import Advice, Alternative, Quantiles
 from zsim.prediction.inputs.clients import repaired
@@ -21,7 +22,7 @@ from zsim.prediction.runs.middle import MiddleWorld
 from zsim.prediction.runs.one_tile import is_tile, run_pool, run_world
 from zsim.prediction.runs.together import together
 from zsim.scenario.evidence import MOVES
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
 WORTH_SAYING = constant("answer.worth_saying")
@@ -43,12 +44,15 @@ class Baseline:
         On that one.
     detail : MemberResult, optional
         The best there is on that world, of several tiles.
+    kept : KeptTables
+        What was made of the blocks, for a tile.
     """
 
     case: Case
     pool: WorldPopulation
     result: MemberResult
     detail: MemberResult | None = None
+    kept: KeptTables = field(default_factory=KeptTables, repr=False, compare=False)
 
     @property
     def shown(self) -> MemberResult:
@@ -67,7 +71,20 @@ class Baseline:
         release: ReleaseProfile | None = None,
         operation: Operation | None = None,
     ) -> float:
-        """Return the duration with other hardware, another release or operation, over the result's."""
+        """Return the duration with other hardware, another release or operation, over the result's.
+
+        Parameters
+        ----------
+        model : PlaneModel, optional
+            Instead of the world's own under that release and operation.
+        release : ReleaseProfile, optional
+        operation : Operation, optional
+
+        Returns
+        -------
+        float
+            On the same population, with the same seed: common random numbers [1].
+        """
         case = replace(
             self.case,
             release=release or self.case.release,
@@ -76,7 +93,7 @@ class Baseline:
         if model is None:
             model = under(self.result.model, case)
         if self.tiled:
-            found = run_pool(case, self.pool, model)
+            found = run_pool(case, self.pool, model, self.kept)
         else:
             found = run_member(case, pool=self.pool, model=model)
         return found.time_s / self.result.time_s
@@ -89,7 +106,20 @@ def bench_of(middle: MiddleWorld) -> Baseline:
 
 
 def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
-    """Return the other scan order on the same pool; its time keeps the ratio to the member's own."""
+    """Return the other scan order on the same pool, and the other way to repair where there is one.
+
+    Parameters
+    ----------
+    bench : Baseline
+    middle_s : float
+        The answer [s].
+
+    Returns
+    -------
+    tuple of Alternative
+        The answer times the ratio of the two on the world that is shown [s]; none of an expansion or a
+        removal.
+    """
     release = bench.case.release
     if bench.case.operation in MOVES:
         return ()
@@ -99,7 +129,9 @@ def other_order(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
         name, other = "legacy", release.with_tunables({"zfs_scan_legacy": 1})
         note = f"{release.name} with zfs_scan_legacy=1"
     else:
-        name, other = "sorted", load_release(DEFAULT_RELEASE)
+        compared = bench.case.candidates.sorted_release
+        assert compared is not None
+        name, other = "sorted", compared
         note = f"the same pool under {other.name}"
     time_s = middle_s * bench.time(release=other)
     found = Alternative(name=name, resilver_s=Quantiles(p50=time_s), note=note)
@@ -123,7 +155,19 @@ def verifying_scrub(bench: Baseline) -> float | None:
 
 
 def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
-    """Return the healing resilver instead of a rebuild, or the other way round, where both are possible."""
+    """Return the other way to repair: a healing resilver, or a sequential rebuild.
+
+    Parameters
+    ----------
+    bench : Baseline
+    middle_s : float
+        The answer [s].
+
+    Returns
+    -------
+    tuple of Alternative
+        The answer times the ratio on the world that is shown [s]; none where ZFS cannot rebuild the vdev.
+    """
     release, vdev = bench.case.release, bench.case.layout.vdevs[0]
     kind = kind_of(vdev.kind)
     if not kind.can_be_rebuilt_by(release) or (bench.case.replace > 1 and kind.is_replicated):
@@ -136,7 +180,19 @@ def healing(bench: Baseline, middle_s: float) -> tuple[Alternative, ...]:
 
 
 def unloaded(bench: Baseline, middle_s: float) -> float | None:
-    """Return the duration without the load that is stated; None where none is [s]."""
+    """Return the duration without the load that is stated; None where none is.
+
+    Parameters
+    ----------
+    bench : Baseline
+    middle_s : float
+        The answer [s].
+
+    Returns
+    -------
+    float or None
+        The answer times the ratio without and with the load on the world that is shown [s].
+    """
     if not bench.case.scenario.load:
         return None
     quiet = replace(bench.result.model, clients=(), writer=WriterModel())
@@ -153,18 +209,29 @@ RECORDS = (
 
 
 def other_records(bench: Baseline, middle_s: float) -> dict[int, float]:
-    """Return the duration with records of other sizes than the stated use of the pool has, by size [s].
+    """Return the duration with records of other sizes than the stated use of the pool has.
 
-    Empty where the record size is stated or known, or goes with a use that is itself sampled.
+    Parameters
+    ----------
+    bench : Baseline
+    middle_s : float
+        The answer [s].
+
+    Returns
+    -------
+    dict of int to float
+        By record size [bytes] the answer times the ratio to the records of the use, both on populations of
+        `RECORD_BLOCKS` [s].  Empty where the record size is stated or known, or goes with a use that is
+        itself sampled.
     """
     case = bench.case
     if not case.assumed("recordsize") or case.scenario.history is None or case.facts.records is not None:
         return {}
-    model, most = bench.result.model, largest_record(case)
+    model, most = bench.result.model, case.largest_record
     own = {kind.recordsize for kind in case.history.records}
     sizes = [size for size in RECORDS if size <= most and own != {size}]
     cases = [_of_records(case, size) for size in sizes]
-    found = together(lambda each: run_world(each, RECORD_BLOCKS, under(model, each)), [case, *cases])
+    found = together(lambda each: run_world(each, RECORD_BLOCKS, partial(under, model)), [case, *cases])
     here, *others = (result.time_s for result in found)
     return {size: middle_s * other / here for size, other in zip(sizes, others, strict=True)}
 
@@ -175,7 +242,17 @@ def _of_records(case: Case, size: int) -> Case:
 
 
 def instant(drive: DriveParameters) -> DriveParameters:
-    """Return a drive that takes no time."""
+    """Return a drive that takes no time.
+
+    Parameters
+    ----------
+    drive : DriveParameters
+
+    Returns
+    -------
+    DriveParameters
+        As large, flash of 1e15 bytes/s without latency; rotating if the drive is, by which ZFS chooses sides.
+    """
     return DriveParameters(
         capacity_bytes=drive.capacity_bytes,
         kind="flash",
@@ -187,8 +264,22 @@ def instant(drive: DriveParameters) -> DriveParameters:
 
 
 def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
-    """Return the duration if one kind of resource took no time, by kind: source, target, link [s].
+    """Return the duration if one kind of resource took no time.
 
+    Parameters
+    ----------
+    bench : Baseline
+    middle_s : float
+        The answer [s].
+
+    Returns
+    -------
+    dict of str to float
+        By kind (source, target, link) the answer times the ratio without and with it on the world that is
+        shown [s].
+
+    Notes
+    -----
     Clients ask as often as they do beside the drives there are: those that never pause would ask for ever at
     once of a drive that takes no time.
     """
@@ -204,7 +295,17 @@ def without_each(bench: Baseline, middle_s: float) -> dict[str, float]:
 
 
 def at_their_rate(result: MemberResult) -> PlaneModel:
-    """Return the plane with clients that ask as often as they were answered, however fast they are."""
+    """Return the plane with clients that ask as often as they were answered, however fast they are.
+
+    Parameters
+    ----------
+    result : MemberResult
+
+    Returns
+    -------
+    PlaneModel
+        Their pause is at least ``clients * duration / answers`` (Little's law) [s].
+    """
     model, first, groups = result.model, 0, []
     for group in result.model.clients:
         answered = sum(count for count, _ in result.run.clients[first : first + group.count])

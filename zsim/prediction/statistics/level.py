@@ -46,6 +46,12 @@ def of_size(drift: float) -> float:
     ----------
     drift : float
         Logarithm of the duration on tiles over that on small populations.
+
+    Returns
+    -------
+    float
+        ``hypot(OF_SIZE, OF_DRIFT * drift)``: what all worlds have in common, and a share of the drift, are
+        independent of each other.
     """
     return math.hypot(OF_SIZE, OF_DRIFT * drift)
 
@@ -55,10 +61,16 @@ def anchors(small_s: Sequence[float], expected_s: Sequence[float]) -> list[float
 
     Parameters
     ----------
-    small_s : sequence of float
+    small_s : sequence of float, of n worlds
         Of one small population each [s].
-    expected_s : sequence of float
+    expected_s : sequence of float, of n worlds
         What the regression over all worlds makes of them [s].
+
+    Returns
+    -------
+    list of float, of n worlds
+        ``exp(e + own * (y - e))`` with the logarithms y and e of the two, and
+        ``own = max(0, 1 - NOISE**2 / mean((y - e)**2))`` [s].
 
     Notes
     -----
@@ -105,9 +117,15 @@ def with_sampling(ratio: float, half_width: float) -> float:
     Parameters
     ----------
     ratio : float
-        Without.
+        Quantile over median without that error.
     half_width : float
         Half the 95 % interval of the median, as a share of it.
+
+    Returns
+    -------
+    float
+        ``exp(sign * hypot(log(ratio), half_width * z90 / z97.5))`` with z of the standard normal
+        distribution, and the sign of ``log(ratio)``; 1 where that is 0.
 
     Notes
     -----

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
-from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+from zsim.prediction.inputs.ensemble import Unknown, normal_strata, places_of
 from zsim.prediction.statistics.sampling import student
 
 F64 = NDArray[np.float64]
@@ -191,10 +191,8 @@ def _proportional(inputs: Sequence[Unknown], scores: F64) -> F64:
 
 def _values(unknown: Unknown, scores: F64) -> F64:
     """Return which value each world has, one column a value."""
-    shares = np.array([choice.share for choice in unknown.choices])
-    edges = np.array([NORMAL.inv_cdf(each) for each in (np.cumsum(shares) / shares.sum())[:-1]])
-    held = np.searchsorted(edges, scores, side="right")
-    columns: F64 = (held[:, None] == np.arange(len(shares))).astype(np.float64)
+    held = places_of(unknown, scores)
+    columns: F64 = (held[:, None] == np.arange(len(unknown.choices))).astype(np.float64)
     return columns
 
 
@@ -202,8 +200,3 @@ def _draws(unknowns: int) -> F64:
     """Return the scores of worlds drawn anew, a Latin hypercube, the same every time."""
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
     return np.stack([generator.permutation(normal_strata(DRAWS)) for _ in range(unknowns)], axis=1)
-
-
-def normal_strata(count: int) -> F64:
-    """Return the middles of so many equal parts of the standard normal distribution."""
-    return np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])

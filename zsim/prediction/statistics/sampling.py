@@ -45,7 +45,7 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half the 95 % interval [s]."""
+        """Half the 95 % interval [s]: `error` times Student's t of `freedom` degrees of freedom."""
         return student(self.freedom) * self.error
 
 
@@ -97,6 +97,17 @@ def window_starts(first: int, last: int, count: int, length: int, taken: I64, se
     taken : ndarray of int64
         Where windows begin already.
     seed : int
+
+    Returns
+    -------
+    ndarray of int64, shape (at most count,)
+        Rising; a window ends in the part in which it begins.
+
+    Notes
+    -----
+    Stratified sampling (Cochran, Sampling Techniques, 1977, chapter 5) with one window a stratum, so that
+    windows are added without leaving out those that were run: each of twice as many parts that holds none of
+    them gets one.
     """
     edges = first + (last - first) * np.arange(count + 1, dtype=np.float64) / count
     chance = np.random.Generator(np.random.Philox(key=seed)).random(count)
@@ -130,6 +141,12 @@ def whole_from_windows(
     groups : sequence of int, shape (n,), optional
         Windows of one group share what happened to all of them, so that they count as one; by default each
         is a group of its own.
+
+    Returns
+    -------
+    Estimate
+        ``total = whole @ cost + units * mean(seconds - columns @ cost)``, where `cost` is the least-squares
+        cost of a unit of each column, and ``error = units * sqrt((1 - sampled) * variance / groups)``.
 
     Notes
     -----

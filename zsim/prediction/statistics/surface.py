@@ -21,7 +21,7 @@ from zsim.base.reading import read_json
 from zsim.case.case import Case
 from zsim.case.worlds import USES
 from zsim.prediction.inputs.clients import has_hours
-from zsim.prediction.inputs.ensemble import NORMAL, Unknown
+from zsim.prediction.inputs.ensemble import Unknown, normal_strata
 from zsim.prediction.inputs.points import kind_of_scenario, points
 from zsim.prediction.statistics.sampling import student
 
@@ -77,7 +77,21 @@ def design(at: Mapping[str, F64], blocks: F64) -> F64:
 
 
 def smallness(blocks: F64, power: float = CURVE) -> F64:
-    """Return how small populations are: 1 of those of `SMALL` blocks, 0 of whole tiles."""
+    """Return how small populations are: 1 of those of `SMALL` blocks, 0 of whole tiles.
+
+    Parameters
+    ----------
+    blocks : ndarray of float, shape (runs,)
+        Of the populations.
+    power : float
+        With which what is too long on a small population falls as it grows.
+
+    Returns
+    -------
+    ndarray of float, shape (runs,)
+        ``((SMALL / blocks)**power - (SMALL / TILE)**power) / (1 - (SMALL / TILE)**power)``; beyond a tile it
+        is negative.
+    """
     least = (SMALL / TILE) ** power
     found: F64 = ((SMALL / blocks) ** power - least) / (1.0 - least)
     return found
@@ -118,18 +132,55 @@ class SlopePrior:
     weight: float
 
     def variance(self, use: F64, blocks: F64) -> F64:
-        """Return the variance of single runs beyond the slopes."""
+        """Return the variance of single runs beyond the slopes.
+
+        Parameters
+        ----------
+        use : ndarray of int64, shape (runs,)
+            Place of the use of each world in `of_use`.
+        blocks : ndarray of float, shape (runs,)
+            Of the populations.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+            Of the logarithm: ``of_use * (lack + drift * smallness**2)`` and `of_chance` beside.
+        """
         drift = self.drift * smallness(blocks) ** 2
         found: F64 = self.of_use[use] * (self.lack + drift) + self.of_chance(use, blocks)
         return found
 
     def of_chance(self, use: F64, blocks: F64) -> F64:
-        """Return the part of it that another run of the same world does not share."""
+        """Return the part of `variance` that another run of the same world does not share.
+
+        Parameters
+        ----------
+        use : ndarray of int64, shape (runs,)
+            Place of the use of each world in `of_use`.
+        blocks : ndarray of float, shape (runs,)
+            Of the populations.
+
+        Returns
+        -------
+        ndarray of float, shape (runs,)
+            Of the logarithm: ``of_use * (chance + of_size * SMALL / blocks)``, as means over independent
+            blocks scatter.
+        """
         found: F64 = self.of_use[use] * (self.chance + self.of_size * SMALL / blocks)
         return found
 
     def of_worlds(self, left: Runs, right: Runs) -> F64:
-        """Return the covariance between runs of one world beyond the slopes; 0 of different worlds."""
+        """Return the covariance between runs of one world beyond the slopes; 0 of different worlds.
+
+        Parameters
+        ----------
+        left, right : Runs
+
+        Returns
+        -------
+        ndarray of float, shape (runs of left, runs of right)
+            Of the logarithm: ``sqrt(of_use * of_use') * (lack + drift * smallness * smallness')``.
+        """
         same = left.world[:, None] == right.world[None, :]
         shares = np.sqrt(np.outer(self.of_use[left.use], self.of_use[right.use]))
         drift = np.outer(smallness(left.blocks), smallness(right.blocks))
@@ -137,12 +188,40 @@ class SlopePrior:
         return found
 
     def between(self, left: F64, right: F64) -> F64:
-        """Return the covariance of what two designs show, over scenarios of a kind."""
+        """Return the covariance of what two designs show, over scenarios of a kind.
+
+        Parameters
+        ----------
+        left, right : ndarray of float, shape (rows, slopes)
+            See `design`.
+
+        Returns
+        -------
+        ndarray of float, shape (rows of left, rows of right)
+            ``left @ covariance @ right.T + OPEN``: the large constant leaves the level of a scenario open.
+
+        Notes
+        -----
+        The kernel of a linear model whose weights are normal (Rasmussen and Williams, Gaussian Processes for
+        Machine Learning, 2006, section 2.1.2).
+        """
         found: F64 = left @ (self.covariance @ right.T) + OPEN
         return found
 
     def of_runs(self, rows: F64, ran: Runs) -> F64:
-        """Return the covariance of what runs show."""
+        """Return the covariance of what runs show: slopes, what is a world's own, and chance.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (runs, slopes)
+            Their `design`.
+        ran : Runs
+
+        Returns
+        -------
+        ndarray of float, shape (runs, runs)
+            Of the logarithms of the durations.
+        """
         found: F64 = self.between(rows, rows) + self.of_worlds(ran, ran)
         return found + np.diag(self.of_chance(ran.use, ran.blocks))
 
@@ -186,6 +265,12 @@ def prior(kind: Mapping[str, float]) -> SlopePrior:
     kind : mapping
         See `zsim.prediction.inputs.points.kind_of_scenario`.
 
+    Returns
+    -------
+    SlopePrior
+        Slopes ``mean @ kind``, and the covariance of the slopes of its `class_of` times
+        ``1 + kind @ leverage @ kind``.
+
     Notes
     -----
     The mean of a kind of which few scenarios were run is itself not known well: its variance is that of
@@ -224,6 +309,12 @@ def slope_covariance(alike: Sequence[float], own: Sequence[float], overall: Sequ
     alike, own : sequence of float, one of each of `BY_USE`
         Of what all uses share, and of what each has for itself.
     overall : sequence of float, one of each of `OVERALL`
+
+    Returns
+    -------
+    ndarray of float, shape (slopes, slopes)
+        Slopes in the order of `design`: those of the uses in each of `BY_USE`, then those of `OVERALL`.  Two
+        uses have ``alike`` in common, a use has ``alike + own`` with itself; different columns have nothing.
     """
     count = len(USES)
     found = np.diag(np.concatenate([np.repeat(own, count), overall]))
@@ -326,7 +417,25 @@ class ResponseSurface:
         self._about = np.full((len(SHARES), count), 1.0 / count)
 
     def told(self, ran: WorldRuns) -> SurfaceEstimate:
-        """Return what runs tell of all worlds."""
+        """Return what runs tell of all worlds.
+
+        Parameters
+        ----------
+        ran : WorldRuns
+            At least one run.
+
+        Returns
+        -------
+        SurfaceEstimate
+
+        Notes
+        -----
+        With design X of the runs, covariance K (`SlopePrior.of_runs`) and logarithms y beyond the mean
+        slopes, worlds of design W are expected at ``k(W, X) @ inv(K) @ y`` about their own mean slopes
+        (Rasmussen and Williams, 2006, equation 2.23).  What the runs scatter, over what the prior says,
+        scales all variances: ``(weight + y @ inv(K) @ y) / (weight + n - 1)``.  Quantiles are those of the
+        worlds drawn, each with a stratum of what is its own.
+        """
         at = points(self.case, self.inputs, ran.scores)
         seen, here = design(at, ran.blocks), design(at, np.full(len(ran.blocks), float(TILE)))
         runs = Runs(_worlds(ran.scores), at["use"], ran.blocks)
@@ -439,11 +548,26 @@ def _near(values: F64, quantile: float) -> F64:
 
 @functools.lru_cache(maxsize=32)
 def draws(unknowns: int) -> F64:
-    """Return scores of worlds drawn anew, a Latin hypercube, the same every time; one without unknowns."""
+    """Return scores of worlds drawn anew, a Latin hypercube, the same every time.
+
+    Parameters
+    ----------
+    unknowns : int
+        Without any there is one world.
+
+    Returns
+    -------
+    ndarray of float, shape (worlds, unknowns)
+        Standard normal scores, not to be written to.
+
+    Notes
+    -----
+    McKay, Beckman, Conover (Technometrics 21, 1979), each stratum at its middle.
+    """
     if not unknowns:
         return np.zeros((1, 0))
     generator = np.random.Generator(np.random.Philox(key=DRAW_SEED))
-    found = np.stack([generator.permutation(_strata(DRAWN)) for _ in range(unknowns)], axis=1)
+    found = np.stack([generator.permutation(normal_strata(DRAWN)) for _ in range(unknowns)], axis=1)
     found.flags.writeable = False
     return found
 
@@ -451,11 +575,6 @@ def draws(unknowns: int) -> F64:
 @functools.lru_cache(maxsize=32)
 def _shuffled(count: int) -> F64:
     """Return the middles of equal parts of the normal distribution in random order, the same every time."""
-    found = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1)).permutation(_strata(count))
+    found = np.random.Generator(np.random.Philox(key=DRAW_SEED + 1)).permutation(normal_strata(count))
     found.flags.writeable = False
     return found
-
-
-@functools.lru_cache(maxsize=32)
-def _strata(count: int) -> F64:
-    return np.array([NORMAL.inv_cdf((part + 0.5) / count) for part in range(count)])

@@ -197,5 +197,3 @@ def _hours(job: _Job, data: Mapping[str, object]) -> dict[str, object]:
     day, start = divmod(begin, DAY_SECONDS)
     end = (start + max(MINUTE, round(length / MINUTE) * MINUTE)) % DAY_SECONDS
     return {"hours": Hours(day, day, start, end or DAY_SECONDS)}
-
-

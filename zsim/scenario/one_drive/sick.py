@@ -1,4 +1,4 @@
-"""Drives with bad sectors, and drives attached worse than they could be, as a scenario states them."""
+"""Drives with bad sectors, and drives on slow connections, as a scenario states them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BadSectors(OfOneDrive):
 
 
 class Attached(OfOneDrive):
-    """A drive attached worse than its model: a slower link, no command queueing, USB.
+    """A drive on a slow connection: a slower link than its own, no command queueing, USB.
 
     Text form: ``DRIVE:HOW``, for example ``3:sata-1.5g`` or ``3:sata1``: the ways of
     models/sickness/attachments.toml.

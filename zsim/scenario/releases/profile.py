@@ -9,7 +9,6 @@ release may be named by its series (``openzfs-2.3``: the last patch level), by a
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -371,7 +370,7 @@ def load_release(name: str = DEFAULT_RELEASE) -> ReleaseProfile:
     InputError
         With the nearest name, when there is no such release, or when its file is damaged.
     """
-    return _load(name, model_data.state_of(name.strip(), "release"))
+    return _load(name, model_data.state_of(name.strip() if isinstance(name, str) else name, "release"))
 
 
 @functools.lru_cache(maxsize=64)
@@ -475,11 +474,7 @@ def _tunable_value(name: str, value: int | float | str, unit: str) -> int:
         if not re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
             _refuse_value(name, value, unit)
         value = int(text)
-    if (
-        not math.isfinite(value)
-        or int(value) != value
-        or not 0 <= value <= (1 if unit == "bool" else 2**63 - 1)
-    ):
+    if not 0 <= value <= (1 if unit == "bool" else 2**63 - 1) or int(value) != value:
         _refuse_value(name, value, unit)
     return int(value)
 

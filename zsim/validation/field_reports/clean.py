@@ -1,4 +1,4 @@
-"""What people write in rows, in one form: numbers in SI units, and layouts as zsim reads them.
+"""What people write in rows, in one form: numbers in SI units.
 
 Numbers come as numbers, as text with a unit ("3.64T", "4 TB", "62%") or not at all; a number that cannot be
 what its column says is refused with its name, never guessed.
@@ -12,22 +12,12 @@ from collections.abc import Mapping
 
 from zsim.base.errors import InputError
 from zsim.base.units import parse_bytes
-from zsim.validation.field_reports.layouts import single_text
 
 Row = Mapping[str, object]
 
 SIZES = ("drive_bytes", "alloc_bytes", "pool_size_bytes", "resilvered_bytes", "scanned_bytes")
 COUNTS = ("n_vdevs", "replaced_drives")
 LEAST_DRIVE, MOST_BYTES, MOST_COUNT = 1e9, 1e19, 10_000
-OTHER_VDEVS = re.compile(
-    r"^\W*(?:\d+\s*[*x]?\s*)?(?:special|log|slog|cache|l2arc|spare|hot.?spare|dedup)s?\b"
-)
-BETWEEN_VDEVS = re.compile(r"\+|[,;](?![^(]*\))|\band\b(?![^(]*\))")
-VDEV = re.compile(r"\braid-?z-?([123])?(?![\d:])|\bz([123])\b|\bmirrors?(?=\d|\b)")
-WIDTH = re.compile(
-    r"\b(\d+)[ -]*(?:wide|way|drives?|disks?|devices?)\b|\(\s*(\d+)\s*\)|\bwidth[ =]*(\d+)"
-    r"|\b(\d+) ?x ?[\d.]+ ?[tg]b\b"
-)
 
 
 def clean(row: Row) -> dict[str, object]:
@@ -115,50 +105,3 @@ def _number(key: str, value: object) -> float:
     if not math.isfinite(number):
         raise InputError(key, value, "it is a number", "leave it out if unknown")
     return number
-
-
-def layout_text(stated: object) -> str:
-    """Return a layout in zsim's words, from one as people write it.
-
-    ``mirror`` alone is of two drives, ``3-way mirror`` of three, ``raidz`` is raidz1; ``6-wide raidz2``,
-    ``raidz2 (6 drives)``, ``raidz2-6`` and ``raidz2 x 6`` are raidz2x6; ``2x raidz2x6`` and
-    ``2 vdevs of raidz2x6`` are two of them.  Special, log, cache and spare vdevs are left out: they hold
-    little of what is scanned.  What is not understood is left to `Layout.parse`, which refuses it.
-    """
-    text = str(stated).lower().replace("\u00d7", "x").replace("draid*", "draid2")
-    if "draid" in text:
-        counted = re.search(r"\((\d+) (?:drives|children), (\d+) spares?\)", text)
-        bare = re.sub(r"\(.*?\)", "", text).strip()
-        return f"{bare}:{counted[1]}c:{counted[2]}s" if counted and ":" not in bare else bare
-    parts: list[str] = []
-    for part in BETWEEN_VDEVS.split(text):
-        if OTHER_VDEVS.match(part) or not part.strip():
-            continue
-        if parts and not VDEV.search(part) and WIDTH.search(part):
-            parts[-1] += f" {part}"
-        else:
-            parts.append(part)
-    return "+".join(_vdev_text(part) for part in parts) if parts else text
-
-
-def _vdev_text(part: str) -> str:
-    """Return one vdev, or a number of equal ones."""
-    kind = VDEV.search(part)
-    if kind is None and (single := single_text(part)) is not None:
-        return single
-    if kind is None:
-        return re.sub(r"\(.*?\)", "", part).strip()
-    name = "mirror" if "mirror" in kind[0] else f"raidz{kind[1] or kind[2] or 1}"
-    plain = re.sub(r"\(.*?\)", " ", part[kind.end() :])
-    joined = re.match(r"(?:\s*[x_-]\s*|\s*)(\d+)\b(?!\s*-?\s*way)(?:\s*[x*]\s*(\d+)\b)?", plain)
-    wide, times = (joined[1], joined[2]) if joined else (None, None)
-    if name == "mirror" and joined and not plain[:1].isdigit():
-        wide, times = None, joined[1]
-    said = WIDTH.search(part[: kind.start()]) or WIDTH.search(part[kind.end() :])
-    if wide is None and said is not None:
-        wide = next(group for group in said.groups() if group)
-    before = re.match(r"\s*(\d+)\s*(?:[x*]|vdevs?(?: of)?)?\s*$", part[: kind.start()])
-    times = times or (before[1] if before else None)
-    wide = wide or ("2" if name == "mirror" else None)
-    one = name if wide is None else f"{name}{'' if name == 'mirror' else 'x'}{wide}"
-    return f"{times}*{one}" if times else one

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zsim.validation.field_reports.layout_words import layouts_of_unknown_kind
 from zsim.vdevs.kind import word_of_parity
 
 Row = Mapping[str, Any]
@@ -18,10 +19,6 @@ UNKNOWN = ("mirror2", "raidz1x4", "raidz2x6")
 REBUILT = ("mirror2", "draid2:8d:24c:2s")
 """The same where it is rebuilt sequentially, which RAID-Z is not."""
 _KIND = re.compile(r"\braid-?z-?([123])?\b(?![^+]*\d)|\bz([123])\b(?![^+]*\d)")
-_SINGLE = re.compile(r"\b(?:single|stripe[ds]?|raid-?0|jbod|no redundancy)\b")
-_DRIVES = re.compile(
-    r"(\d+)[ -]*(?:x\b|\*|wide|drives?|disks?|devices?)|\(\s*(\d+)\s*\)|(?:x|stripe) ?(\d+)\b"
-)
 NEAR = 0.12
 
 
@@ -33,7 +30,7 @@ def layouts_of(row: Row) -> tuple[str, ...]:
         return REBUILT if rebuilt else UNKNOWN
     kind = _KIND.search(stated)
     if kind is None:
-        return ()
+        return layouts_of_unknown_kind(stated)
     parity = int(kind[1] or kind[2] or 1)
     width = width_by_size(row)
     return tuple(word_of_parity(parity, each) for each in ((width,) if width else WIDTHS[parity]))
@@ -46,14 +43,6 @@ def width_by_size(row: Row) -> int | None:
         return None
     width = round(pool / drive)
     return width if 3 <= width <= 40 and abs(pool / drive / width - 1) < NEAR else None
-
-
-def single_text(text: str) -> str | None:
-    """Return a stripe of single drives in zsim's words; None where the text speaks of something else."""
-    if not _SINGLE.search(text):
-        return None
-    count = _DRIVES.search(text)
-    return f"stripe{next(group for group in count.groups() if group)}" if count else "disk"
 
 
 def combined(predictions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -61,7 +61,7 @@ from zsim.drives.models.model import DriveModel
 from zsim.scenario.layout import Layout, VdevSpec
 from zsim.scenario.releases.capacity import pool_size
 from zsim.scenario.releases.profile import load_release
-from zsim.validation.field_reports.clean import clean, layout_text
+from zsim.validation.field_reports.clean import clean
 from zsim.validation.field_reports.drives import (
     FAST,
     SHINGLED,
@@ -80,7 +80,9 @@ from zsim.validation.field_reports.hints import (
     use_of,
     write_cache_of,
 )
+from zsim.validation.field_reports.layout_words import layout_text
 from zsim.validation.field_reports.layouts import layouts_of
+from zsim.validation.field_reports.vdev_drives import CLEARLY_LARGER, shares_of_data, vdev_drives
 from zsim.vdevs.kind import kind_of
 
 Row = Mapping[str, Any]
@@ -94,7 +96,6 @@ USUAL_BYTES = tuple(
 REBUILDS = ("draid_rebuild", "sequential_rebuild", "rebuild", "mirror_rebuild")
 COMFORTABLE_FILL = 0.8
 FULL = 0.98
-CLEARLY_LARGER = 1.5
 MODEL = re.compile(r"[A-Za-z]{1,4}\d[A-Za-z0-9]{4,}|\b\d{3} (?:EVO|QVO|PRO)\b")
 FAST_SPINDLE_RPM = 6500
 SLOW_REVOLUTION_S = 60.0 / FAST_SPINDLE_RPM
@@ -106,8 +107,6 @@ TARGET = re.compile(
     r"|(?:\btarget:? |\breplaced (?:by|with) |\breplacement:? |\bnew(?: drive| disk)?: |-> )"
     r"(?P<after>[^;,)]*)"
 )
-NAMED_VDEV = re.compile(r"\b(?:mirror|raidz\d?)-(\d+): ([^;]*)")
-NAMED_CAPACITY = re.compile(r"\(([\d.]+) TB\)")
 USED = re.compile(r"\bzfs USED ([\d.]+[GT])\b")
 VERSION = re.compile(r"(?<![\d.])(0\.[678]|2\.\d)(?!\d)(\.\d+)*")
 NEWEST = "2.4"
@@ -339,20 +338,12 @@ def space_of(row: Row, layout: Layout, operation: str) -> dict[str, Any]:
 
 def largest_vdev(row: Row, layout: Layout) -> tuple[Layout, int, float] | None:
     """Return the largest top-level vdev, its drives' capacity and its share of the data; None where alike."""
-    sizes: dict[int, int] = {}
-    for number, words in NAMED_VDEV.findall(text_of(row, "drive_model")):
-        stated = NAMED_CAPACITY.search(words)
-        size = round(float(stated[1]) * 1e12) if stated else bytes_in_name(words)
-        if size is not None:
-            sizes[int(number)] = size
-    if sorted(sizes) != list(range(len(layout.vdevs))) or max(sizes.values()) < CLEARLY_LARGER * min(
-        sizes.values()
-    ):
+    drives = vdev_drives(text_of(row, "drive_model"), layout)
+    shares = shares_of_data(layout, drives)
+    if shares is None or drives is None:
         return None
-    width = [kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs]
-    space = {number: size * width[number] for number, size in sizes.items()}
-    number = max(space, key=lambda each: space[each])
-    return Layout((layout.vdevs[number],)), sizes[number], space[number] / math.fsum(space.values())
+    number = max(range(len(shares)), key=lambda each: shares[each])
+    return Layout((layout.vdevs[number],)), drives[number], shares[number]
 
 
 def used_bytes(row: Row) -> int | None:

@@ -8,13 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from zsim.base.errors import InputError, ZsimError
+from zsim.drives.names import named_drives
 from zsim.observe.texts import moment
+from zsim.scenario.layout import Layout
+from zsim.validation.field_reports.layout_words import layout_text
+from zsim.validation.field_reports.vdev_drives import event_vdev, unequal_vdevs, vdev_drives
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
 from zsim.validation.predicting import attempt, predict_fields
-from zsim.validation.progress.rows import KINDS, Row, fields_of
+from zsim.validation.progress.rows import KINDS, Row, fields_of, layout_of
 
 LAST_BY_ALLOC = "last_by_alloc_s"
 CAPACITY = re.compile(r"\b(\d+(?:\.\d+)?) (TB|GB)\b")
+SHINGLED_SIZE = re.compile(r"\b(\d+(?:\.\d+)?) (TB|GB) SMR\b")
+LATER = re.compile(r",? then\b|\(\+|,? target\b|\blater\b", re.IGNORECASE)
 DECIMAL = {"GB": 1e9, "TB": 1e12}
 SHINGLED = "generic-5400rpm-smr"
 
@@ -47,31 +53,45 @@ def fields_before(row: Row, events: Sequence[Mapping[str, Any]], place: int) -> 
     """Return the scenario of an event, with the events before it as evidence."""
     event = events[place]
     kind = "scrub" if event["kind"] == "scrub" else "resilver"
+    layout = Layout.parse(layout_text(layout_of(row.get("layout"))))
     alloc = alloc_of(events, place)
     # What is replaced by what stands beside the event: a shingled target, for one.
     drives = "; ".join(str(each) for each in (row.get("drive_model"), event.get("note")) if each)
     known = {"alloc_bytes": alloc, "replaced_drives": 1, "drive_model": drives or None}
     capacity = row.get("drive_bytes") or capacity_in(str(row.get("drive_model") or ""))
     fields = fields_of({**row, **known, "drive_bytes": capacity}, kind)
+    note = str(event.get("note") or "")
     if kind != "scrub":
-        fields |= shingled_in(str(event.get("note") or ""), fields)
+        fields |= shingled_in(str(row.get("drive_model") or ""), note, fields)
+    named = vdev_drives(str(row.get("drive_model") or ""), layout)
+    fields = unequal_vdevs(fields, layout, named, event_vdev(note, layout, named)) or fields
     found = [_evidence(each) for each in events[:place] if each.get("duration_s")]
     return fields | ({"evidence": found} if found else {})
 
 
 def capacity_in(text: str) -> float | None:
-    """Return the capacity that is written in words beside a drive's name, if it is one [bytes]."""
-    found = {float(number) * DECIMAL[unit] for number, unit in CAPACITY.findall(text)}
-    return found.pop() if len(found) == 1 else None
+    """Return the capacity of the drives that a row begins with: in words, else by their names [bytes].
+
+    Of several the smallest counts; what came later ("then 6 TB SMR", "(+WD80EMAZ)", "target WD80EFZZ") does
+    not, nor do the drives of which the pool has partitions.
+    """
+    first = LATER.split(text)[0]
+    found = [float(number) * DECIMAL[unit] for number, unit in CAPACITY.findall(first)]
+    if not found and not re.search(r"\b(?:partition|slice)", first):
+        found = [float(drive.capacity) for drive in named_drives(first) if drive.capacity]
+    return min(found, default=None)
 
 
-def shingled_in(note: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+def shingled_in(text: str, note: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the drives of an event whose note calls the new one, or both, shingled."""
     if not re.search(r"\btarget SMR|SMR target", note):
         return {}
-    size = fields.get("drive_size")
+    written = SHINGLED_SIZE.search(text)
+    size = round(float(written[1]) * DECIMAL[written[2]]) if written else fields.get("drive_size")
     found = {"new_drive": SHINGLED} | ({"new_drive_size": size} if size else {})
-    return found | ({"drive": SHINGLED} if "source and target SMR" in note else {})
+    if "source and target SMR" not in note:
+        return found
+    return found | {"drive": SHINGLED} | ({"drive_size": size} if size else {})
 
 
 def alloc_of(events: Sequence[Mapping[str, Any]], place: int) -> float | None:

@@ -22,6 +22,7 @@ from typing import Any
 from zsim.base.errors import InputError, ZsimError
 from zsim.observe.texts import moment
 from zsim.scenario.evidence import RunningScan, ScanKind, StatusFormat
+from zsim.validation.field_reports.layout_words import layouts_of_unknown_kind
 from zsim.validation.field_reports.rules import reading_of
 
 Row = Mapping[str, Any]
@@ -80,7 +81,10 @@ def layout_of(stated: object) -> str:
         return ASSUMED_LAYOUT
     if text in ("single", "stripe", "disk"):
         return "mirror2"
-    bare = re.fullmatch(r"(raidz[123])(?: .*)?", text)
+    several = layouts_of_unknown_kind(text)
+    if several:
+        return several[len(several) // 2]
+    bare = re.fullmatch(r"(raidz[123])(?: [^0-9]*)?", text)
     if bare:
         return f"{bare[1]}x6"
     return re.sub(r"\bx (\d+) or more", r"x \1", text)

@@ -102,7 +102,7 @@ def fields_of(bench: EmulatedRun) -> dict[str, Any]:
 def courses_of_run(bench: EmulatedRun) -> tuple[Course, ...]:
     """Return what possible worlds of a run do over time."""
     from zsim.prediction.api import case_of
-    from zsim.prediction.progress.worlds import whole_courses
+    from zsim.prediction.courses import whole_courses
     from zsim.scenario.model import Scenario
 
     resolved = case_of(Scenario.from_dict(fields_of(bench)))
@@ -112,7 +112,7 @@ def courses_of_run(bench: EmulatedRun) -> tuple[Course, ...]:
 def courses_with_scrub(bench: EmulatedRun, other: EmulatedRun) -> list[tuple[Course, Course]]:
     """Return the courses of a run, each with that of a scrub in the same world, in the scrub's own order."""
     from zsim.prediction.api import case_of
-    from zsim.prediction.progress.worlds import whole_courses
+    from zsim.prediction.courses import whole_courses
     from zsim.scenario.model import Scenario
 
     fields = fields_of(bench)

@@ -46,7 +46,7 @@ def rebuilt(row: Row) -> str:
 @functools.lru_cache(maxsize=64)
 def _courses(fields: str, seed: int) -> tuple[tuple[Course, ...], PoolFacts]:
     from zsim.prediction.api import case_of
-    from zsim.prediction.progress.worlds import courses_of
+    from zsim.prediction.courses import courses_of
     from zsim.scenario.model import Scenario
 
     data: dict[str, object] = json.loads(fields)

@@ -18,7 +18,6 @@ from zsim.drives.models.parameters import DriveParameters
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.engine.model import PlaneModel, VdevModel
 from zsim.operation.background.removal import OUTSTANDING
-from zsim.operation.memory_limit import EXTENT_BYTES, MemoryLimit
 from zsim.operation.rules import rebuild_window, vdev_window
 from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
@@ -35,25 +34,27 @@ from zsim.prediction.progress.course import (
     straight,
     with_zones,
 )
+from zsim.prediction.progress.little_known import (
+    births,
+    discrepancy,
+    drifts,
+    even_courses,
+    knowledge,
+    known_tilt,
+    one_sweep,
+)
 from zsim.prediction.progress.noise import progress_number
 from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
-from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
-EVEN_PACES = (
-    constant("progress.even_fastest"), constant("progress.even_fast"), constant("progress.even_middle"),
-    constant("progress.even_slow"), constant("progress.even_slowest"),
-)  # fmt: skip
-EVEN_VISIT = constant("progress.even_visit")
-"""How many times as long as moving the data alone a scan takes, evenly spread; and its metadata phase."""
 OTHER_SCAN = constant("progress.other_scan")
 """What one scan of a pool leaves open of the pace of another: standard deviation of the logarithm."""
 
@@ -85,13 +86,14 @@ class CourseWork(Work):
             self._run_larger()
 
     def _run_world(self, place: int) -> tuple[MemberResult, tuple[float, ...]]:
-        world, model = self._world(place)
-        pool = miniature(world, blocks=MEMBER_BLOCKS)
-        result = run_pool(world, pool, model)
-        self.kept[place] = _Kept(result, is_tile(world, model, pool), needed_share(world, pool, model))
+        world = self._world(place)
+        pool = miniature(world.case, blocks=MEMBER_BLOCKS)
+        result = run_pool(world.case, pool, world.plane)
+        needed = needed_share(world.case, pool, world.plane)
+        self.kept[place] = _Kept(result, is_tile(world.case, world.plane, pool), needed)
         if self.weighing is None:
             return result, ()
-        return result, self.weighing.shows(Ran(world, pool, result, MEMBER_BLOCKS))
+        return result, self.weighing.shows(Ran(world.case, pool, result, MEMBER_BLOCKS))
 
     def _run_others(self, weighing: Weighing, places: Iterable[int]) -> list[Counterpart]:
         """Leave out what a course does not need: the progress tells how the caches are."""
@@ -181,30 +183,6 @@ def courses_of(case: Case, progress: Progress | None = None) -> tuple[Course, ..
     return work.courses()
 
 
-def even_courses(case: Case) -> tuple[Course, ...]:
-    """Return courses at rates a drive may have, for a pool of which no population can be made."""
-    numbers = case.drive.parameters()
-    rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
-    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in case.layout.vdevs)
-    each = case.alloc / spread
-    needed = 1.0 if case.operation == "scrub" else 1.0 / len(case.layout.vdevs)
-    return tuple(
-        Course(
-            visit_s=EVEN_VISIT * each / rate * slower,
-            issue_s=each / rate * slower,
-            tail_s=0.5,
-            shape=straight(),
-            repaired=each,
-            needed=needed,
-            unlike=progress_number("unlike.unnamed"),
-            loose=progress_number("loose.unnamed"),
-            discrepancy=progress_number("discrepancy.small"),
-            vdevs=len(case.layout.data),
-        )
-        for slower in EVEN_PACES
-    )
-
-
 def whole_courses(
     case: Case, drive_of: Callable[[int], DriveParameters] | None = None, worlds: int = 16
 ) -> tuple[Course, ...]:
@@ -253,7 +231,21 @@ def _whole_course(
 
 
 def whole_course(world: Case, member: Member, pool: WorldPopulation, result: MemberResult) -> Course:
-    """Return the course of a run of a whole pool; what is a little smaller or larger is scaled."""
+    """Return the course of a run of a whole pool.
+
+    Parameters
+    ----------
+    world : Case
+    member : Member
+    pool : WorldPopulation
+        What is a little smaller or larger than asked for is scaled.
+    result : MemberResult
+        With records.
+
+    Returns
+    -------
+    Course
+    """
     run, shape = result.run, recorded_shape(result.run)
     visit = max((end for name, _, end in run.phases if name == "visit"), default=0.0)
     issue = (run.end - visit) / (1.0 + shape.tail)
@@ -274,7 +266,20 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
 
 
 def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
-    """Return the share of ALLOC that is issued: what lies on the damaged vdev and touches the lost drive."""
+    """Return the share of ALLOC that is issued.
+
+    Parameters
+    ----------
+    case : Case
+    pool : WorldPopulation
+    model : PlaneModel
+
+    Returns
+    -------
+    float
+        What lies on the damaged vdev and touches the lost drive, over what lies there, over the number of
+        vdevs; 1 of a scrub, an expansion and a removal.
+    """
     if case.operation in ("scrub", *MOVES):
         return 1.0
     setup = whole_setup(case, pool.table, model)
@@ -299,7 +304,22 @@ def world_name(member: Member) -> str:
 
 
 def window_share(case: Case, model: PlaneModel) -> float:
-    """Return what may be issued and under way, as a share of what is to be issued."""
+    """Return what may be issued and under way, as a share of what is to be issued.
+
+    Parameters
+    ----------
+    case : Case
+    model : PlaneModel
+
+    Returns
+    -------
+    float
+        At most a quarter; 0 of a scan in legacy order.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:scan_exec_io limits the bytes of a sorted scan before parity, issued are those with it.
+    """
     if case.operation == "expand":
         return min(0.25, case.release.tunables["raidz_expand_max_copy_bytes"] / max(case.alloc, 1.0))
     if case.operation == "remove":
@@ -327,8 +347,21 @@ def with_parity(vdev: VdevModel) -> float:
 
 
 def closing_s(case: Case, tail_s: float) -> float:
-    """Return how long a scan takes to be over after its last I/O [s].
+    """Return how long a scan takes to be over after its last I/O.
 
+    Parameters
+    ----------
+    case : Case
+    tail_s : float
+        That of the simulated run [s].
+
+    Returns
+    -------
+    float
+        [s]
+
+    Notes
+    -----
     A rebuild makes no txg of its own: its end is noted in the one that is open, which an idle pool closes
     when zfs_txg_timeout is over (vdev_rebuild.c:vdev_rebuild_complete_sync; 3.7 to 4.5 s seen in four runs).
     """
@@ -337,71 +370,3 @@ def closing_s(case: Case, tail_s: float) -> float:
     return max(
         tail_s, progress_number("layout.rebuild_closes") * float(case.release.tunables["zfs_txg_timeout"])
     )
-
-
-def drifts(case: Case) -> float:
-    """Return how much of the drift of a scan by address a world has: none while holes are not refilled."""
-    return min(1.0, case.fill / progress_number("layout.refilled")) if one_sweep(case) else 0.0
-
-
-def births(case: Case) -> float:
-    """Return how much of the drift of a scan by object a world has: its last files are rewritten least."""
-    by_object = case.operation not in COPIES and case.release.order != "sorted"
-    return min(1.0, case.fill / progress_number("layout.refilled")) if by_object else 0.0
-
-
-def knowledge(case: Case) -> str:
-    """Return how well the drives are known: ``known``, ``class`` or ``unnamed``, as progress.toml has it.
-
-    A drive of the catalogue is what it says; of a class there are others; and what is smaller than the drives
-    of its class ever were is no such drive.  A few GB are a root pool or a test on a part of one.
-    """
-    stated = case.scenario.drive
-    if stated is None or is_small(case):
-        return "unnamed"
-    return "class" if str(stated).startswith("generic-") else "known"
-
-
-def is_small(case: Case) -> bool:
-    """Tell whether a pool has so little data, or drives so small, that it is hardly one that is simulated."""
-    few = case.alloc < progress_number("layout.smallest_data", "B")
-    return few or case.drive.capacity_bytes < progress_number("layout.smallest_drive", "B")
-
-
-def discrepancy(case: Case) -> float:
-    """Return by how much answers of worlds are off as a whole: standard deviation of the logarithm."""
-    if is_small(case):
-        return progress_number("discrepancy.small")
-    moved = case.operation if case.operation in MOVES else None
-    return progress_number(f"discrepancy.{moved or knowledge(case)}")
-
-
-def known_tilt(case: Case) -> float:
-    """Return how much faster or slower a scan may get on the way than others: shingled drives, root pools.
-
-    The cache of a shingled replacement drive fills.  A scan in the order of birth and object goes through one
-    file system after the other, and a small pool has few of them: volumes for swap, system files, logs.
-    """
-    shingled = case.operation != "scrub" and case.new_drive.recording == "smr"
-    few = births(case) > 0.0 and is_small(case)
-    return math.hypot(
-        progress_number("spread.tilt_shingled") if shingled else 0.0,
-        progress_number("spread.tilt_by_birth") if few else 0.0,
-    )
-
-
-def one_sweep(case: Case) -> bool:
-    """Tell whether a sorted scan has memory for all its records, so that it goes over the drives once."""
-    if case.operation in COPIES or case.release.order != "sorted":
-        return False
-    return case.alloc < sorted_at_once(case)
-
-
-def sorted_at_once(case: Case) -> float:
-    """Return for how much data a sorted scan has memory to hold the records [bytes].
-
-    OpenZFS dsl_scan.c:dsl_scan_should_clear: records, extents and their trees under the hard limit.
-    """
-    limit = MemoryLimit(case.release, case.memory, case.alloc)
-    record = float(max(case.recordsize or 1 << 17, 4096))
-    return limit.hard / (SIO_BYTES + DVA_BYTES + EXTENT_BYTES) * record

@@ -1,0 +1,132 @@
+"""The chance of loss while a plan is carried out, against arithmetic and against the window of one repair."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zsim.cli.main import main
+from zsim.planning.risk.api import risk
+from zsim.planning.risk.chain import in_window
+from zsim.planning.risk.group import HOUR, Group, one_world
+from zsim.planning.risk.question import RiskInputs
+from zsim.planning.risk.story import RedundancyStretch, VdevStory, story_loss
+from zsim.planning.timeline import api as timelines
+from zsim.planning.timeline.plan import Plan
+from zsim.planning.timeline.redundancy import Level
+from zsim.prediction.answer.records import Quantiles
+
+RATE = 2e-6 / HOUR
+ONE = np.ones(1)
+
+
+def chances(group: Group, stretches: list[tuple[float, int]], world: Any, failures: int = 1) -> Any:
+    told = tuple(RedundancyStretch(hours * HOUR, left) for hours, left in stretches)
+    return story_loss([VdevStory(group, failures, told)], world, ONE)
+
+
+def test_no_redundancy_for_a_time_is_the_arithmetic_by_hand() -> None:
+    found = chances(Group(children=10, tolerance=1), [(24, 0)], one_world(RATE, 24 * HOUR))
+    assert found.vdev[0] == pytest.approx(-math.expm1(-9 * RATE * 24 * HOUR), rel=1e-9, abs=0)
+    assert found.files[0] == found.vdev[0] > found.pool[0] > 0
+
+
+def test_a_second_failure_in_the_middle_is_the_arithmetic_by_hand() -> None:
+    found = chances(Group(children=12, tolerance=2), [(10, 1), (20, 0), (15, 1)], one_world(RATE, 60 * HOUR))
+    # One more before the second failure, or one after it, loses the vdev; then it takes two.
+    kept = math.exp(-11 * RATE * 10 * HOUR - 10 * RATE * 20 * HOUR)
+    late = (1 + 11 * RATE * 15 * HOUR) * math.exp(-11 * RATE * 15 * HOUR)
+    assert found.vdev[0] == pytest.approx(1 - kept * late, rel=1e-4, abs=0)
+
+
+@pytest.mark.parametrize(("tolerance", "left"), [(1, 0), (2, 1), (3, 2)])
+@pytest.mark.parametrize("correlation", [1.0, 6.0])
+def test_one_repair_is_the_window_of_that_repair(tolerance: int, left: int, correlation: float) -> None:
+    group = Group(children=11, tolerance=tolerance)
+    world = one_world(
+        RATE, 30 * HOUR, delay=12 * HOUR, correlation=correlation, latent=1e-9, removal=1e6, tripping=0.3
+    )
+    found, expected = chances(group, [(42, left)], world), in_window(group, world)
+    assert found.vdev[0] == pytest.approx(expected.vdev[0], rel=1e-6, abs=0)
+    # A latent error counts wherever the last redundancy goes, later ones with what is not repaired yet.
+    assert expected.files[0] <= found.files[0] * (1 + 1e-9)
+    assert found.files[0] < 2.5 * expected.files[0]
+    if tolerance == 1:
+        assert found.files[0] == pytest.approx(expected.files[0], rel=1e-6, abs=0)
+
+
+def test_further_drives_come_back_in_long_plans() -> None:
+    group, world = Group(children=12, tolerance=2), one_world(RATE, 40 * HOUR)
+    month, year = (chances(group, [(days * 24, 1)], world).vdev[0] for days in (30, 365))
+    assert year == pytest.approx(12.2 * month, rel=0.1, abs=0)
+    # Rates of two further failures, one on the other within the 40 h that the first is away.
+    assert year == pytest.approx(365 * 24 * 40 * 11 * 10 * (RATE * HOUR) ** 2, rel=0.05, abs=0)
+
+
+def test_a_plan_that_takes_longer_is_more_dangerous_and_nothing_is_ever_zero() -> None:
+    group, world = Group(children=6, tolerance=3), one_world(1e-9 / HOUR, 10 * HOUR)
+    quick, slow = (chances(group, [(hours, 2)], world).vdev[0] for hours in (5, 10))
+    assert 0 < quick < slow < 1e-20
+
+
+def test_vdevs_of_a_plan_add_up() -> None:
+    group, world = Group(children=10, tolerance=1), one_world(RATE, 24 * HOUR)
+    one = VdevStory(group, 1, (RedundancyStretch(24 * HOUR, 0),))
+    both, alone = (story_loss([one] * count, world, ONE).vdev[0] for count in (2, 1))
+    assert both == pytest.approx(1 - (1 - alone) ** 2, rel=1e-12)
+
+
+class FakeTimeline:
+    """A raidz1x10 without redundancy for 24 h."""
+
+    title = "a drive fails"
+
+    def __init__(self, whole: float | None = 24 * HOUR) -> None:
+        self.whole_s = {"p10": whole, "p50": whole, "p90": whole}
+        self.redundancy = (Level("raidz1-0", 0.0, 24 * HOUR, 0), Level("raidz1-0", 24 * HOUR, 24 * HOUR, 1))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> FakeTimeline:
+    found = FakeTimeline()
+    monkeypatch.setattr(timelines, "timeline", lambda plan, on_progress=None: found)
+    return found
+
+
+PLAN = {
+    "scenario": {"layout": "raidz1x10"},
+    "events": [{"do": "fail", "drive": 0}, {"do": "replace", "drive": 0}],
+}
+
+
+def test_of_a_plan_the_window_is_its_time(told: FakeTimeline) -> None:
+    inputs = RiskInputs(afr=0.05, correlation=1, latent=False, detect=0.0)
+    found = risk(Plan.from_dict(PLAN), inputs, hours_of=lambda scenario, report: Quantiles(p50=24 * HOUR))
+    assert found.window_of == "plan"
+    assert found.window.vdev.p == pytest.approx(0.0012631, rel=1e-4)
+    assert str(found).startswith("Chance of losing a vdev during this plan: 1 in 792.")
+    assert found.subject.startswith("a drive fails: whole after 1 d; raidz1x10")
+
+
+def test_a_plan_that_is_never_whole_is_refused(told: FakeTimeline) -> None:
+    told.whole_s = dict.fromkeys(told.whole_s)
+    with pytest.raises(Exception, match="leaves the pool without its redundancy"):
+        risk(Plan.from_dict(PLAN), hours_of=lambda scenario, report: Quantiles(p50=24 * HOUR))
+
+
+@pytest.mark.parametrize(
+    ("flags", "field"),
+    [("--plan replace-one --hours 24", "--hours"), ("--plan no-such", "procedure"),
+     ("--plan replace-one --replace 2", "replace"), ("--plan replace-one --method simulation", "method"),
+     ("--plan nothing.toml", "plan")],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(f"risk --layout raidz1x4 {flags}")) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"zsim: {field} ")
+    assert len(told.err.splitlines()) == 1

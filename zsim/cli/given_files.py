@@ -1,0 +1,72 @@
+"""The files that a command is given for a scenario: a scenario file, or what zpool and its like printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zsim.base.errors import InputError
+from zsim.cli.common import notice, progress
+
+if TYPE_CHECKING:
+    from zsim.observe.pool_import.importing import ImportedPool
+
+
+def fields_in(names: Sequence[str]) -> dict[str, object]:
+    """Return the fields that files state.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One scenario file, or files that hold what ``zpool status`` and its like printed; ``-`` is the
+        standard input.
+
+    Raises
+    ------
+    InputError
+        When one cannot be read, or is neither.
+    """
+    from zsim.scenario import files
+
+    if len(names) > 1:
+        return _several(names)
+    path = Path(names[0])
+    text = files.scenario_text(path)
+    try:
+        return files.scenario_of(text, path)
+    except InputError:
+        if not _printed(text):
+            raise
+    from zsim.observe.pool_import.importing import import_pasted
+
+    return _told(import_pasted(text, name=names[0]))
+
+
+def _several(names: Sequence[str]) -> dict[str, object]:
+    """Return what the outputs of one pool's commands in several files tell."""
+    from zsim.observe.pool_import.importing import import_pool
+
+    with progress("reading") as on_progress:
+        imported = import_pool(names, on_progress=on_progress)
+    return _told(imported)
+
+
+def _printed(text: str) -> bool:
+    """Tell whether a text holds what zpool, zdb or a tool that lists drives printed."""
+    from zsim.observe.pool_import.files import read_pasted
+
+    try:
+        return bool(read_pasted(text.encode("utf-8", "replace")).pools())
+    except InputError:
+        return False
+
+
+def _told(imported: ImportedPool) -> dict[str, object]:
+    """Say what an import did not find, and which command a running scan asks for; return its fields."""
+    for note in imported.notes:
+        notice(f"{note}.")
+    scan = imported.progress
+    if scan is not None and scan.active:
+        notice(f"a {scan.function} runs on this pool: zsim eta, given the same, tells when it is over.")
+    return imported.scenario.stated()

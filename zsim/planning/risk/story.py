@@ -1,0 +1,172 @@
+"""The chance of loss while a plan is carried out: what ZFS lacks at each moment is the timeline's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zsim.base.errors import InputError
+from zsim.planning.risk.chain import ChainCase, LossChances, averaged
+from zsim.planning.risk.evaluate import Loss, any_of, loss_of
+from zsim.planning.risk.group import Floats, Group, Worlds
+from zsim.planning.risk.latent import on_any, present, tripped
+from zsim.planning.risk.solve import transitions
+
+if TYPE_CHECKING:
+    from zsim.planning.timeline.plan import Plan
+    from zsim.planning.timeline.records import TimelineAnswer
+
+
+class RedundancyStretch(NamedTuple):
+    """A time with the same redundancy: its length in the middle world [s], and drives that may yet fail."""
+
+    length: float
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class VdevStory:
+    """What a plan does to one vdev.
+
+    Attributes
+    ----------
+    group : Group
+    failures : int
+        Drives that fail in the plan: they tell something of the others.
+    stretches : tuple of RedundancyStretch
+        In order, the first at the beginning of the plan.
+    """
+
+    group: Group
+    failures: int
+    stretches: tuple[RedundancyStretch, ...]
+
+
+def stories_of(plan: Plan, told: TimelineAnswer, groups: Mapping[int, Group]) -> tuple[VdevStory, ...]:
+    """Return what a plan does to each vdev.
+
+    Parameters
+    ----------
+    plan : Plan
+    told : TimelineAnswer
+        Of this plan.
+    groups : mapping of int to Group
+        By the number of the top-level vdev.
+
+    Raises
+    ------
+    InputError
+        When the pool is not whole in the end: the chance of that is no question.
+    """
+    if told.whole_s["p50"] is None:
+        allowed = "the plan itself leaves the pool without its redundancy, or loses it"
+        raise InputError("plan", plan.title or str(plan.pool.layout), allowed, "see 'zsim timeline'")
+    found = []
+    for number, group in groups.items():
+        levels = [each for each in told.redundancy if each.vdev.endswith(f"-{number}")]
+        stretches = tuple(
+            RedundancyStretch(each.to_s - each.from_s, min(each.left, group.tolerance))
+            for each in levels
+            if each.to_s > each.from_s
+        )
+        failing = [each for each in plan.expanded if each.do == "fail" and each.vdev == number]
+        found.append(VdevStory(group, sum(len(each.numbers) for each in failing), stretches))
+    return tuple(found)
+
+
+def story_loss(stories: Sequence[VdevStory], worlds: Worlds, pace: Floats) -> Loss:
+    """Return the chances within a plan.
+
+    Parameters
+    ----------
+    stories : sequence of VdevStory
+    worlds : Worlds
+    pace : ndarray, shape (worlds,)
+        How long the plan takes in each world, as a multiple of the middle one [1].
+
+    Returns
+    -------
+    Loss
+
+    Notes
+    -----
+    Further failures come as a Markov chain through the stretches of the plan: a vdev is lost when more drives
+    are missing, those of the plan and further ones, than it has parity.  A further drive is back after
+    `Worlds.missing`, which is none within a single repair.
+    """
+    none = np.zeros(len(worlds))
+    losses = []
+    for story in stories:
+        found = _vdev_chances(story, worlds, pace)
+        losses.append((1, loss_of(story.group, worlds, found.files, found.vdev, none)))
+    files, vdev, pool = (
+        any_of([(count, getattr(loss, name)) for count, loss in losses]) for name in ("files", "vdev", "pool")
+    )
+    return Loss(files, vdev, pool, none)
+
+
+def _vdev_chances(story: VdevStory, worlds: Worlds, pace: Floats) -> LossChances:
+    share = present(worlds, story.group.age)
+
+    def chance(case: ChainCase, places: NDArray[np.intp], costly: bool) -> Floats:
+        return _lost(story, case, pace[places], costly)
+
+    return averaged(story.group, worlds, share, story.failures, chance)
+
+
+def _lost(story: VdevStory, case: ChainCase, pace: Floats, costly: bool) -> Floats:
+    """Return the chance of loss by the end of the plan, one a chain."""
+    group = story.group
+    further = np.zeros((len(pace), group.tolerance + 1))  # chance of so many further drives missing
+    further[:, 0] = 1.0
+    lost, before, begun = np.zeros(len(pace)), group.tolerance, 0.0
+    cost = on_any(case.share, group.children - group.tolerance) if costly else np.zeros(len(pace))
+    for length, left in story.stretches:
+        if left < before:
+            _trip(group, case, further, group.tolerance - before)
+        lost += further[:, left + 1 :].sum(axis=1)
+        further[:, left + 1 :] = 0.0
+        if left < before:
+            lost += further[:, left] * cost
+            further[:, left] *= 1.0 - cost
+        begin, end = begun * pace, (begun + length) * pace
+        early = np.clip(case.worlds.missing - begin, 0.0, end - begin)
+        # None of the further drives can be back before one repair's time has passed.
+        for span, back in ((early, 0.0), (end - begin - early, 1.0 / case.worlds.missing)):
+            step = transitions(_rates(group, case, left, cost, back), span)
+            lost += np.einsum("ck,ck->c", further[:, : left + 1], step[:, :-1, -1])
+            further[:, : left + 1] = np.einsum("ck,ckj->cj", further[:, : left + 1], step[:, :-1, :-1])
+        before, begun = left, begun + length
+    return np.clip(lost, 0.0, 1.0)
+
+
+def _trip(group: Group, case: ChainCase, further: Floats, missing: int) -> None:
+    """Let ZED fault drives for their latent errors, as a repair begins to read them."""
+    for extra in range(group.tolerance - missing - 1, -1, -1):
+        moved = further[:, extra] * tripped(group, case.worlds, case.share, missing + extra)
+        further[:, extra] -= moved
+        further[:, extra + 1] += moved
+
+
+def _rates(group: Group, case: ChainCase, left: int, cost: Floats, back: Floats | float) -> Floats:
+    """Return the rates between numbers of further drives missing; the end is loss."""
+    rates = np.zeros((len(cost), left + 1, left + 2))
+    for extra in range(left + 1):
+        missing = group.tolerance - left + extra
+        more = tripped(group, case.worlds, case.share, missing)
+        for to, rate in (
+            (extra + 1, case.failing(missing) * (1.0 - more)),
+            (extra + 2, case.failing(missing) * more),
+        ):
+            if to > left + 1:
+                continue  # ZED faults no drive that is needed
+            taken = cost if to == left else 0.0 * cost
+            rates[:, extra, to] += rate * (1.0 - taken)
+            rates[:, extra, -1] += rate * taken
+        if extra:
+            rates[:, extra, extra - 1] += extra * back
+    return rates

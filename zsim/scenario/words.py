@@ -1,0 +1,31 @@
+"""What fields are called in text that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_WORDS: Mapping[str, str] = {
+    "recordsize": "record size",
+    "new_drive": "replacement drive",
+    "new_drive_size": "size of the replacement drive",
+    "replace": "drives replaced",
+    "erc": "ERC",
+    "frag": "FRAG",
+    "alloc": "ALLOC",
+    "cpus": "processors",
+    "hz": "kernel ticks",
+}
+"""Names that blanks for underscores do not make readable."""
+
+
+def in_words(field: str) -> str:
+    """Return what a field is called in a sentence; tunables keep the name that ZFS gives them.
+
+    Examples
+    --------
+    >>> in_words("drive_size"), in_words("recordsize"), in_words("zfs_scan_legacy")
+    ('drive size', 'record size', 'zfs_scan_legacy')
+    """
+    if field.startswith(("zfs_", "tunables.")):
+        return field
+    return _WORDS.get(field, field.replace("_", " "))
