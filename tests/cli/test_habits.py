@@ -273,4 +273,4 @@ def test_a_scenario_file_sets_fields_only(
 @pytest.mark.parametrize("option", ["-q", "--verbose"])
 def test_an_option_of_zsim_itself_is_told_where_it_stands(option: str, capsys: Capture) -> None:
     assert main(["compare", "raidz2x6", option]) == 2
-    assert f"it stands before the command: 'zsim {option} compare' is the form to use" in capsys.readouterr().err
+    assert f"stands before the command: 'zsim {option} compare' is the form to use" in capsys.readouterr().err

@@ -156,7 +156,8 @@ def usage_sentence(error: click.ClickException) -> str:
         text = f"{error.option_name} is not an option of '{command}'"
         if any(error.option_name in each.opts for each in cli.params):
             name, _, rest = command.partition(" ")
-            return f"{text}; it stands before the command: '{name} {error.option_name} {rest}' is the form to use"
+            example = f"'{name} {error.option_name} {rest}'"
+            return f"{text}; it stands before the command: {example} is the form to use"
         text += f" (did you mean {' or '.join(error.possibilities)}?)" if error.possibilities else ""
     return f"{cut(text.rstrip('.'), MOST_GIVEN)}; '{command} --help' lists what is allowed"
 
