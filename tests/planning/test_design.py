@@ -212,3 +212,15 @@ def test_bad_input_is_one_sentence(flags: str, field: str, capsys: pytest.Captur
 
 def test_the_function_is_public() -> None:
     assert zsim.plan_layouts is search.plan_layouts
+
+
+def test_a_limit_that_is_not_crossed_and_rows_not_shown_are_told(simulated: list[str]) -> None:
+    open_end = search.widest("raidz2x6", ["p90 < 1000h"])
+    assert open_end.answer == "raidz2x20"
+    assert open_end.notes() == ("The limit is not crossed up to there; wider was not tried.",)
+    assert search.widest("raidz2x6", ["p90 < 90h"]).notes() == ()
+    assert search.widest("raidz2x6", ["p90 < 1h"]).notes() == ()
+    many = search.plan_layouts(drives=24, require=["usable >= 900T"])
+    assert many.notes()[0] == "No layout meets all requirements; the table shows what was tried."
+    assert many.notes()[1] == f"The first 20 of {len(many.rows)} are shown; --json has all."
+    assert len(many.grid().rows) == 20

@@ -21,7 +21,7 @@ from zsim.planning.risk.group import HOUR, YEAR
 from zsim.planning.risk.question import RiskInputs
 from zsim.planning.risk.records import chance
 from zsim.planning.risk.reliability import Spread
-from zsim.planning.risk.words import between, odds
+from zsim.planning.risk.words import between, odds, share_words
 from zsim.prediction.answer.records import Quantiles
 from zsim.scenario.model import Scenario
 
@@ -213,7 +213,7 @@ def test_digits_are_those_the_range_leaves() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [(0.234, "23 %"), (2.5e-4, "1 in 4,000"), (3e-8, "1 in 30 million"), (2e-13, "1 in 5 trillion"),
-     (1e-40, "1 in 10^40"), (0.0, "too small to tell")],
+     (1e-40, "1 in 10^40"), (1e-29, "1 in 10^29"), (9.99e-29, "1 in 10^28"), (0.0, "too small to tell")],
 )  # fmt: skip
 def test_odds(value: float, words: str) -> None:
     assert odds(value) == words
@@ -222,6 +222,30 @@ def test_odds(value: float, words: str) -> None:
 def test_a_range_in_words() -> None:
     assert between(chance(1e-4, 2e-5, 5e-4)) == "1 in 50,000 to 1 in 2,000"
     assert between(chance(1.2631e-3, 1.2631e-3, 1.2631e-3)) == "1 in 792"
+    assert between(chance(0.05, 0.02, 0.25)) == "2 % to 25 %"
+    assert between(chance(0.05, 2e-5, 0.25)) == "1 in 50,000 to 25 %"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.3, "30 %"), (0.0123, "1.2 %"), (4.8e-4, "1 in 2,000"), (1e-9, "1 in 1 billion")]
+)
+def test_a_small_share_is_never_zero_percent(share: float, words: str) -> None:
+    assert share_words(share) == words
+
+
+def test_the_expected_loss_is_bytes_of_a_drive_makers_terabyte() -> None:
+    fixed = answer("raidz1x10", afr=0.05, correlation=1.0, latent=False, detect=0.0)
+    assert fixed.bytes_lost_per_tb_year.p == pytest.approx(6.02e8, rel=2e-3)
+    assert "Expected loss: 603 MB a year per TB of data." in str(fixed)
+    rare = answer("raidz3x8", hours=36.0, afr=1e-4, correlation=1.0, latent=False, detect=0.0)
+    assert "Expected loss: less than a byte a year per TB of data." in str(rare)
+
+
+def test_what_hardly_moves_the_chance_is_no_source_of_uncertainty() -> None:
+    found = answer("raidz2x12", afr="ST16000NM001G", spare="hot", hours=30 * HOUR)
+    assert any(each.field == "delay" and 0.9 < each.factor < 1.1 for each in found.movers)
+    assert "how soon the repair begins" not in str(found)
+    assert "how strongly failures are correlated" in str(found)
 
 
 def test_text_begins_with_the_answer_as_a_range(capsys: pytest.CaptureFixture[str]) -> None:

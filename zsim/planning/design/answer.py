@@ -111,15 +111,25 @@ class Design(SavedAnswer, DrawnAnswer):
         if self.question == "worth":
             return ("times: chance as it would be over the chance as it is.",)
         if self.question != "layouts":
-            return ()
+            return self._edge()
         lines = [
             "front: no other layout is better in space, chance of loss, hours and random reads at once;",
             "~ hours from screening runs, others predicted in full; + hot spares.",
             "Random and streaming reads are upper bounds of the drives alone; --json has more, and ranges.",
         ]
+        shown = self.meeting or self.rows
+        if len(shown) > SHOWN:
+            lines.insert(0, f"The first {SHOWN} of {len(shown)} are shown; --json has all.")
         if not self.meeting:
-            lines.insert(0, "No layout meets all requirements; the table shows all.")
+            lines.insert(0, "No layout meets all requirements; the table shows what was tried.")
         return tuple(lines)
+
+    def _edge(self) -> tuple[str, ...]:
+        """Say that the limit was not crossed, where all that was tried meets the wishes."""
+        if self.answer is None or not all(row.get("meets") for row in self.rows):
+            return ()
+        what = "wider" if self.question == "width" else "fuller"
+        return (f"The limit is not crossed up to there; {what} was not tried.",)
 
     def _figure(self) -> Picture:
         """Draw of layouts the Pareto front, else the chances."""

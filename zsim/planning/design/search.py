@@ -340,7 +340,7 @@ def _found(
 def worth(
     layout: str, inputs: RiskInputs | None = None, on_progress: Report | None = None, **common: object
 ) -> Design:
-    """Return what a hot spare, more frequent scrubs, a faster repair and a drive less a vdev would buy.
+    """Return what a hot spare, other scrub intervals and a faster or slower repair would buy.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue
 from zsim.base.units import format_duration
 from zsim.planning.fleet.records import Losses, PoolsRow, Stock
 from zsim.planning.risk.records import rounded
-from zsim.planning.risk.words import between, odds
+from zsim.planning.risk.words import between, odds, share_words
 from zsim.prediction.answer.frames import data_frame
 from zsim.prediction.answer.output import DrawnAnswer, SavedAnswer
 from zsim.prediction.answer.records import AnswerPart
@@ -160,11 +160,15 @@ def _stock(stock: Stock, what: str) -> tuple[str, ...]:
     need = ", ".join(f"{count} for {share}" for share, count in stock.enough.items())
     lines = [f"Enough {what} at the time of a failure: {need} of the failures."]
     if stock.have is not None:
-        waited = (
-            f"{percent(stock.waited)} of the failures wait, {format_duration(stock.mean_wait_s)} on average"
-        )
-        lines.insert(0, f"With {stock.have}, {waited} over all.")
+        lines.insert(0, f"With {stock.have}, {_waiting(stock)}.")
     return tuple(lines)
+
+
+def _waiting(stock: Stock) -> str:
+    if not stock.waited:
+        return "no failure of those simulated waits"
+    wait = format_duration(stock.mean_wait_s)
+    return f"{share_words(stock.waited)} of the failures wait, {wait} on average over all"
 
 
 def honest(value: float) -> float:

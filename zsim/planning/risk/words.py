@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from typing import TYPE_CHECKING
 
-from zsim.base.units import format_bytes, format_duration
+from zsim.base.units import format_drive_size, format_duration
 from zsim.planning.risk.records import Chance, Grades, Mover, Risk, rounded
 from zsim.prediction.answer.tables import Grid, rich_table
 from zsim.prediction.answer.wording import Section, section_html
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 100
 LIKELY = 0.095
+LEAST_PERCENT = 0.001
+"""From here on a range that ends with percent begins with percent, too."""
+LEAST_FACTOR = 1.1
+"""What moves the chance by less is no source of uncertainty worth a row."""
 GRADES = (("files", "some files lost"), ("vdev", "vdev suspended"), ("pool", "pool lost"))
 FIELDS = {
     "rate": "how often the drives fail",
@@ -48,7 +53,12 @@ def odds(value: float, digits: int = 1) -> str:
     for size, name in ((1e6, "million"), (1e9, "billion"), (1e12, "trillion")):
         if whole < 1000 * size:
             return f"1 in {_plain_number(rounded(whole / size, digits))} {name}"
-    return f"1 in 10^{len(str(int(whole))) - 1}"
+    return f"1 in 10^{round(-math.log10(value))}"
+
+
+def share_words(share: float) -> str:
+    """Return a share in percent with two digits; where that says nothing, as one of how many; never zero."""
+    return f"{_plain_number(rounded(100 * share, 2))} %" if share >= LEAST_PERCENT else odds(share)
 
 
 def _plain_number(value: float) -> str:
@@ -60,6 +70,8 @@ def between(chance: Chance) -> str:
     if chance.is_exact:
         return odds(chance.p, 3)
     digits = 3 if chance.high < 1.2 * chance.low else 1
+    if chance.high >= LIKELY > chance.low >= LEAST_PERCENT:
+        return f"{share_words(rounded(chance.low, digits))} to {odds(chance.high, digits)}"
     low, high = odds(chance.low, digits), odds(chance.high, digits)
     return low if low == high else f"{low} to {high}"
 
@@ -94,11 +106,18 @@ def means_grid(answer: Risk) -> Grid:
 def lost_bytes(answer: Risk) -> str:
     """Say what is expected to be lost of each TB in a year."""
     lost = answer.bytes_lost_per_tb_year
-    text = format_bytes(rounded(lost.p, 2))
     if lost.is_exact:
-        return f"Expected loss: {text} a year per TB of data."
-    low, high = format_bytes(rounded(lost.low, 1)), format_bytes(rounded(lost.high, 1))
-    return f"Expected loss: {low} to {high} a year per TB of data (on average {text})."
+        return f"Expected loss: {_amount(lost.p, 3)} a year per TB of data."
+    low, high, mean = _amount(lost.low, 1), _amount(lost.high, 1), _amount(lost.p, 2)
+    return f"Expected loss: {low} to {high} a year per TB of data (on average {mean})."
+
+
+def _amount(lost: float, digits: int) -> str:
+    return format_drive_size(rounded(lost, digits)) if lost >= 1.0 else "less than a byte"
+
+
+def _counts(mover: Mover) -> bool:
+    return max(mover.factor, 1.0 / mover.factor) >= LEAST_FACTOR if mover.factor else True
 
 
 def mover_row(mover: Mover, window_of: str) -> tuple[str, ...]:
@@ -117,7 +136,7 @@ def sections(answer: Risk) -> tuple[Section, ...]:
     exact = all(period.vdev.is_exact for period in (answer.window, answer.per_year, answer.years))
     movers = Grid(
         ("not known", "changes the chance by", "state it with"),
-        tuple(mover_row(each, answer.window_of) for each in answer.movers),
+        tuple(mover_row(each, answer.window_of) for each in answer.movers if _counts(each)),
         frozenset({1}),
     )
     every = (
