@@ -56,7 +56,7 @@ def refused_row(reason: str) -> Row:
     return {**dict.fromkeys(ANSWER), REASON: reason}
 
 
-NOT_AXES = frozenset({*ANSWER, REASON, "usable_bytes", "data_bytes", "drives", "name"})
+NOT_AXES = frozenset({*ANSWER, REASON, "usable_bytes", "data_bytes", "drives", "name", "seeds", "p50_error"})
 
 
 def axes_of(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:

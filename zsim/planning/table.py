@@ -37,6 +37,7 @@ _PRINTED: dict[str, tuple[str, Callable[..., str]]] = {
     "resilvered_bytes": ("repaired", format_bytes),
     "read_bytes": ("read", format_bytes),
     "utilisation": ("busy", percent),
+    "p50_error": ("p50 +/-", percent),
 }
 
 

@@ -43,9 +43,9 @@ def act(words: tuple[str, ...], as_json: bool) -> None:
         echo("; ".join(f"{value} {key}" for key, value in found.items()) + ".")
 
 
-def check_shared(store: str | None, shard: str | None, dask: str | None) -> None:
-    """Refuse to share work without a store that can be merged."""
-    for option, value in (("--shard", shard), ("--dask", dask)):
+def check_shared(store: str | None, shard: str | None, dask: str | None, refine: str | None) -> None:
+    """Refuse to share work, or to add seeds to it, without a store that can be merged."""
+    for option, value in (("--shard", shard), ("--dask", dask), ("--refine", refine)):
         if value is not None and not (store or "").endswith(".sqlite"):
             raise InputError(option, value, "it needs a store that can be merged", "add --store study.sqlite")
 
@@ -57,15 +57,21 @@ def studied(
     dask: str | None,
     jobs: int | None,
     report: Report,
+    refine: str | None = None,
 ) -> Table:
     """Sweep with a SQLite store; see `zsim.planning.store.study.study`."""
+    from zsim.base.units import parse_fraction
     from zsim.cli.computing import executor_of
     from zsim.planning.store.keys import Shard
+    from zsim.planning.store.refine import check_refinement
     from zsim.planning.store.study import study
 
     part = None if shard is None else Shard.parse(shard)
+    error = None if refine is None else parse_fraction(refine, "--refine")
+    if error is not None:
+        check_refinement(error)
     with executor_of(None, dask) as executor:
-        return study(store, axes, part, jobs, executor, report)
+        return study(store, axes, part, jobs, executor, report, error)
 
 
 def status(files: list[str]) -> dict[str, object]:

@@ -41,6 +41,12 @@ NOTHING_ANSWERED = 1
 )
 @click.option("--shard", metavar="I/N", help="With a store FILE.sqlite: do only this part of the work.")
 @click.option("--dask", metavar="ADDRESS", help="With a store FILE.sqlite: a dask cluster does the work.")
+@click.option(
+    "--refine",
+    metavar="SHARE",
+    help="With a store FILE.sqlite: repeat each combination with further seeds until its p50 is known this "
+    "well (half of the 95 % interval), such as 1%.",
+)
 @click.option("--plot", metavar="FILE", help="Draw time over the first axis: FILE.svg, FILE.png or FILE.pdf.")
 @click.option("--report", metavar="FILE.html", help="Write table and picture as one HTML file.")
 @click.option(
@@ -62,6 +68,7 @@ def command(
     store: str | None,
     shard: str | None,
     dask: str | None,
+    refine: str | None,
     plot: str | None,
     report: str | None,
     axis: tuple[str, ...],
@@ -85,7 +92,7 @@ def command(
         return
 
     check_table_outputs(output, plot, report, store)
-    check_shared(store, shard, dask)
+    check_shared(store, shard, dask, refine)
     workers = whole_number(jobs, "--jobs", 1)
     axes = axes_of(width, parity, stated_fields(given), {flag.field for flag in FLAGS}) | more_axes(axis)
     again = "no file was written; with --store FILE.jsonl it can be resumed"
@@ -93,7 +100,7 @@ def command(
         again = f"what is finished is kept in {store}: the same command goes on from there"
     with known_so_far(as_json, f"; {again}"), announced_compilation(), progress("sweeping") as told:
         if store is not None and store.endswith(".sqlite"):
-            table = studied(store, axes, shard, dask, workers, told)
+            table = studied(store, axes, shard, dask, workers, told, refine)
         else:
             ask: Callable[..., Table] = sweep  # fields are checked as those of a file are
             table = ask(store=store, jobs=workers, on_progress=told, **axes)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 from zsim.base.errors import InputError
@@ -11,6 +13,14 @@ from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, Row, refused_row
 from zsim.planning.running import answer, answers
 from zsim.planning.store.keys import Shard, key_of, sources
+from zsim.planning.store.refine import (
+    MOST_SEEDS,
+    REFINED,
+    check_refinement,
+    mean_row,
+    seeds_needed,
+    with_seed,
+)
 from zsim.planning.store.sqlite import Store
 from zsim.planning.sweep import fields_of, points
 from zsim.planning.table import NOT_RUN, Table, TableInterrupted
@@ -25,6 +35,7 @@ def study(
     jobs: int | None = None,
     executor: Executor | None = None,
     on_progress: Callable[[float, str], None] | None = None,
+    refine: float | None = None,
 ) -> Table:
     """Predict every combination of some values, as far as this shard has to; answers stay in the store.
 
@@ -42,6 +53,9 @@ def study(
         Whatever has ``submit``, in place of processes: a dask cluster for instance.
     on_progress : callable, optional
         Called with the share done and a few words.
+    refine : float, optional
+        Repeat each combination with further seeds until half the 95 % interval of its median, relative, is at
+        most this; two more columns say how many seeds it took and what was reached.
 
     Returns
     -------
@@ -56,25 +70,75 @@ def study(
     TableInterrupted
         On Ctrl-C; what was finished is in the store.
     """
+    if refine is not None:
+        check_refinement(refine)
     rows = [_row(point) for point in points(axes)]
     made_by, part = sources(), shard or Shard()
     asked = {key_of(row["scenario"], made_by): row["scenario"] for row in rows if "scenario" in row}
-    columns = tuple(dict.fromkeys((*axes, "layout", "usable_bytes", *ANSWER, REASON)))
+    more = () if refine is None else REFINED
+    columns = tuple(dict.fromkeys((*axes, "layout", "usable_bytes", *ANSWER, *more, REASON)))
     with Store(store) as kept:
-        todo = part.of(kept.missing(list(asked)))
+        work = _Work(kept, made_by, jobs, executor, on_progress)
         stopped = False
         try:
-            for done, (place, found) in enumerate(_found([asked[key] for key in todo], jobs, executor)):
-                kept.add(todo[place], made_by, asked[todo[place]], found)
-                if on_progress is not None:
-                    on_progress((done + 1) / len(todo), f"{done + 1} of {len(todo)}")
+            work.do({key: asked[key] for key in part.of(asked)})
+            if refine is not None:
+                work.refine([asked[key] for key in part.of(asked)], refine)
         except KeyboardInterrupt:
             stopped = True
-        known = kept.known(list(asked))
-    table = _table(columns, rows, known, made_by)
+        known = {key: [row] for key, row in kept.known(list(asked)).items()}
+        if refine is not None:
+            known = {key: work.repeats(asked[key]) for key in known}
+    told = {key: found[0] if refine is None else mean_row(found, refine) for key, found in known.items()}
+    table = _table(columns, rows, told, made_by)
     if stopped:
         raise TableInterrupted(table)
     return table
+
+
+@dataclass(slots=True)
+class _Work:
+    """What answers scenarios, and the store that keeps the answers."""
+
+    kept: Store
+    made_by: str
+    jobs: int | None
+    executor: Executor | None
+    on_progress: Callable[[float, str], None] | None
+    done: int = 0
+
+    def do(self, asked: Mapping[str, dict[str, object]]) -> None:
+        """Answer the scenarios that have no answer yet."""
+        todo = self.kept.missing(list(asked))
+        whole = self.done + len(todo)
+        for place, found in _found([asked[key] for key in todo], self.jobs, self.executor):
+            self.kept.add(todo[place], self.made_by, asked[todo[place]], found)
+            self.done += 1
+            if self.on_progress is not None:
+                self.on_progress(self.done / whole, f"{self.done} of {whole}")
+
+    def refine(self, scenarios: Sequence[dict[str, object]], error: float) -> None:
+        """Repeat each scenario with further seeds, in rounds, until its median is known to `error`."""
+        open_ones = list(scenarios)
+        while open_ones:
+            further: dict[str, dict[str, object]] = {}
+            waiting = []
+            for stated in open_ones:
+                known = self.repeats(stated)
+                if known[0].get(REASON) is not None:
+                    continue
+                needed = seeds_needed([row["p50_s"] for row in known], error)
+                repeats = [with_seed(stated, number) for number in range(len(known), needed)]
+                further |= {key_of(each, self.made_by): each for each in repeats}
+                waiting += [stated] if repeats else []
+            self.do(further)
+            open_ones = waiting
+
+    def repeats(self, stated: Mapping[str, object]) -> list[Row]:
+        """Return the answers of a scenario's first seeds, up to the first that has none."""
+        keys = [key_of(with_seed(stated, number), self.made_by) for number in range(MOST_SEEDS)]
+        known = self.kept.known(keys)
+        return [known[key] for key in itertools.takewhile(known.__contains__, keys)]
 
 
 def _found(
