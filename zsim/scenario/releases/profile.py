@@ -456,12 +456,18 @@ def _choice(data: Mapping[str, object], dotted: str, path: Path, key: str) -> ob
     entry = model_data.table_of(data, dotted, path)
     model_data.text_of(data, f"{dotted}.source", path)
     model_data.text_of(data, f"{dotted}.kind", path, model_data.SOURCE_KINDS)
-    hint = get_type_hints(ReleaseProfile)[key]
+    hint = _hints()[key]
     if get_origin(hint) is Literal:
         return model_data.text_of(data, f"{dotted}.choice", path, get_args(hint))
     if not isinstance(entry.get("choice"), bool):
         raise InputError(f"{path.name}: {dotted}.choice", entry.get("choice"), "it is true or false", "")
     return entry["choice"]
+
+
+@functools.cache
+def _hints() -> dict[str, object]:
+    """Return the types of the profile's attributes; to evaluate them takes a millisecond."""
+    return get_type_hints(ReleaseProfile)
 
 
 def _tunable_value(name: str, value: int | float | str, unit: str) -> int:
