@@ -50,8 +50,8 @@ def _in_short(resource: str) -> str:
 _SHORT = {
     "source drives": "sources",
     "source drive": "source",
-    "replacement drive": "new drive",
-    "replacement drives": "new drives",
+    "replacement drive": "replacement",
+    "replacement drives": "replacements",
     "no single one": "no single",
 }
 

@@ -208,6 +208,22 @@ class SlopePrior:
         found: F64 = left @ (self.covariance @ right.T) + OPEN
         return found
 
+    def across(self, left: F64, right: F64, weights: F64) -> F64:
+        """Return ``between(left, right) @ weights``, without the matrix of all pairs.
+
+        Parameters
+        ----------
+        left, right : ndarray of float, shape (rows, slopes)
+            See `design`.
+        weights : ndarray of float, shape (rows of right,)
+
+        Returns
+        -------
+        ndarray of float, shape (rows of left,)
+        """
+        found: F64 = left @ (self.covariance @ (weights @ right)) + OPEN * weights.sum()
+        return found
+
     def of_runs(self, rows: F64, ran: Runs) -> F64:
         """Return the covariance of what runs show: slopes, what is a world's own, and chance.
 
@@ -444,7 +460,7 @@ class ResponseSurface:
         solved = inverse @ away
 
         def expected(rows: F64, data: F64) -> F64:
-            found: F64 = rows @ self.slopes + data + self.prior.between(rows, seen) @ solved
+            found: F64 = rows @ self.slopes + data + self.prior.across(rows, seen, solved)
             return found
 
         freedom = self.prior.weight + len(away) - 1
