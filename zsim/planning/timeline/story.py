@@ -231,7 +231,7 @@ class Story:
             self.pool._give_back(self.pool.vdevs[event.vdev], slot)
             if slot.state == "spared":
                 slot.state = "gone"
-            self.pool.tell(f"the replacement drive of place {number} is detached; the pass goes on without it")
+            self.pool.tell(f"the replacement of place {number} is detached; the pass goes on without it")
         self.pool.note()
 
     def _offline(self, event: Event) -> None:
