@@ -42,8 +42,17 @@ EXAMPLES = (
         """
         import zsim
 
-        table = zsim.compare("raidz1x5", "raidz2x6", "raidz2x10", "raidz3x11", "mirror2", "draid2:8d:41c:2s",
-                             data=100 * 2**40, drive_size="18TB", history="media-server")
+        table = zsim.compare(
+            "raidz1x5",
+            "raidz2x6",
+            "raidz2x10",
+            "raidz3x11",
+            "mirror2",
+            "draid2:8d:41c:2s",
+            data=100 * 2**40,
+            drive_size="18TB",
+            history="media-server",
+        )
         print(table.sort("p50_s"))
         picture = table.plot()
         """,
@@ -54,8 +63,12 @@ EXAMPLES = (
         """
         import zsim
 
-        table = zsim.sweep(layout="raidz2x6", drive_size="8TB", fill=[0.2, 0.4, 0.6, 0.8],
-                           history=["media-server", "home-nas", "vm-host"])
+        table = zsim.sweep(
+            layout="raidz2x6",
+            drive_size="8TB",
+            fill=[0.2, 0.4, 0.6, 0.8],
+            history=["media-server", "home-nas", "vm-host"],
+        )
         picture = table.plot()
         """,
     ),
@@ -65,8 +78,13 @@ EXAMPLES = (
         """
         import zsim
 
-        table = zsim.sweep(width=[4, 6, 8, 10], parity=2, drive_size="8TB", history="home-nas",
-                           fill=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+        table = zsim.sweep(
+            width=[4, 6, 8, 10],
+            parity=2,
+            drive_size="8TB",
+            history="home-nas",
+            fill=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8],
+        )
         picture = table.plot()
         """,
     ),
@@ -76,8 +94,9 @@ EXAMPLES = (
         """
         import zsim
 
-        prediction = zsim.predict(layout="mirror2", fill="50%", drive_size="8TB", history="home-nas",
-                                  load=["random-read,rate=60"])
+        prediction = zsim.predict(
+            layout="mirror2", fill="50%", drive_size="8TB", history="home-nas", load=["random-read,rate=60"]
+        )
         print(prediction)
         picture = prediction.plot()
         """,

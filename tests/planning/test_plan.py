@@ -171,9 +171,10 @@ def test_tables_print_and_draw(engine: FakeEngine, tmp_path: Path) -> None:
     table = sweep(width=[3, 4, 5], parity=[1], fill=[0.2, 0.4], jobs=1)
     text = str(table)
     assert "refused" not in text  # an empty column
-    asked, answered, *rest = text.splitlines()
+    asked, answered, missing, *rest = text.splitlines()
     assert asked == "All: parity 1."
     assert answered.startswith("The same in all rows: ")
+    assert missing.startswith("NOT STATED: the size of the drives (sampled, ")
     assert [line.split()[0] for line in rest] == ["width", "3", "3", "4", "4", "5", "5"]
     assert json.loads(json.dumps(table.to_dict()))["rows"][0]["layout"] == "raidz1x3"
     for name, drawn in (("lines.svg", table), ("bars.png", compare("mirror2", "raidz1x3", jobs=1))):

@@ -224,3 +224,26 @@ def test_a_plain_script_compares_many_layouts(how: str, tmp_path: Path) -> None:
     found = subprocess.run(asked, input=given, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert found.stdout.split() == ["6", "True"], found.stderr
     assert found.stderr == ""
+
+
+def test_what_no_row_states_is_said_and_what_follows_from_it_is_left_out() -> None:
+    loose = compare("mirror2", "raidz1x3")
+    assert [each.split(" (")[0] for each in loose.missing] == [
+        "the size of the drives", "how full the pool is", "its record sizes"
+    ]  # fmt: skip
+    assert str(loose).splitlines()[0].startswith("NOT STATED: the size of the drives")
+    assert all(row["usable_bytes"] is None and row["data_bytes"] is None for row in loose)
+    head = str(loose).splitlines()[1]
+    assert "repaired" not in head
+    assert "usable" not in head
+    whole = compare("mirror2", "raidz1x3", fill=0.5, drive_size="4TB")
+    assert whole.missing == ()
+    assert all(row["data_bytes"] == round(0.5 * row["usable_bytes"]) for row in whole)
+
+
+def test_equal_data_is_told_as_what_was_asked() -> None:
+    table = compare("mirror2", "raidz1x3", data="1T", drive_size="4TB")
+    assert "All: drive size 4TB; data 1T." in str(table)
+    uneven = compare("mirror2", "raidz1x3", drives=5, drive_size="4TB", fill=0.3)
+    assert "drives 5" not in str(uneven)
+    assert [row["drives"] for row in uneven] == [4, 3]

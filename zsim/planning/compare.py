@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Unpack
 from zsim.base.errors import InputError
 from zsim.base.notebook import watched
 from zsim.base.units import parse_bytes
+from zsim.case.case import Case
 from zsim.case.resolve import USUALLY_FULL, resolve
 from zsim.planning.rows import ANSWER, REASON, Row
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
-from zsim.planning.usable import alloc_of, repeated_for_drives, repeated_for_usable, usable_bytes
+from zsim.planning.usable import (
+    alloc_of,
+    repeated_for_drives,
+    repeated_for_usable,
+    stated_usable_bytes,
+    usable_bytes,
+)
+from zsim.prediction.missing import missing_of_all
 from zsim.scenario.asked import scenario_of
 from zsim.scenario.model import Scenario
 
@@ -82,8 +90,13 @@ def compare(
     usable = None if usable is None else parse_bytes(usable, "usable")
     data = None if data is None else parse_bytes(data, "data")
     scenarios = [_sized(scenario_of(each, common), drives, usable, data) for each in asked]
-    rows = [_facts(_name(each), scenario) for each, scenario in zip(asked, scenarios, strict=True)]
+    cases = [resolve(scenario) for scenario in scenarios]
+    known = usable_bytes if usable is not None or data is not None else stated_usable_bytes
+    rows = [_facts(_name(each), case, known(case)) for each, case in zip(asked, cases, strict=True)]
+    without = missing_of_all(cases)
     same = {name: value for name, value in scenarios[0].stated().items() if name in common}
+    sizes = {"drives": drives, "data_bytes": data}
+    same |= {name: value for name, value in sizes.items() if all(row.get(name) == value for row in rows)}
     found = answers([scenario.stated() for scenario in scenarios], jobs)
     try:
         with watched(on_progress, "comparing") as report:
@@ -91,8 +104,8 @@ def compare(
                 rows[place] |= row
                 report(done / len(rows), rows[place]["name"])
     except KeyboardInterrupt:
-        raise TableInterrupted(_table([interrupted_row(row) for row in rows], same)) from None
-    return _table(rows, same)
+        raise TableInterrupted(_table([interrupted_row(row) for row in rows], same, without)) from None
+    return _table(rows, same, without)
 
 
 def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
@@ -109,8 +122,9 @@ def _one_by_one(given: Iterable[object]) -> list[str | Path | Scenario]:
     return found
 
 
-def _table(rows: Sequence[Row], common: Row) -> Table:
-    return Table(COLUMNS, tuple({name: row.get(name) for name in COLUMNS} for row in rows), common)
+def _table(rows: Sequence[Row], common: Row, without: tuple[str, ...]) -> Table:
+    told = tuple({name: row.get(name) for name in COLUMNS} for row in rows)
+    return Table(COLUMNS, told, common, without)
 
 
 def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int | None) -> Scenario:
@@ -128,14 +142,13 @@ def _sized(scenario: Scenario, drives: int | None, usable: int | None, data: int
     return sized if data is None else sized.replace(alloc=alloc_of(resolve(sized), data), fill=None)
 
 
-def _facts(name: str, scenario: Scenario) -> Row:
-    one = resolve(scenario)
+def _facts(name: str, case: Case, usable: int | None) -> Row:
     return {
         "name": name,
-        "layout": str(one.layout),
-        "drives": one.layout.leaves,
-        "usable_bytes": usable_bytes(one),
-        "data_bytes": round(one.fill * usable_bytes(one)),
+        "layout": str(case.layout),
+        "drives": case.layout.leaves,
+        "usable_bytes": usable,
+        "data_bytes": None if usable is None or case.assumed("fill") else round(case.fill * usable),
     }
 
 

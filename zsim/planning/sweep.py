@@ -20,7 +20,8 @@ from zsim.case.resolve import resolve
 from zsim.planning.rows import ANSWER, REASON, TUNABLE, Row, refused_row, row_read
 from zsim.planning.running import answers
 from zsim.planning.table import Table, TableInterrupted, interrupted_row
-from zsim.planning.usable import usable_bytes
+from zsim.planning.usable import stated_usable_bytes
+from zsim.prediction.missing import missing_of_all
 from zsim.scenario.files import files_named
 from zsim.scenario.model import Scenario
 from zsim.vdevs.kind import word_of_parity
@@ -79,6 +80,7 @@ def sweep(
     _check(grid, base)
     stated = {} if base is None else base.stated()
     rows: list[Row] = [_row(point, stated) for point in points(grid)]
+    without = _missing([row["scenario"] for row in rows if "scenario" in row])
     known = _Store(store, _sources() if store is not None else "")
     todo = [place for place, row in enumerate(rows) if "scenario" in row and not known.fill(row)]
     done = len(rows) - len(todo)
@@ -92,12 +94,18 @@ def sweep(
                 done += 1
                 report(done / len(rows), f"{done} of {len(rows)}")
     except KeyboardInterrupt:
-        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows])) from None
-    return _table(columns, rows)
+        raise TableInterrupted(_table(columns, [interrupted_row(row) for row in rows], without)) from None
+    return _table(columns, rows, without)
 
 
-def _table(columns: tuple[str, ...], rows: Sequence[Row]) -> Table:
-    return Table(columns, tuple({name: row.get(name) for name in columns} for row in rows))
+def _table(columns: tuple[str, ...], rows: Sequence[Row], without: tuple[str, ...]) -> Table:
+    told = tuple({name: row.get(name) for name in columns} for row in rows)
+    return Table(columns, told, missing=without)
+
+
+def _missing(scenarios: Sequence[Row]) -> tuple[str, ...]:
+    """Return what the combinations leave out: all state the same fields, so the first and the last tell."""
+    return missing_of_all([resolve(Scenario.from_dict(each)) for each in (*scenarios[:1], *scenarios[-1:])])
 
 
 def points(grid: Axes) -> list[Row]:
@@ -146,7 +154,11 @@ def _row(point: Row, common: Mapping[str, object]) -> Row:
     except InputError as error:
         axes = _parsed({**common, **fields, "layout": SIMPLE_LAYOUT}, point)
         return {**point, **axes, "layout": fields.get("layout"), **refused_row(str(error))}
-    facts = {"layout": str(one.layout), "usable_bytes": usable_bytes(one), "scenario": scenario.stated()}
+    facts = {
+        "layout": str(one.layout),
+        "usable_bytes": stated_usable_bytes(one),
+        "scenario": scenario.stated(),
+    }
     return {**point, **_parsed({**common, **fields}, point), **facts}
 
 

@@ -78,11 +78,14 @@ class Table(DrawnAnswer):
         A value that is not known is None; ``refused`` holds the reason where a row has no answer.
     common : dict
         Fields of the scenario that all rows have, besides those that are columns; SI units.
+    missing : tuple of str
+        What moves the answers most and is stated for none of the rows, each with the flag that settles it.
     """
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     common: Row = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -140,6 +143,7 @@ class Table(DrawnAnswer):
             "columns": list(self.columns),
             "rows": [dict(row) for row in self.rows],
             "common": dict(self.common),
+            "missing": list(self.missing),
             "provenance": provenance(),
         }
 
@@ -195,7 +199,9 @@ class Table(DrawnAnswer):
 
     def _known(self) -> list[str]:
         known = (name for name in self.columns if any(row.get(name) is not None for row in self.rows))
-        return [name for name in known if name not in NOT_PRINTED and not self._says_twice(name)]
+        # What the one world shown repairs says little where the worlds differ in size.
+        left_out = (*NOT_PRINTED, "resilvered_bytes") if self.missing else NOT_PRINTED
+        return [name for name in known if name not in left_out and not self._says_twice(name)]
 
     def _constant(self) -> list[str]:
         """Return the columns that hold one value: they stand in a line above the table."""
@@ -208,12 +214,13 @@ class Table(DrawnAnswer):
         ]
 
     def heading(self) -> tuple[str, ...]:
-        """Return the lines above the table: what was asked of all rows, and what came out alike."""
+        """Return the lines above the table: what was asked of all rows, what of none, what came out alike."""
         told = {name: value for name, value in self.common.items() if value is not None}
         told |= {name: self.rows[0][name] for name in self._constant() if name not in NOT_AXES}
-        found = {name: self.rows[0][name] for name in self._constant() if name in NOT_AXES}
+        found = {name: self.rows[0][name] for name in self._constant() if name in NOT_AXES - told.keys()}
         every = (("All", told), ("The same in all rows", found))
-        return tuple(f"{title}: {'; '.join(_told(values))}." for title, values in every if values)
+        lines = tuple(f"{title}: {'; '.join(_told(values))}." for title, values in every if values)
+        return (*lines, f"NOT STATED: {'; '.join(self.missing)}.") if self.missing else lines
 
     def _says_twice(self, name: str) -> bool:
         """Tell whether a column repeats others: names that are layouts, layouts of width and parity."""

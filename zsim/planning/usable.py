@@ -40,6 +40,11 @@ def usable_bytes(case: Case) -> int:
     return _usable(case.layout, case)
 
 
+def stated_usable_bytes(case: Case) -> int | None:
+    """Return `usable_bytes` where the size of the drives is stated; else nobody knows it."""
+    return None if case.assumed("drive") and case.assumed("drive_size") else usable_bytes(case)
+
+
 def alloc_of(case: Case, data: int) -> int:
     """Return the ALLOC of a case's pool that holds so much data in full records [bytes].
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from zsim.base.units import format_bytes, format_drive_size, format_fraction
 from zsim.case.case import Case
 from zsim.case.worlds import USES, ends_of
 from zsim.pool.recipes.histories import History
-from zsim.prediction.inputs.ensemble import Unknown
+from zsim.prediction.inputs.ensemble import Unknown, unknowns
 
 
 def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
@@ -31,6 +31,12 @@ def missing(case: Case, inputs: tuple[Unknown, ...]) -> tuple[str, ...]:
     if found and "history" in values and case.assumed("recordsize"):
         found.append(f"its record sizes (sampled, {record_span(case)}: give --history or --recordsize)")
     return tuple(found)
+
+
+def missing_of_all(cases: Iterable[Case]) -> tuple[str, ...]:
+    """Return what several scenarios all leave out, as `missing` says it of one."""
+    found = [missing(case, unknowns(case)) for case in cases]
+    return tuple(each for each in found[0] if all(each in others for others in found)) if found else ()
 
 
 def _taken(case: Case, values: Container[str]) -> tuple[str, ...]:

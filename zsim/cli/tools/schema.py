@@ -29,7 +29,9 @@ WORDS: Mapping[str, Mapping[str, object]] = {
         "required": ["p50"],
     },
 }
-TABLE = {"columns": "texts", "rows": "records", "common": "record", "provenance": "record"}
+TABLE = {
+    "columns": "texts", "rows": "records", "common": "record", "missing": "texts", "provenance": "record"
+}  # fmt: skip
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "compare": TABLE,
     "sweep": TABLE,
