@@ -328,8 +328,10 @@ def _watched_progress(mark: Path | None = None) -> Iterator[list[str]]:
     try:
         yield told
     finally:
-        for module in users:
-            module.progress = plain  # type: ignore[attr-defined]
+        # Modules that the command has loaded by now have it too.
+        for module in [each for name, each in sys.modules.items() if name.startswith("zsim.cli.")]:
+            if getattr(module, "progress", None) is progress:
+                module.progress = plain  # type: ignore[attr-defined]
 
 
 @contextlib.contextmanager
