@@ -187,6 +187,37 @@ def test_two_hundred_pools_event_by_event_agree_with_the_tabulated_fleet() -> No
     )
 
 
+def test_a_draid_rebuilds_onto_its_distributed_spare_before_anybody_comes() -> None:
+    slow = {"detect": "2d", "visit": "12h", "spares": 0, "lead_time": "14d", "trials": 200}
+    pools = {"name": "d", "count": 20, "layout": "draid2:8d:24c:1s", "hours": 12, **EXACT}
+    found = fleet(fleet_of(pools, **slow)).pools[0]
+    # 5 min until ZED has begun; a second failure within 17 days, of 23 drives at 2 % a year, finds no spare.
+    alone, replaced = 12 * HOUR + 300, (2 + 14 + 0.5) * DAY + 12 * HOUR
+    second = 23 * 0.02 * replaced / YEAR
+    assert found.missing_s == pytest.approx(alone + second * (replaced - alone), rel=0.06, abs=0)
+    two = fleet(fleet_of({**pools, "layout": "draid2:8d:24c:2s"}, **slow)).pools[0]
+    assert two.missing_s == pytest.approx(alone + second**2 / 2 * (replaced - alone), rel=0.06, abs=0)
+    raidz = fleet(fleet_of({**pools, "layout": "raidz2x24"}, **slow)).pools[0]
+    assert raidz.missing_s > 25 * two.missing_s
+
+
+def test_distributed_spares_event_by_event() -> None:
+    draid = kind(
+        pools=200, group=Group(children=20, tolerance=1), spares=1, takeover=HOUR,
+        table_hours=np.array([DAY]), world=one_world(0.05 / YEAR, DAY),
+    )  # fmt: skip
+    place = site(detect=DAY, visit=HOUR, spares=4, lead_time=2 * DAY, crews=1)
+    table = run_block((draid,), place, 40, (1,))
+    runs = [simulate_events((draid,), place, lambda kind, moment: DAY, seed) for seed in range(10)]
+    for told, counted in (
+        (table.missing[0], [run.missing[0] for run in runs]),
+        (table.levels[0][0], [run.levels[0][0] for run in runs]),
+        (table.vdev[0], [run.vdev[0] for run in runs]),
+    ):
+        error = np.std(counted, ddof=1) / math.sqrt(len(counted))
+        assert np.mean(counted) == pytest.approx(told / 40, abs=4 * error + 0.03 * told / 40)
+
+
 def test_the_table_tells_its_distance_from_the_simulator() -> None:
     pools = Pools.read({"name": "a", "layout": "raidz2x6", "fill": 0.2, "fill_per_year": 0.07})
     table = tabulated(pools, 10, quantiles)

@@ -22,7 +22,7 @@ from zsim.planning.fleet.response import FillResponse, HoursOf, tabulated
 from zsim.planning.fleet.spec import Fleet, Pools
 from zsim.planning.risk.api import groups, known_bugs, source_hashes
 from zsim.planning.risk.evaluate import Report, draw, summed_up
-from zsim.planning.risk.group import YEAR, Floats, Worlds
+from zsim.planning.risk.group import HOUR, YEAR, Floats, Worlds
 from zsim.planning.risk.question import RiskInputs, unknowns
 from zsim.planning.risk.reliability import Spread, number
 from zsim.prediction.answer.records import Quantiles
@@ -170,6 +170,8 @@ def _kind(
         table_fills=table.fills,
         table_hours=table.hours(table.fills, float(scores[place])),
         critical=number("pool", "critical_blocks"),
+        spares=case.layout.vdevs[0].spares,
+        takeover=number("delay", "hot") * HOUR,
     )
 
 

@@ -40,6 +40,10 @@ class Kind:
         Duration of a repair [s] by fill, in this world.
     critical : float
         See `zsim.planning.risk.latent.pool_gone`.
+    spares : int
+        Distributed spares of each vdev.
+    takeover : float
+        From a failure until the rebuild onto a distributed spare begins [s].
     """
 
     pools: int
@@ -50,6 +54,8 @@ class Kind:
     table_fills: Floats
     table_hours: Floats
     critical: float
+    spares: int = 0
+    takeover: float = 0.0
 
     @property
     def variance(self) -> float:
@@ -125,7 +131,7 @@ def run_block(kinds: tuple[Kind, ...], site: Site, histories: int, seed: tuple[i
     ready, waits, demand = _spares(events, site, histories)
     begun, crew_wait, busy = _crews(events, site, ready)
     hours = _hours(kinds, site, events)
-    missing = begun + site.visit + hours - events.time
+    missing = _taken_over(kinds, events, begun + site.visit + hours - events.time, hours)
     lost = _losses(kinds, events, missing, hours)
     count = len(kinds)
     levels = _levels(kinds, site, events, missing)
@@ -273,6 +279,25 @@ def _hours(kinds: tuple[Kind, ...], site: Site, events: _Events) -> Floats:
         fill = np.clip(begin + (end - begin) * events.time[rows] / site.horizon, 0.0, 1.0)
         hours[rows] = np.exp(np.interp(fill, kind.table_fills, np.log(kind.table_hours)))
     return hours
+
+
+def _taken_over(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Floats) -> Floats:
+    """Return how long drives are missing where a distributed spare takes over: nobody has to come [s].
+
+    A spare is in use until the failed drive is replaced; `missing` is how long that takes.
+    """
+    spares = np.array([kind.spares for kind in kinds])[events.kind]
+    if not len(missing) or not spares.any():
+        return missing
+    # One axis for all vdevs: each begins after the end of the one before.
+    lift = float((events.time + missing).max()) + 1.0
+    owner = events.history * (int(events.vdev.max()) + 1) + events.vdev
+    starts = owner * lift + events.time
+    before = np.empty(len(missing), dtype=np.int64)
+    before[np.argsort(starts, kind="stable")] = np.arange(len(missing))
+    used = before - np.searchsorted(np.sort(starts + missing), starts, side="right")
+    rebuilt = np.array([kind.takeover for kind in kinds])[events.kind] + hours
+    return np.where(used < spares, np.minimum(rebuilt, missing), missing)
 
 
 def _losses(kinds: tuple[Kind, ...], events: _Events, missing: Floats, hours: Floats) -> Floats:

@@ -52,6 +52,7 @@ class _Vdev:
     since: float = 0.0
     ends: list[float] = field(default_factory=list)
     lost: int = 0
+    unreplaced: int = 0
 
 
 @dataclass(slots=True)
@@ -161,6 +162,11 @@ def _repair(history: _History, vdev: _Vdev) -> simpy.events.ProcessGenerator:
     """Find out, get a drive and a crew, replace, resilver."""
     environment, site, counts = history.environment, history.site, history.counts
     failed, epoch = environment.now, vdev.lost
+    kind = history.kinds[vdev.kind]
+    taken_over = vdev.unreplaced < kind.spares
+    vdev.unreplaced += 1
+    if taken_over:
+        environment.process(_resilver(history, vdev, failed, epoch, kind.takeover))
     yield environment.timeout(site.detect)
     known = environment.now
     yield from _spare(history)
@@ -173,11 +179,24 @@ def _repair(history: _History, vdev: _Vdev) -> simpy.events.ProcessGenerator:
             yield turn
             counts.crew_wait += environment.now - asked
             yield environment.timeout(site.visit)
+    if taken_over:
+        yield environment.timeout(history.hours(vdev.kind, failed))
+    else:
+        yield from _resilver(history, vdev, failed, epoch, 0.0)
+    vdev.unreplaced -= 1
+
+
+def _resilver(
+    history: _History, vdev: _Vdev, failed: float, epoch: int, delay: float
+) -> simpy.events.ProcessGenerator:
+    """Give a vdev back the redundancy that a failure took."""
+    environment = history.environment
+    yield environment.timeout(delay)
     length = history.hours(vdev.kind, failed)
     heapq.heappush(vdev.ends, environment.now + length)
     yield environment.timeout(length)
     heapq.heappop(vdev.ends)
-    counts.missing[vdev.kind] += environment.now - failed
+    history.counts.missing[vdev.kind] += environment.now - failed
     if vdev.lost == epoch:
         _settle(history, vdev, environment.now)
         vdev.missing -= 1
