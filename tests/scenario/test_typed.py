@@ -177,7 +177,7 @@ NAMES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_stands_for_nothing_is_refused_in_a_sentence(name: str, wrong: object) -> None:
     with pytest.raises(zsim.InputError, match=r"cannot be used: .*[.?]$"):

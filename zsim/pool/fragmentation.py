@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from zsim.base.arrays import F64
 from zsim.base.errors import InputError
 from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
@@ -45,14 +48,58 @@ def slab_fragmentation(
     -----
     OpenZFS metaslab.c:metaslab_set_fragmentation: a segment counts with the lower bound of its bucket.
     """
-    table = fragmentation_weights(release)
-    if vdev is not None and vdev.stands_for > vdev.slab_bytes:
-        shift = round(float(np.log2(vdev.stands_for / vdev.slab_bytes)))
-        large = np.arange(BUCKETS) >= (vdev.slab_bytes // CUT).bit_length()
-        table = np.where(large, table[np.minimum(np.arange(BUCKETS) + shift, BUCKETS - 1)], table)
+    table = _weights_on(vdev, release)
     size = histogram * np.exp2(np.arange(histogram.shape[1]))
     total = size.sum(axis=1)
     return np.where(total > 0, (size @ table) / np.maximum(total, 1), 0.0)
+
+
+class FragWeights(NamedTuple):
+    """What FRAG of a pool is made of, as `zsim.pool.simulator.rounds.pool_frag` takes it.
+
+    Attributes
+    ----------
+    weights : ndarray of float64, shape (vdevs, 48)
+        Share of fragmentation of a free segment of 2**i bytes.
+    sizes : ndarray of float64, shape (vdevs,)
+        What the metaslabs of each measure together [bytes].
+    by_space : bool
+        Whether metaslabs count by their free space.
+    """
+
+    weights: F64
+    sizes: F64
+    by_space: bool
+
+
+def frag_weights(vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> FragWeights:
+    """Return what FRAG of a pool is made of.
+
+    Parameters
+    ----------
+    vdevs : tuple of TopLevel
+        The pool, or its miniature.
+    release : ReleaseProfile
+        Its table, and how the mean over metaslabs is taken.
+
+    Raises
+    ------
+    InputError
+        The release knows no FRAG.
+    """
+    weights = np.array([_weights_on(vdev, release) for vdev in vdevs])
+    sizes = np.array([float(vdev.slab_count * vdev.slab_bytes) for vdev in vdevs])
+    return FragWeights(weights, sizes, release.fragmentation_mean == "free-space")
+
+
+def _weights_on(vdev: TopLevel | None, release: ReleaseProfile) -> F64:
+    """Return the share of fragmentation of free segments by size, on a metaslab that may be a reduced one."""
+    table = fragmentation_weights(release)
+    if vdev is None or vdev.stands_for <= vdev.slab_bytes:
+        return table
+    shift = round(float(np.log2(vdev.stands_for / vdev.slab_bytes)))
+    large = np.arange(BUCKETS) >= (vdev.slab_bytes // CUT).bit_length()
+    return np.where(large, table[np.minimum(np.arange(BUCKETS) + shift, BUCKETS - 1)], table)
 
 
 def fragmentation_weights(release: ReleaseProfile) -> NDArray[np.float64]:

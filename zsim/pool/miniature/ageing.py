@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
-from zsim.pool.fragmentation import fragmentation_weights, pool_fragmentation
+from zsim.pool.fragmentation import frag_weights, fragmentation_weights, pool_fragmentation
 from zsim.pool.miniature.shape import (
     FILES_PER_POOL,
     MAX_SLABS,
@@ -22,7 +22,6 @@ from zsim.pool.miniature.shape import (
 from zsim.pool.recipes.histories import History, history_recipe
 from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe, SmallBlocks, TopLevel
 from zsim.pool.recipes.styles import AllocatorStyle
-from zsim.pool.simulator.population import HistoryError
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
 
@@ -239,18 +238,8 @@ def _age_to(pool: Pool, history: History, fill: float, frag: float, release: Rel
         raise InputError("frag", frag, "FRAG is a fraction from 0 to 1", "write 30% or 0.30")
     slices = _slices_of(history)
     part = replace(history, overwritten=history.overwritten / slices, removed=history.removed / slices)
-    low = now = _frag(pool, release)
-    done = 0
-    while (now < frag or done < history.snapshots) and done < MAX_ROUNDS * slices:
-        before = now
-        try:
-            pool.run(*part.round_steps(fill))
-        except HistoryError:
-            break
-        done += 1
-        now = _frag(pool, release)
-        if done > history.snapshots and 2 * frag <= before + now:
-            break
+    of = frag_weights(pool.recipe.vdevs, release)
+    done, low, now = pool.run_until(part.round_steps(fill), frag, of, history.snapshots, MAX_ROUNDS * slices)
     if not low <= frag <= now and abs(now - frag) > max(TOLERANCE, TOLERANCE_SHARE * frag):
         _refuse(history, fill, frag, low, now)
     return done / slices

@@ -12,6 +12,7 @@ from zsim.base.constants import constant
 from zsim.base.errors import ZsimError
 from zsim.base.pages import sparse_table
 from zsim.pool.blocks import MAX_DVAS, BlockTable
+from zsim.pool.fragmentation import FragWeights
 from zsim.pool.recipes.recipe import (
     AddVdev,
     Expand,
@@ -27,7 +28,7 @@ from zsim.pool.recipes.recipe import (
     Step,
 )
 from zsim.pool.recipes.styles import DITTO_DISTANCE, UNTHROTTLED
-from zsim.pool.simulator import rows, writing
+from zsim.pool.simulator import rounds, rows, writing
 from zsim.pool.simulator.files import Files, draw_files, expansion
 from zsim.pool.simulator.memory import (
     ALLOCATOR,
@@ -58,6 +59,9 @@ from zsim.vdevs.kind import NORMAL, SPECIAL, code_of, kind_of
 
 CLASS_NUMBERS = {name: number for number, name in enumerate(CLASS_NAMES)}
 """The last, the intent log, has no blocks in a population."""
+NO_FRAG = FragWeights(np.zeros((0, 48)), np.zeros(0), by_space=False)
+WRITTEN_AT_ONCE = 2_000_000
+"""Records that a pool has, times rounds that are run before Ctrl-C is heard again: a second or less."""
 FIRST_TXG = 4
 FIRST_OBJSET = 54
 SNAPSHOT_OBJSETS = 1 << 20
@@ -96,12 +100,52 @@ class HistoryRun:
         RuntimeError
             After `last_table`.
         """
+        self._run_rounds(steps, NO_FRAG, 1, 1, -1.0)
+        _check(self._memory, self.recipe)
+
+    def run_until(
+        self, steps: Sequence[Step], frag: float, of: FragWeights, least: int, most: int
+    ) -> tuple[int, float, float]:
+        """Run steps round by round until the pool has a FRAG, or can hold no further round.
+
+        Parameters
+        ----------
+        steps : sequence of Step
+            Of a round.
+        frag : float
+            FRAG to reach [fraction].
+        of : FragWeights
+            What it is made of.
+        least, most : int
+            Rounds that are run whatever FRAG the pool has, and at most.
+
+        Returns
+        -------
+        tuple
+            Rounds, FRAG before them and after the last [fraction].
+        """
+        return self._run_rounds(steps, of, least, most, frag)
+
+    def _run_rounds(
+        self, steps: Sequence[Step], of: FragWeights, least: int, most: int, frag: float
+    ) -> tuple[int, float, float]:
         if self._over:
             msg = "no step can follow the last table"
             raise RuntimeError(msg)
-        for step in steps:
-            writing.run_step(self._memory.table, *_operation(step))
-            _check(self._memory, self.recipe)
+        operations = [_operation(step) for step in steps]
+        codes = np.array([(code, shortest, longest) for code, _, shortest, longest in operations], np.int64)
+        amounts = np.array([amount for _, amount, _, _ in operations], np.float64)
+        reached = np.zeros(3)
+        # Between two calls Ctrl-C is heard.
+        at_once = max(1, WRITTEN_AT_ONCE // len(self._memory.slots))
+        done, before = 0, None
+        while done < most and not reached[2]:
+            done += rounds.run_rounds(
+                self._memory.table, codes.reshape(-1, 3), amounts, least - done, min(at_once, most - done),
+                frag, of.weights, of.sizes, int(of.by_space), reached,
+            )  # fmt: skip
+            before = float(reached[0]) if before is None else before
+        return done, float(reached[0]) if before is None else before, float(reached[1])
 
     @property
     def fill(self) -> float:
@@ -172,7 +216,8 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
     lay_out_space(memory, recipe, len(files), int(files.records.sum()))
     _lay_out_trees(memory, recipe, files, seed)
     memory.seal()
-    writing.run_step(memory.table, writing.OP_FOUND, 0.0, 1, 1)
+    found = np.array([[writing.OP_FOUND, 1, 1]], np.int64)
+    rounds.run_rounds(memory.table, found, np.zeros(1), 1, 1, -1.0, *NO_FRAG, np.zeros(3))
     return memory
 
 
