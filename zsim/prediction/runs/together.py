@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from zsim.base.constants import whole_constant
+from zsim.base.machine.kernel_cache import WORKER
 
 MOST_THREADS = whole_constant("work.most_threads")
 """More would wait for Python's lock, and each needs memory of its own."""
@@ -23,7 +24,9 @@ def together(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     The results are those of one after the other, if `work` changes nothing that is shared.  When the caller
     stops, what has not begun is dropped and what has is waited for.
     """
-    threads = min(MOST_THREADS, os.cpu_count() or 1) if multiprocessing.parent_process() is None else 1
+    # One of several processes has a core to itself.
+    alone = WORKER not in os.environ and multiprocessing.parent_process() is None
+    threads = min(MOST_THREADS, os.cpu_count() or 1) if alone else 1
     if threads == 1:
         yield from map(work, items)
         return
