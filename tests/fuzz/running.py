@@ -167,8 +167,10 @@ def run_here(trial: Trial) -> Outcome:
         sys.stdin = io.TextIOWrapper(io.BytesIO(trial.stdin))
         sys.stdout = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
         sys.stderr = io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", write_through=True)
-        with contextlib.chdir(home), _watched_progress() as told, _answered_at_once(), _limited():
+        with contextlib.chdir(home), _watched_progress() as told, _answered_at_once(), _limited() as stopped:
             code = _code_of(trial)
+        if stopped:  # libraries may make another exception of it on its way
+            raise _TooLongError
         left = {name: size for name, size in _listing(home).items() if before.get(name) != size}
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - largest
         return Outcome(
@@ -181,17 +183,19 @@ def run_here(trial: Trial) -> Outcome:
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
-    """Stop what takes more than `MOST_CPU_S`."""
+def _limited() -> Iterator[list[int]]:
+    """Stop what takes more than `MOST_CPU_S`; the list holds the signals that did."""
+    stopped: list[int] = []
 
-    def stop(*_: Any) -> None:
+    def stop(number: int, _: Any) -> None:
+        stopped.append(number)
         raise _TooLongError
 
     old = signal.signal(signal.SIGPROF, stop), signal.signal(signal.SIGALRM, stop)
     try:
         signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
         signal.setitimer(signal.ITIMER_REAL, MOST_WALL_S / 2)
-        yield
+        yield stopped
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)

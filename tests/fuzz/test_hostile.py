@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz import running
 from tests.fuzz.running import complaints, run
 from tests.fuzz.surfaces import Trial
 from tests.fuzz.trials import SURFACES, trial
@@ -74,3 +75,20 @@ def test_what_is_wrong_is_noticed(program: str, complaint: str, monkeypatch: pyt
     monkeypatch.setattr("zsim.cli.main.main", main)
     one = Trial("odd_files", ("predict", "--json"), {}, whole=True)
     assert any(each.startswith(complaint) for each in complaints(one, run(one)))
+
+
+@posix
+def test_what_the_timer_stops_is_run_again_whatever_became_of_its_exception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wrapping(_: Trial) -> int:
+        try:
+            while True:
+                pass
+        except BaseException:
+            return 70
+
+    monkeypatch.setattr(running, "_code_of", wrapping)
+    monkeypatch.setattr(running, "MOST_CPU_S", 0.1)
+    monkeypatch.setattr(running, "run_forked", lambda one: one.words)
+    assert run(Trial("flags", ("--version",), {})) == ("--version",)
