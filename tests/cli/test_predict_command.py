@@ -133,6 +133,7 @@ FLAG_VALUES = {
     "precision": ("1%", 0.01),
     "seed": ("7", 7),
     "vdev_fills": ("80%", (0.8,)),
+    "vdev_frags": ("20%", (0.2,)),
     "special_small_blocks": ("32K", 2**15),
     "special_drive": ("generic-sata-ssd", "generic-sata-ssd"),
     "special_drive_size": ("960GB", 960 * 10**9),

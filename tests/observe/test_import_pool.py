@@ -328,7 +328,10 @@ def test_vdevs_of_other_classes_are_kept(tmp_path):
     assert {name: plain[name] for name in wanted} == wanted
     assert plain["vdev_fills"] == pytest.approx([0.801, 0.189], abs=0.002)
     assert "alloc" not in plain
+    assert plain["vdev_frags"] == [0.18, 0.03]
+    assert "frag" not in plain
     case = resolve(found.scenario)
+    assert case.frag == 0.18, "of the vdev that was there before the other"
     assert case.new_drive.name == "generic-nvme-ssd"
     assert case.classes.growth.stages[0][1] == (2,), "behind the special vdev, which is repaired"
 
@@ -347,6 +350,7 @@ def test_vdevs_of_drives_of_two_sizes(listed, fills):
     assert found.scenario.drive_size == 4 * 10**12
     assert found.scenario.vdev_fills == pytest.approx(fills, abs=0.002)
     assert found.scenario.alloc is None
+    assert found.scenario.vdev_frags is None, "all are simulated with the larger drives"
     assert any("each vdev with what it holds" in note for note in found.notes)
     # 29.1G of 1.36T resilvered at "53 % done": the other mirror was skipped, this is no heal.
     (running,) = found.scenario.evidence

@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from zsim.case.case import Case
+from zsim.case.population import populate
 from zsim.pool.blocks import BlockTable
-from zsim.pool.miniature.ageing import aged_pool
+from zsim.pool.fragmentation import frag_weights, pool_fragmentation
+from zsim.pool.miniature.ageing import AgedPool, aged_pool
 from zsim.pool.recipes.recipe import (
     AddVdev,
     FileSizes,
@@ -153,3 +156,51 @@ def test_snapshots_leave_room_before_a_vdev_is_added() -> None:
         growth=case.classes.growth,
     )  # fmt: skip
     assert aged.fill == pytest.approx(case.fill, abs=0.02)
+
+
+GROWN = {"layout": "3*raidz2x6", "drive_size": "4TB", "vdev_fills": [0.8, 0.8, 0.3], "seed": 1}
+
+
+def made_of(**stated: object) -> tuple[AgedPool, Case]:
+    case = case_of(Scenario.from_dict({**GROWN, **stated}))
+    return populate(case, max_blocks=6000), case
+
+
+@pytest.mark.parametrize("frag", [0.05, 0.1, 0.2])
+def test_frag_that_is_stated_is_that_after_a_vdev_was_added(frag: float) -> None:
+    aged, case = made_of(frag=frag)
+    # A third of the pool has come since it was aged: 5 % before were 12 % in the end.
+    assert aged.frag == pytest.approx(frag, abs=0.011)
+    used = np.bincount(aged.miniature.table.dva_vdev[:, 0], aged.miniature.table.dva_asize[:, 0])
+    assert used[2] < 0.5 * used[0]
+    assert case.frag_of == ()
+
+
+def test_frag_stated_of_each_vdev_is_that_of_the_vdev_under_repair() -> None:
+    pair = {"layout": "2*raidz2x6", "vdev_fills": None, "fill": 0.7}
+    low, case = made_of(**pair, vdev_frags=[0.12, 0.3])
+    high, other = made_of(**pair, vdev_frags=[0.12, 0.3], replace_in="1")
+    assert (case.frag, other.frag) == (0.12, 0.3)
+    assert case.frag_of == other.frag_of == (0,), "the vdev under repair leads"
+    assert low.frag == pytest.approx(0.12, abs=0.02)
+    assert high.frag == pytest.approx(0.3, abs=0.04)
+    scrub, whole = made_of(**pair, vdev_frags=[0.12, 0.3], operation="scrub")
+    assert whole.frag == pytest.approx(0.21)
+    assert scrub.frag == pytest.approx(0.21, abs=0.02)
+
+
+def test_frag_of_a_vdev_that_was_added_comes_of_its_being_filled() -> None:
+    _, case = made_of(vdev_frags=[0.3, 0.2, 0.02], replace_in="2")
+    assert case.frag_of == (1, 2), "the newest leads, and those before it were aged"
+    assert case.frag == pytest.approx(0.25)
+
+
+def test_frag_of_a_pool_is_that_of_its_data_vdevs() -> None:
+    vdevs = recipe("mirror2+special:mirror2").vdevs
+    release = load_release("2.3.9")
+    assert frag_weights(vdevs, release).sizes[SPECIAL] == 0.0 < frag_weights(vdevs, release).sizes[0]
+    slabs = [vdev.slab_count for vdev in vdevs]
+    holes = np.zeros((sum(slabs), 48), np.int64)
+    holes[: slabs[0], 30], holes[slabs[0] :, 9] = 1, 1
+    assert pool_fragmentation(holes, np.zeros(sum(slabs), bool), vdevs, release) < 0.1
+    assert pool_fragmentation(holes, np.zeros(sum(slabs), bool), vdevs, release, of=(SPECIAL,)) == 1.0

@@ -433,3 +433,16 @@ def test_a_refusal_shows_a_part_of_what_is_long(fields: dict[str, Any]) -> None:
         Scenario(layout="raidz1x4", fill=0.3, **fields)
     given = next(iter(fields.values()))[0]
     assert not any(given[place : place + 301] in str(found.value) for place in range(len(given) - 300))
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ({"vdev_frags": "20%,5%,1%"}, "has 2 data vdevs, 3 shares are given"),
+        ({"vdev_frags": "20%,5%", "frag": 0.2}, "vdev_frags says how fragmented"),
+    ],
+)
+def test_frag_of_each_vdev_is_stated_once_and_of_all(stated: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        Scenario.from_dict({"layout": "2*raidz2x6", **stated})
+    assert Scenario.from_dict({"layout": "2*raidz2x6", "vdev_frags": "20%,5%"}).vdev_frags == (0.2, 0.05)

@@ -150,6 +150,8 @@ class Case:
         Share of the data written again since a RAID-Z was expanded.
     frag : float or None
         FRAG, from 0 to 1; None leaves it to the history.
+    frag_of : tuple of int
+        Places in the layout of the vdevs whose FRAG it is; empty: the pool's.
     ashift, cpus, seed : int
     ports : tuple of AttachedDrives
         Shared links; drives in none of them have a port of their own.
@@ -204,6 +206,7 @@ class Case:
     recordsize: int
     rewritten: float
     frag: float | None
+    frag_of: tuple[int, ...]
     ashift: int
     memory: int
     cpus: int

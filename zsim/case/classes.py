@@ -84,6 +84,27 @@ def fill_of_vdevs(
     return math.fsum(fill * space for fill, space in zip(fills, spaces, strict=True)) / sum(spaces)
 
 
+def frag_wanted(
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, drive_size: int
+) -> tuple[float | None, tuple[int, ...]]:
+    """Return the FRAG that is stated [fraction], and the places of the vdevs whose it is; none: the pool's.
+
+    Where it is stated of each vdev it is that of the vdev under repair, for what a resilver takes lies there.
+    Vdevs that were added later have what comes of being filled: then, and for a scrub, it is the mean of
+    those that were there before.
+    """
+    if scenario.vdev_frags is None:
+        return scenario.frag, ()
+    data = [number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == NORMAL]
+    stated = dict(zip(data, scenario.led_frags, strict=True))
+    spaces = dict(zip(data, _spaces(layout, drive_size, release), strict=True))
+    later = {vdev for _, added in _growth(scenario, layout, release, drive_size).stages for vdev in added}
+    of = tuple(number for number in data if number not in later)
+    if scenario.operation != "scrub" and 0 in of:
+        return stated[0], (0,)
+    return math.fsum(stated[vdev] * spaces[vdev] for vdev in of) / sum(spaces[vdev] for vdev in of), of
+
+
 def _spaces(layout: Layout, drive_size: int, release: ReleaseProfile) -> list[int]:
     return [vdev_capacity(vdev, drive_size, release).size for vdev in layout.data]
 

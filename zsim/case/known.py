@@ -73,6 +73,7 @@ def _with_free_space(case: Case, known: FreeSpace) -> Case:
         raise InputError("metaslabs", scenario.metaslabs, allowed, "give the layout of that pool")
     if scenario.fill is None and scenario.alloc is None and known.alloc > 0:
         case = _with_alloc(case, known.alloc, "metaslabs", {"fill"})
-    if scenario.frag is None and known.frag is not None and case.release.fragmentation_table != "none":
+    stated = scenario.frag is not None or scenario.vdev_frags is not None
+    if not stated and known.frag is not None and case.release.fragmentation_table != "none":
         case = _without(replace(case, frag=known.frag), {"frag"})
     return case

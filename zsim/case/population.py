@@ -61,6 +61,7 @@ def populate(
         vdev=vdev,
         small=case.classes.small,
         growth=case.classes.growth,
+        frag_of=case.frag_of,
     )
     if case.facts.free_space is None:
         return aged

@@ -11,7 +11,7 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import AttachedDrives, Candidates, Case, CaseAssumption, Drives
-from zsim.case.classes import class_drive, class_vdevs, fill_of_vdevs
+from zsim.case.classes import class_drive, class_vdevs, fill_of_vdevs, frag_wanted
 from zsim.case.known import with_facts
 from zsim.case.loads import in_requests
 from zsim.case.worlds import DRIVE_CLASSES, USES
@@ -88,6 +88,7 @@ class _Settings(NamedTuple):
 
     recordsize: int
     frag: float | None
+    frag_of: tuple[int, ...]
     ashift: int
     memory: int
     cpus: int
@@ -139,7 +140,7 @@ def resolve(scenario: Asked) -> Case:
     space = _space(door)
     idle = without_effect(door.release, scenario.tunables or ())
     repair = _repair(door, space)
-    settings = _settings(door)
+    settings = _settings(door, space)
     drives = _drives(door, space, repair)
     case = _case(door, space, repair, settings, drives)
     known = with_facts(case)
@@ -201,13 +202,15 @@ def _note_release(door: _Door) -> None:
         door.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
 
 
-def _settings(door: _Door) -> _Settings:
+def _settings(door: _Door, space: _Space) -> _Settings:
     """Return what is set on the pool and its host, and its drives' write caches."""
     scenario, take = door.scenario, door.take
     sectors, why = _default_ashift(door.release)
+    frag, frag_of = frag_wanted(scenario, door.layout, door.release, space.drive_size)
     return _Settings(
         recordsize=take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
-        frag=take("frag", scenario.frag, None, "as it comes", "what the pool's history leaves"),
+        frag=take("frag", frag, None, "as it comes", "what the pool's history leaves"),
+        frag_of=frag_of,
         ashift=take("ashift", scenario.ashift, sectors, f"{sectors} ({1 << sectors} bytes)", why),
         memory=take("memory", scenario.memory, DEFAULT_MEMORY, "16G", "a common size"),
         cpus=take("cpus", scenario.cpus, DEFAULT_CPUS, str(DEFAULT_CPUS), "a common number"),

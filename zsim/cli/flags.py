@@ -41,6 +41,7 @@ class Flag(NamedTuple):
 FLAGS = (
     Flag("layout", "LAYOUT", "Top-level vdevs: raidz2x6, 4*raidz2x6, mirror2, draid2:8d:41c:2s."),
     Flag("vdev_fills", "SHARES", "ALLOC/SIZE of each data vdev, as zpool list -v prints them: 80%,80%,30%."),
+    Flag("vdev_frags", "SHARES", "FRAG of each data vdev, as zpool list -v prints them: 30%,28%,5%."),
     Flag("special_small_blocks", "SIZE", "Blocks up to this size go to the special vdevs: 32K."),
     Flag("special_drive", "NAME", "Drives of special, dedup and log vdevs: a name of 'zsim drives list'."),
     Flag("special_drive_size", "SIZE", "Capacity of these drives, such as 960GB."),
@@ -212,6 +213,8 @@ def stated_fields(given: Given) -> dict[str, object]:
         data.pop("fill", None)
         data.pop("alloc", None)
         data.pop("vdev_fills", None)
+    if "frag" in stated:
+        data.pop("vdev_frags", None)
     _check_names(data)
     return data | stated
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from zsim.pool.blocks import BlockTable
 from zsim.pool.recipes.recipe import TopLevel
 from zsim.pool.statistics import free_segments
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import NORMAL
 
 BUCKETS = 48
 FIRST_BUCKET = 9
@@ -72,7 +74,9 @@ class FragWeights(NamedTuple):
     by_space: bool
 
 
-def frag_weights(vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> FragWeights:
+def frag_weights(
+    vdevs: tuple[TopLevel, ...], release: ReleaseProfile, of: Collection[int] = ()
+) -> FragWeights:
     """Return what FRAG of a pool is made of.
 
     Parameters
@@ -81,6 +85,8 @@ def frag_weights(vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> FragWe
         The pool, or its miniature.
     release : ReleaseProfile
         Its table, and how the mean over metaslabs is taken.
+    of : collection of int
+        Vdevs that it is the mean of, by number; empty: all of the normal class.
 
     Raises
     ------
@@ -88,8 +94,18 @@ def frag_weights(vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> FragWe
         The release knows no FRAG.
     """
     weights = np.array([_weights_on(vdev, release) for vdev in vdevs])
-    sizes = np.array([float(vdev.slab_count * vdev.slab_bytes) for vdev in vdevs])
+    sizes = np.array(_counted(vdevs, of))
     return FragWeights(weights, sizes, release.fragmentation_mean == "free-space")
+
+
+def _counted(vdevs: tuple[TopLevel, ...], of: Collection[int]) -> list[float]:
+    """Return the size of each vdev as it counts in the mean [bytes]: 0 if it does not."""
+    return [
+        float(vdev.slab_count * vdev.slab_bytes)
+        if (number in of if of else vdev.spec.alloc_class == NORMAL)
+        else 0.0
+        for number, vdev in enumerate(vdevs)
+    ]
 
 
 def _weights_on(vdev: TopLevel | None, release: ReleaseProfile) -> F64:
@@ -136,6 +152,7 @@ def pool_fragmentation(
     vdevs: tuple[TopLevel, ...],
     release: ReleaseProfile,
     free: NDArray[np.int64] | None = None,
+    of: Collection[int] = (),
 ) -> float:
     """Return FRAG of a pool [fraction].
 
@@ -151,24 +168,26 @@ def pool_fragmentation(
         To 2.3 the mean over a vdev's metaslabs is plain, in 2.4 weighted by free space.
     free : ndarray of int64, shape (metaslabs,), optional
         Free space of each [bytes]; taken from the lower bounds of the histogram if not given.
+    of : collection of int
+        As `frag_weights` takes it.
 
     Notes
     -----
-    OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation.
+    OpenZFS metaslab.c:metaslab_group_fragmentation, metaslab_class_fragmentation, and
+    spa.c:spa_prop_get_config, which asks for that of the normal class alone.
     """
     space = histogram @ np.exp2(np.arange(histogram.shape[1])) if free is None else free
     by_space = release.fragmentation_mean == "free-space"
-    total = weight = 0.0
+    total = 0.0
     first = 0
-    for vdev in vdevs:
+    sizes = _counted(vdevs, of)
+    for vdev, size in zip(vdevs, sizes, strict=True):
         part = slice(first, first + vdev.slab_count)
         first += vdev.slab_count
         each = np.where(untouched[part], 0.0, slab_fragmentation(histogram[part], release, vdev))
         shares = np.maximum(space[part], 1.0) if by_space else np.ones(vdev.slab_count)
-        size = float(vdev.slab_count * vdev.slab_bytes)
         total += size * float(np.average(each, weights=shares))
-        weight += size
-    return total / weight
+    return total / sum(sizes)
 
 
 def fragmentation(table: BlockTable, vdevs: tuple[TopLevel, ...], release: ReleaseProfile) -> float:

@@ -51,6 +51,7 @@ _TEXTS: Formats = {
     "special_small_blocks": format_bytes_exactly,
     "special_added_at": format_fraction,
     "vdev_fills": format_fraction,
+    "vdev_frags": format_fraction,
     "duration": format_duration_exactly,
     "think": format_duration_exactly,
     "elapsed": format_duration_exactly,

@@ -104,15 +104,33 @@ def _check_classes(scenario: Fields, layout: Layout) -> None:
         allowed = f"vdev {scenario.repaired_vdev} of {layout} is for the intent log, which is not resilvered"
         raise InputError("replace_in", scenario.replace_in, allowed, "name another one")
     _check_vdev_fills(scenario, layout)
+    _check_vdev_frags(scenario, layout)
+
+
+def _check_vdev_frags(scenario: Fields, layout: Layout) -> None:
+    frags = scenario.vdev_frags
+    if frags is None:
+        return
+    _check_count("vdev_frags", frags, layout)
+    if not all(0.0 <= frag <= 1.0 for frag in frags):
+        raise InputError("vdev_frags", ",".join(map(str, frags)), "each lies between 0 and 1", "")
+    for name in ("frag", "block_list"):
+        if getattr(scenario, name) is not None:
+            allowed = "vdev_frags says how fragmented the pool's free space is"
+            raise InputError(name, getattr(scenario, name), allowed, "leave one of them out")
+
+
+def _check_count(field: str, shares: tuple[float, ...], layout: Layout) -> None:
+    if len(shares) != len(layout.data):
+        allowed = f"the layout {layout} has {len(layout.data)} data vdevs, {len(shares)} shares are given"
+        raise InputError(field, ",".join(map(str, shares)), allowed, "give one share a vdev")
 
 
 def _check_vdev_fills(scenario: Fields, layout: Layout) -> None:
     fills = scenario.vdev_fills
     if fills is None:
         return
-    if len(fills) != len(layout.data):
-        allowed = f"the layout {layout} has {len(layout.data)} data vdevs, {len(fills)} shares are given"
-        raise InputError("vdev_fills", ",".join(map(str, fills)), allowed, "give one share a vdev")
+    _check_count("vdev_fills", fills, layout)
     if not all(0.0 < fill < 1.0 for fill in fills):
         raise InputError("vdev_fills", ",".join(map(str, fills)), "each lies above 0 and below 1", "")
     for name in ("fill", "alloc", "block_list"):

@@ -64,6 +64,9 @@ class Fields(BaseModel):
     vdev_fills: tuple[Fraction, ...] | None = Field(
         None, description="ALLOC/SIZE of each data vdev as zpool list -v prints them: 80%, 80%, 30%"
     )
+    vdev_frags: tuple[Fraction, ...] | None = Field(
+        None, description="FRAG of each data vdev as zpool list -v prints them: 30%, 28%, 5%"
+    )
     replace_in: str | None = Field(
         None,
         pattern=r"^(special|[0-9]{1,4})$",
@@ -180,9 +183,9 @@ class Fields(BaseModel):
     def _read_loads(cls, data: object) -> object:
         return with_loads_of_files(data)
 
-    @field_validator("vdev_fills", mode="before")
+    @field_validator("vdev_fills", "vdev_frags", mode="before")
     @classmethod
-    def _read_fills(cls, value: object) -> object:
+    def _read_shares(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
     @field_validator("replace_in", mode="before")
@@ -253,5 +256,13 @@ class Fields(BaseModel):
     @property
     def led_fills(self) -> tuple[float, ...]:
         """`vdev_fills` in the order of `led_layout`."""
-        fills, first = list(self.vdev_fills or ()), self.repaired_vdev
-        return tuple([fills.pop(first), *fills] if first < len(fills) else fills)
+        return self._repaired_first(self.vdev_fills)
+
+    @property
+    def led_frags(self) -> tuple[float, ...]:
+        """`vdev_frags` in the order of `led_layout`."""
+        return self._repaired_first(self.vdev_frags)
+
+    def _repaired_first(self, shares: tuple[float, ...] | None) -> tuple[float, ...]:
+        given, first = list(shares or ()), self.repaired_vdev
+        return tuple([given.pop(first), *given] if first < len(given) else given)

@@ -42,6 +42,7 @@ class OtherFields(TypedDict, total=False):
     special_drive_size: Size | None
     special_added_at: Share | None
     vdev_fills: str | Sequence[Share] | None
+    vdev_frags: str | Sequence[Share] | None
     replace_in: str | int | None
     write_cache: bool | None
     recordsize: Size | None

@@ -11,6 +11,7 @@ _WORDS: Mapping[str, str] = {
     "replace": "drives replaced",
     "erc": "ERC",
     "frag": "FRAG",
+    "vdev_frags": "FRAG of each vdev",
     "alloc": "ALLOC",
     "cpus": "processors",
     "hz": "kernel ticks",

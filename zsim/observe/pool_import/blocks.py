@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from zsim.observe.pool_import.finding import Evidence
-from zsim.observe.pool_import.layout import Tops
+from zsim.observe.pool_import.layout import Tops, data_vdevs
+from zsim.observe.pool_import.vdev_sizes import find_frags
 from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
@@ -57,7 +58,7 @@ class DataSizes:
 def find_blocks(evidence: Evidence, tops: Tops) -> None:
     """Note sector size, FRAG, record size and, where the blocks suggest one, the history."""
     _find_ashift(evidence, tops)
-    _find_frag(evidence)
+    _find_frag(evidence, tops)
     sizes = data_sizes(evidence)
     if sizes is None:
         _find_stated_record(evidence)
@@ -116,7 +117,7 @@ def _find_ashift(evidence: Evidence, tops: Tops) -> None:
         evidence.find("ashift", sector.bit_length() - 1, "common divisor of the asizes in zdb -Lbbbbb")
 
 
-def _find_frag(evidence: Evidence) -> None:
+def _find_frag(evidence: Evidence, tops: Tops) -> None:
     listed, metaslabs = evidence.listed, evidence.files.metaslabs
     frag, source = (listed.space.frag if listed is not None else None), "FRAG of zpool list"
     if frag is None and metaslabs is not None:
@@ -124,7 +125,7 @@ def _find_frag(evidence: Evidence) -> None:
     release = load_release(evidence.text("release") or DEFAULT_RELEASE)
     if frag is not None and release.fragmentation_table == "none":
         evidence.notes.append(f"FRAG is known, but {release.name} has none: it is left out")
-    elif frag is not None:
+    elif frag is not None and not find_frags(evidence, data_vdevs(evidence, tops)):
         evidence.find("frag", round(frag, 4), source)
 
 

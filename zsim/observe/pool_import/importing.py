@@ -304,8 +304,8 @@ def found_text(found: Finding) -> str:
     """Return the value of a finding for a person."""
     if found.field == "evidence":
         return evidence_words(tables({"evidence": found.value}, "evidence"))
-    if found.field == "vdev_fills" and isinstance(found.value, list):
-        return ", ".join(format_fraction(number_of(fill, found.field)) for fill in found.value)
+    if found.field in ("vdev_fills", "vdev_frags") and isinstance(found.value, list):
+        return ", ".join(format_fraction(number_of(share, found.field)) for share in found.value)
     if found.field in _SIZES:
         return _SIZES[found.field](number_of(found.value, found.field))
     return (

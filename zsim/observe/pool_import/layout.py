@@ -258,7 +258,7 @@ def find_space(evidence: Evidence, tops: Tops) -> None:
     """Note the size of the drives and how much is allocated."""
     total, source, rounded = _total(evidence, tops)
     alloc, alloc_source = _alloc(evidence, tops)
-    if find_unequal(evidence, _data_vdevs(evidence, tops), alloc):
+    if find_unequal(evidence, data_vdevs(evidence, tops), alloc):
         find_class_drives(evidence, tops)
         _find_sizes_of_new(evidence)
         return
@@ -377,7 +377,7 @@ def _spaces(evidence: Evidence, tops: Tops) -> list[Space]:
     return [listed.vdevs[place][1] for place in tops.places]
 
 
-def _data_vdevs(evidence: Evidence, tops: Tops) -> list[DataVdev]:
+def data_vdevs(evidence: Evidence, tops: Tops) -> list[DataVdev]:
     """Return the data vdevs in the order of the layout."""
     spaces: Sequence[Space | None] = _spaces(evidence, tops) or [None] * len(tops.specs)
     return [DataVdev(tops.vdevs[place], tops.specs[place], spaces[place]) for place in tops.order]

@@ -21,6 +21,7 @@ from zsim.scenario.releases.capacity import (
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 
 MIXED_SIZES = 0.03
+MIXED_FRAGS = 0.01
 LARGEST_DRIVE = 1 << 58
 
 
@@ -78,6 +79,28 @@ def find_unequal(evidence: Evidence, vdevs: Sequence[DataVdev], alloc: int | Non
         f"the vdevs have drives of {format_both(min(drives))} to {format_both(max(drives))}: all are"
         f" simulated with drives of {format_both(largest)}, each vdev with what it holds ({how})"
     )
+    return True
+
+
+def find_frags(evidence: Evidence, vdevs: Sequence[DataVdev]) -> bool:
+    """Note FRAG of each data vdev, where they differ; tell whether it was noted.
+
+    Where the drives of the vdevs differ in size it is not: they are simulated with drives of one size, so
+    that vdevs of smaller ones have more free than in truth.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    vdevs : sequence of DataVdev
+        In the order of the layout.
+    """
+    frags = [each.space.frag for each in vdevs if each.space is not None and each.space.frag is not None]
+    if len(frags) < max(2, len(vdevs)) or max(frags) - min(frags) <= MIXED_FRAGS:
+        return False
+    drives, _ = _drives(evidence, vdevs)
+    if drives and max(drives) > min(drives) * (1 + MIXED_SIZES):
+        return False
+    evidence.find("vdev_frags", [round(frag, 4) for frag in frags], "FRAG of zpool list -v")
     return True
 
 

@@ -271,4 +271,6 @@ def _scenario(
         fields.pop("fill", None)
         fields.pop("alloc", None)
         fields.pop("vdev_fills", None)
+    if "frag" in stated:
+        fields.pop("vdev_frags", None)
     return Scenario.from_dict(apply_overrides(fields | stated, list(overrides)))

@@ -82,7 +82,8 @@ def quantiles(values: F64) -> tuple[float | None, float | None, float | None]:
 def _in_vdev(scenario: Scenario, vdev: int) -> dict[str, str]:
     """Return what names the vdev concerned, where it is not like the first one."""
     vdevs = scenario.pool_layout.vdevs
-    alike = scenario.vdev_fills is None and vdevs[vdev] == vdevs[0]
+    unequal = scenario.vdev_fills is not None or scenario.vdev_frags is not None
+    alike = not unequal and vdevs[vdev] == vdevs[0]
     return {} if alike else {"replace_in": str(vdev)}
 
 

@@ -373,7 +373,8 @@ class Pool:
         alike = {json.dumps(slot.new, sort_keys=True) for each in self.vdevs for slot in each.slots}
         if self.autoexpand and len(alike) == 1 and stated.block_list is None:
             # All of the pool: it is one of such drives from now on, and holds what it held.
-            changes = {"fill": None, "vdev_fills": None, "alloc": before.alloc, **_as_drive(new)}
+            unequal: dict[str, object] = {"vdev_fills": None, "vdev_frags": None}
+            changes = {"fill": None, **unequal, "alloc": before.alloc, **_as_drive(new)}
             self.scenario = self.scenario.changed(changes)
             for each in self.vdevs:
                 for slot in each.slots:
@@ -492,7 +493,7 @@ class Pool:
         if stated.block_list is None:
             # The pool is larger or smaller now, and holds what it held.
             alloc = facts(stated).alloc
-            self.scenario = self.scenario.replace(fill=None, vdev_fills=None, alloc=alloc)
+            self.scenario = self.scenario.replace(fill=None, vdev_fills=None, vdev_frags=None, alloc=alloc)
         if found.kind == "removal":
             vdev.removed = True
         else:

@@ -6,6 +6,7 @@ import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from zsim.base.constants import constant
 from zsim.base.errors import InputError
@@ -24,11 +25,13 @@ from zsim.pool.recipes.recipe import Expand, Fill, Growth, Overwrite, PoolRecipe
 from zsim.pool.recipes.styles import AllocatorStyle
 from zsim.pool.simulator.population import HistoryRun as Pool
 from zsim.scenario.releases.profile import ReleaseProfile
+from zsim.vdevs.kind import NORMAL
 
 MAX_ROUNDS = 30
 SLICE = 0.01
 TOLERANCE, TOLERANCE_SHARE = 0.02, 0.08
 FILL_TOLERANCE, FILL_TRIES = 0.01, 3
+FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
@@ -76,6 +79,7 @@ def aged_pool(
     rewritten: float = 0.0,
     small: SmallBlocks | None = None,
     growth: Growth | None = None,
+    frag_of: tuple[int, ...] = (),
 ) -> AgedPool:
     """Return a miniature of a pool after a history, with a fill and, if given, a FRAG.
 
@@ -90,7 +94,8 @@ def aged_pool(
     fill : float
         Allocated / space.
     frag : float, optional
-        FRAG to reach [fraction]: ageing stops at the first state that has it.
+        FRAG to reach [fraction]: ageing stops at the first state that has it.  Of a pool to which vdevs were
+        added it is that of the end: it was aged before.
     max_blocks, seed, vdev
         See `zsim.pool.miniature.shape.build_miniature`.
     slabs, files, most_vdevs, heaps
@@ -99,6 +104,8 @@ def aged_pool(
         Share of the data written again since a RAID-Z of the pool was expanded.
     small, growth
         See `zsim.pool.recipes.histories.history_recipe`; vdevs are added to a pool that has aged.
+    frag_of : tuple of int
+        Vdevs whose FRAG it is, by number; empty: the pool's, of all of the normal class.
 
     Raises
     ------
@@ -131,6 +138,7 @@ def aged_pool(
         seed=seed,
         rewritten=rewritten,
         growth=grown,
+        frag_of=tuple(numbers.index(each) for each in frag_of if each in numbers),
         release=release,
     )
     return _kept_or_run(run)
@@ -153,6 +161,8 @@ class AgedRun:
         As `aged_pool` has them; rounds of ageing where no FRAG is asked for.
     growth : Growth
         Of the vdevs of the miniature.
+    frag_of : tuple of int
+        Vdevs whose FRAG it is, by their places in the miniature; empty: all of the normal class.
     release : ReleaseProfile
         Whole, for its FRAG; two releases that differ elsewhere give the same pool.
     """
@@ -168,7 +178,15 @@ class AgedRun:
     seed: int
     rewritten: float
     growth: Growth
+    frag_of: tuple[int, ...]
     release: ReleaseProfile = field(compare=False)
+
+    @property
+    def first(self) -> tuple[int, ...]:
+        """The vdevs of the normal class that were there before any was added."""
+        later = {vdev for _, added in self.growth.stages for vdev in added}
+        normal = (number for number, vdev in enumerate(self.reduced.vdevs) if vdev.spec.alloc_class == NORMAL)
+        return tuple(number for number in normal if number not in later)
 
 
 def _kept_or_run(run: AgedRun) -> AgedPool:
@@ -192,10 +210,38 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
 
 def _aged(run: AgedRun) -> AgedPool:
     """Run the history on the reduced recipe."""
-    history, release, fill, frag, growth = run.history, run.release, run.fill, run.frag, run.growth
+    if run.frag is None or not run.growth.stages:
+        return _built(run, run.frag).pool
+    fragmentation_weights(run.release)
+    return _built_to_end(run, run.frag)
+
+
+class _Built(NamedTuple):
+    """A pool that was run.
+
+    Attributes
+    ----------
+    pool : AgedPool
+    growth : Growth
+        By which its vdevs came to be as full as they are.
+    before, found : float
+        FRAG before vdevs were added, of those that were there, and in the end, of those that it was asked
+        for [fraction].
+    """
+
+    pool: AgedPool
+    growth: Growth
+    before: float
+    found: float
+
+
+def _built(run: AgedRun, aim: float | None) -> _Built:
+    """Run the history, aged to a FRAG before vdevs are added, or as the recipe has it."""
+    history, fill, growth = run.history, run.fill, run.growth
     # Snapshots hold what was overwritten, and a vdev that is added later is no room for it.
     held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
     grown = any(vdev.spec.grown for vdev in run.reduced.vdevs)
+    aged = _Aged(float(run.rounds), 0.0, 0.0)
     for _ in range(FILL_TRIES):
         full = growth.stages[0][0] if growth.stages else fill
         first = full * held
@@ -203,11 +249,10 @@ def _aged(run: AgedRun) -> AgedPool:
         if grown:
             _expand_full(pool, history, first)
         pool.run(*history.first_steps(first))
-        if frag is None:
+        if aim is None:
             pool.run(*history.round_steps(full) * run.rounds)
-            done = float(run.rounds)
         else:
-            done = _age_to(pool, history, full, frag, release)
+            aged = _age_to(pool, run, full, aim)
         pool.run(*growth.steps, Fill(fill))
         fills = pool.vdev_fills
         if any(abs(fills[vdev] - wanted) > FILL_TOLERANCE for vdev, wanted in growth.wanted):
@@ -221,7 +266,48 @@ def _aged(run: AgedRun) -> AgedPool:
             break
         # What the snapshots hold is known now; as much less has to be there from the first.
         held *= fill / pool.fill
-    return AgedPool(miniature_of(run.recipe, pool, run.numbers), done, pool.fill, _frag(pool, release))
+    frag, found = _frag(pool, run.release), _frag(pool, run.release, run.frag_of)
+    made = AgedPool(miniature_of(run.recipe, pool, run.numbers), aged.rounds, pool.fill, frag)
+    return _Built(made, growth, aged.frag, found)
+
+
+def _built_to_end(run: AgedRun, wanted: float) -> AgedPool:
+    """Return the pool that has the FRAG once vdevs were added and filled, which changes it.
+
+    Raises
+    ------
+    InputError
+        When the history never has that FRAG at that fill.
+    """
+    least = low = _built(run, 0.0)
+    if low.found >= wanted:
+        return _near(run, wanted, low, low, low)
+    whole, there = (_frag_sizes(run, of) for of in (run.frag_of, run.first))
+    aim = low.before + (wanted - low.found) * max(1.0, whole / there)
+    high: _Built | None = None
+    best = low
+    for _ in range(FRAG_TRIES):
+        now = _built(replace(run, growth=best.growth), min(aim, 1.0))
+        best = min(best, now, key=lambda each: abs(each.found - wanted))
+        if abs(now.found - wanted) <= FRAG_NEAR or now.before < aim - TOLERANCE:
+            break
+        low, high = (now, high) if now.found < wanted else (low, now)
+        if high is None:
+            aim = now.before + (wanted - now.found) * max(1.0, whole / there)
+            continue
+        share = (wanted - low.found) / (high.found - low.found)
+        aim = low.before + share * (high.before - low.before)
+    return _near(run, wanted, best, least, best if high is None else high)
+
+
+def _near(run: AgedRun, wanted: float, best: _Built, low: _Built, high: _Built) -> AgedPool:
+    if abs(best.found - wanted) > max(TOLERANCE, TOLERANCE_SHARE * wanted):
+        _refuse(run.history, run.fill, wanted, low.found, high.found)
+    return best.pool
+
+
+def _frag_sizes(run: AgedRun, of: tuple[int, ...]) -> float:
+    return float(frag_weights(run.reduced.vdevs, run.release, of).sizes.sum())
 
 
 def _expand_full(pool: Pool, history: History, fill: float) -> None:
@@ -231,18 +317,27 @@ def _expand_full(pool: Pool, history: History, fill: float) -> None:
         pool.run(*history.first_steps(EXPANDED_AT * first), Expand())
 
 
-def _age_to(pool: Pool, history: History, fill: float, frag: float, release: ReleaseProfile) -> float:
-    """Age until FRAG is reached; return the rounds that took."""
-    fragmentation_weights(release)
-    if not 0.0 <= frag <= 1.0:
-        raise InputError("frag", frag, "FRAG is a fraction from 0 to 1", "write 30% or 0.30")
+class _Aged(NamedTuple):
+    """Rounds of ageing, FRAG before and after them [fraction]."""
+
+    rounds: float
+    low: float
+    frag: float
+
+
+def _age_to(pool: Pool, run: AgedRun, fill: float, aim: float) -> _Aged:
+    """Age until FRAG is reached: that which is asked for, unless vdevs are added later."""
+    history, last = run.history, not run.growth.stages
+    fragmentation_weights(run.release)
+    if not 0.0 <= aim <= 1.0:
+        raise InputError("frag", aim, "FRAG is a fraction from 0 to 1", "write 30% or 0.30")
     slices = _slices_of(history)
     part = replace(history, overwritten=history.overwritten / slices, removed=history.removed / slices)
-    of = frag_weights(pool.recipe.vdevs, release)
-    done, low, now = pool.run_until(part.round_steps(fill), frag, of, history.snapshots, MAX_ROUNDS * slices)
-    if not low <= frag <= now and abs(now - frag) > max(TOLERANCE, TOLERANCE_SHARE * frag):
-        _refuse(history, fill, frag, low, now)
-    return done / slices
+    of = frag_weights(pool.recipe.vdevs, run.release, run.frag_of if last else run.first)
+    done, low, now = pool.run_until(part.round_steps(fill), aim, of, history.snapshots, MAX_ROUNDS * slices)
+    if last and not low <= aim <= now and abs(now - aim) > max(TOLERANCE, TOLERANCE_SHARE * aim):
+        _refuse(history, fill, aim, low, now)
+    return _Aged(done / slices, low, now)
 
 
 def _slices_of(history: History) -> int:
@@ -263,7 +358,8 @@ def _refuse(history: History, fill: float, frag: float, low: float, high: float)
     raise InputError("frag", f"{frag:.0%}", reason, remedy)
 
 
-def _frag(pool: Pool, release: ReleaseProfile) -> float:
+def _frag(pool: Pool, release: ReleaseProfile, of: tuple[int, ...] = ()) -> float:
     if release.fragmentation_table == "none":
         return float("nan")
-    return pool_fragmentation(pool.segments, pool.untouched, pool.recipe.vdevs, release, pool.free_bytes)
+    vdevs = pool.recipe.vdevs
+    return pool_fragmentation(pool.segments, pool.untouched, vdevs, release, pool.free_bytes, of)

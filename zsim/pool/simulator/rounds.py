@@ -45,7 +45,7 @@ def pool_frag(pool: I64, weights: F64, sizes: F64, by_space: int) -> float:
     weights : ndarray of float64, shape (vdevs, 48)
         As `metaslab_frag` takes them, for each vdev.
     sizes : ndarray of float64, shape (vdevs,)
-        What all metaslabs of each vdev measure [bytes].
+        What all metaslabs of each vdev measure [bytes]; 0 of a vdev that does not count.
     by_space : int
         Whether metaslabs count by their free space, as in OpenZFS 2.4.
 

@@ -269,4 +269,5 @@ def _pool(case: Case, history: History, fill: float, frag: float | None, size: _
         history, case.vdevs, case.allocator, case.release, fill, frag, rewritten=case.rewritten,
         max_blocks=size.blocks, seed=case.seed, slabs=size.slabs * min(len(case.layout.data), MAX_VDEVS),
         files=FILES, heaps=size.heaps, small=case.classes.small, growth=case.classes.growth,
+        frag_of=case.frag_of,
     )  # fmt: skip
