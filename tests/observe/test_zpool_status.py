@@ -151,6 +151,47 @@ def test_a_paste_without_indentation_keeps_its_tree():
     assert shape(read_status(flat)[0].vdevs[0]) == shape(status("status-freebsd-9.1-running.txt").vdevs[0])
 
 
+PASTED = """  pool: bigdata
+ state: DEGRADED
+config:
+
+{rows}
+
+errors: No known data errors
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "tree"),
+    [
+        (
+            "0 bigdata / 0 raidz1-0 / 4 replacing-0 / 4 ada0 / 4 ada1  (resilvering) / 4 ada2 / 4 ada3",
+            ("raidz", [("replacing", ["disk", "disk"]), "disk", "disk"]),
+        ),
+        ("0 devel / 8 mirror-0 / 4 ada0 / 4 ada1", ("mirror", ["disk", "disk"])),
+        (
+            "0 tank / 0 draid1:2d:4c:1s-0 / 0 spare-0 / 0 replacing-0 / 0 ada0/old / 0 ada0 / 0 draid1-0-0"
+            " / 0 ada1 / 0 ada2 / 0 ada3",
+            (
+                "draid",
+                [("spare", [("replacing", ["disk", "disk"]), "distributed-spare"]), "disk", "disk", "disk"],
+            ),
+        ),
+        (
+            "0 tank / 2 raidz1-0 / 4 ada0 / 4 spare-1 / 4 ada1 / 4 replacing-1 / 4 ada2 / 4 ada3 / 4 ada4",
+            ("raidz", ["disk", ("spare", ["disk", ("replacing", ["disk", "disk"])]), "disk"]),
+        ),
+    ],
+    ids=["pair level with its drives", "group further in than its drives", "pair in a pair", "pair last"],
+)
+def test_rows_whose_indentation_was_damaged_keep_their_tree(rows, tree):
+    lines = []
+    for row in rows.split(" / "):
+        indent, name, *note = row.split(maxsplit=2)
+        lines.append(f"{' ' * (8 + int(indent))}{name}  ONLINE  0  0  0  {''.join(note)}")
+    assert shape(read_status(PASTED.format(rows="\n".join(lines)))[0].vdevs[0]) == tree
+
+
 def test_several_pools_and_prose_around_them():
     one, two = (FIXTURES / "status-0.7.txt").read_text(), (FIXTURES / "status-2.1.txt").read_text()
     pools = read_status(f"$ zpool status\n{one}\nsome words ONLINE\n{two}\nmore words")

@@ -12,7 +12,7 @@ import zsim
 from zsim.base.errors import InputError
 from zsim.cli.main import main
 from zsim.planning.eta.reading import in_order, read_paste
-from zsim.planning.eta.reasons import METASLABS, OTHER_GROUPS, zpool_remaining, zpool_why
+from zsim.planning.eta.reasons import METASLABS, OTHER_GROUPS, telling_pace, zpool_remaining, zpool_why
 from zsim.planning.eta.records import Span
 from zsim.planning.eta.watching import log_line, prometheus_text, status_of, watched
 from zsim.prediction.answer.drawing import DARK_GROUND
@@ -299,6 +299,80 @@ def test_seconds_of_a_metadata_phase_are_no_pace():
     assert "zsim_scan_pace_ratio" not in prometheus_text(found)
     assert "too early to tell" in str(found)
     assert not any("explains the slow pace" in reason for reason in found.reasons)
+
+
+SECONDS_OLD = """\
+  pool: devel
+ state: ONLINE
+  scan: resilver in progress since Fri Apr  5 22:39:37 2019
+    50.0M scanned out of 132G at 2.94M/s, 12h42m to go
+    48.6M resilvered, 0.04% done
+config:
+
+        NAME        STATE     READ WRITE CKSUM
+        devel       ONLINE       0     0     0
+          mirror-0  ONLINE       0     0     0
+            da0p2   ONLINE       0     0     0
+            da1p2   ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+def test_seconds_of_a_legacy_scan_are_no_pace():
+    # 26 times slower than simulated after 17 s; such scans end at the usual rate.
+    found = zsim.eta(SECONDS_OLD)
+    assert found.elapsed_s < 20.0
+    assert found.pace is None
+    assert not any("slow pace" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("pace", "changed", "share", "elapsed", "told"),
+    [
+        (1.1, 1.0, 0.5, 9000.0, 1.1),
+        (1.1, 1.0, 0.0001, 10.0, None),
+        (1.1, 1.0, 0.0001, 300.0, 1.1),
+        (26.0, 3.0, 0.0004, 17.0, None),
+        (26.0, 3.0, 0.0004, 1700.0, 26.0),
+        (26.0, 1.2, 0.0004, 1700.0, None),
+        (4.0, 3.0, 0.2, 17.0, 4.0),
+        (1.8, 1.1, 0.9, 160000.0, 1.1),
+    ],
+)
+def test_when_a_pace_tells(pace, changed, share, elapsed, told):
+    assert telling_pace(pace, changed, share, elapsed) == told
+
+
+CUT_OFF = """\
+  pool: merced
+ state: DEGRADED
+  scan: resilver in progress since Tue Jan 21 06:44:45 2025
+\t1.38P / 1.38P scanned, 144T / 177T issued at 1.29G/s
+\t43.4T resilvered, 81.21% done, 07:21:15 to go
+config:
+
+\tNAME                  STATE     READ WRITE CKSUM
+\tmerced                DEGRADED     0     0     0
+\t  draid2:1d:4c:1s-0   DEGRADED     0     0     0
+\t    sda               ONLINE       0     0     0
+\t    sdb               ONLINE       0     0     0
+\t    sdc               ONLINE       0     0     0
+\t    replacing-3       DEGRADED     0     0     0
+\t      sdd/old         FAULTED      0     0     0
+\t      sdd             ONLINE       0     0     0  (resilvering)
+"""
+
+
+def test_a_pool_with_more_data_than_its_vdevs_shown_hold_has_more_of_them():
+    paste = read_paste(CUT_OFF)
+    assert paste.scenario.layout is not None
+    assert str(paste.scenario.layout).endswith("*draid2:1d:4c:1s")
+    assert case_of(paste.scenario).alloc == paste.scenario.alloc > 1.3 * 2**50
+    assert any("1.38P" in note and "is assumed" in note for note in paste.notes)
+    nothing_else = read_paste(CUT_OFF[: CUT_OFF.index("config:")])
+    assert str(nothing_else.scenario.layout).endswith("*raidz2x6")
+    assert case_of(nothing_else.scenario).alloc > 1.3 * 2**50
 
 
 EXPANDS = """\

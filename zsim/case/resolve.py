@@ -258,7 +258,7 @@ def _space(door: _Door) -> _Space:
     if scenario.alloc is not None:
         if scenario.alloc > total:
             allowed = f"the pool {layout} of {format_both(size)} drives holds {format_bytes(total)}"
-            remedy = "give the size of the drives with drive_size"
+            remedy = "give the size of the drives with drive_size, or all vdevs with layout"
             raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
         return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
     if scenario.vdev_fills is not None:

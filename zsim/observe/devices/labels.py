@@ -28,6 +28,8 @@ VENDORS = {
     "5001b44": "SanDisk or WD",
 }  # fmt: skip
 """First digits of World Wide Names, the IEEE's numbers of the vendors (standards-oui.ieee.org)."""
+FLASH_VENDORS = ("Samsung", "Intel", "Micron or Crucial", "Kingston", "SanDisk or WD")
+"""Of these, those whose solid-state drives alone have such names; Samsung's disks had 50000f0 and 50024e9."""
 
 
 @dataclass(frozen=True, slots=True)

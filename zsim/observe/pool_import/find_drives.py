@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zsim.base.units import format_both
 from zsim.drives.catalogue import load_drive
 from zsim.observe.devices.identity import Identity
-from zsim.observe.devices.labels import device_of, label_of
+from zsim.observe.devices.labels import FLASH_VENDORS, device_of, label_of
 from zsim.observe.devices.models import Model, model_of, slowest_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
@@ -79,11 +79,14 @@ def find_drives(evidence: Evidence) -> None:
         _find_old(evidence, models, source, len(drives.old))
     elif drives.old and all(NVME_DEVICE.fullmatch(device_of(name)) for name in drives.old):
         evidence.find("drive", "generic-nvme-ssd", "names of the devices", inferred=True)
-    elif vendors := {label_of(name).vendor for name in drives.old} - {""}:
+    elif any(vendors := {label_of(name).vendor for name in drives.old}):
         evidence.notes.append(
-            f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors))}):"
+            f"the names of the drives tell the vendor alone ({', '.join(sorted(vendors - {''}))}):"
             " add the output of lsblk -o NAME,MODEL,SERIAL,SIZE,ROTA,LOG-SEC,PHY-SEC"
         )
+        if vendors <= set(FLASH_VENDORS):
+            source = "World Wide Names of a vendor of solid-state drives"
+            evidence.find("drive", "generic-sata-ssd", source, inferred=True)
     _find_new(evidence, drives)
     present = [each for name in (*drives.old, *drives.new) if (each := inventory.of(name)) is not None]
     _find_write_cache(evidence, present or list(known))

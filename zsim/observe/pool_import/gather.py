@@ -227,7 +227,15 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
     found = []
     for leaf in rows:
         number, role = numbers.get(leaf.name, (None, ""))
-        if role != "source" or leaf.state not in ("ONLINE", "DEGRADED") or not any(leaf.errors):
+        if role != "source" or leaf.state not in ("ONLINE", "DEGRADED"):
+            continue
+        if not any(leaf.errors):
+            if leaf.state == "DEGRADED":
+                why = f" ({plain(leaf.note)})" if leaf.note else ""
+                evidence.notes.append(
+                    f"{plain(leaf.name)} is DEGRADED{why} and is read all the same: a drive that retries"
+                    " holds up the whole scan; look at its SMART data"
+                )
             continue
         counts = zip(("read_errors", "write_errors", "checksum_errors", "slow_ios"), leaf.errors, strict=True)
         shown = {name: count for name, count in counts if count}

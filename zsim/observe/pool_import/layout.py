@@ -58,12 +58,14 @@ class Tops:
         self.order: list[int] = []
         self.source = source
         self.whole = len(vdevs)
+        cut = source == "zpool status" and evidence.status is not None and not evidence.status.complete
         for place, vdev in enumerate(vdevs):
+            whole = _like_the_others(vdevs, evidence) if cut and place == len(vdevs) - 1 else vdev
             try:
-                spec = spec_of(vdev, with_disks=scrubbed)
+                spec = spec_of(whole, with_disks=scrubbed)
             except InputError as error:
                 reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
-                if source == "zpool status" and evidence.status is not None and not evidence.status.complete:
+                if cut:
                     reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
                 raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
             if spec is None:
@@ -93,6 +95,24 @@ class Tops:
     def uniform(self) -> bool:
         """Whether all are alike."""
         return len(set(self.specs)) == 1
+
+
+def _like_the_others(vdevs: Sequence[Vdev], evidence: Evidence) -> Vdev:
+    """Return the last vdev of an output that is cut off, or one before it that it must be like."""
+    last = vdevs[-1]
+    wider = [
+        each
+        for each in vdevs[:-1]
+        if (each.kind, each.parity, each.data) == (last.kind, last.parity, last.data)
+        and each.drives > last.drives
+    ]
+    if not wider:
+        return last
+    evidence.notes.append(
+        f"zpool status is cut off inside {plain(last.name)}: it is taken to have as many drives as"
+        f" {plain(wider[-1].name)}, {wider[-1].drives}"
+    )
+    return wider[-1]
 
 
 def _as_grown(spec: VdevSpec, vdev: Vdev, place: int, evidence: Evidence) -> VdevSpec:

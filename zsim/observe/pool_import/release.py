@@ -65,12 +65,10 @@ def find_release(evidence: Evidence) -> None:
 def _find_legacy(evidence: Evidence) -> None:
     """Note a release before 0.8, by indentation, columns and names of the drives."""
     columns = evidence.listed.columns if evidence.listed is not None else frozenset[str]()
-    names = drive_names(evidence)
-    if (
-        evidence.status is not None
-        and evidence.status.tabbed
-        and not any(map(_FREEBSD_DISK.fullmatch, names))
-    ):
+    names, status = drive_names(evidence), evidence.status
+    if status is not None and status.with_bytes:
+        name, why = "zol-0.7", "the scan line has the form of 0.6 and 0.7, with 0B as in 0.7"
+    elif status is not None and status.tabbed and not any(map(_FREEBSD_DISK.fullmatch, names)):
         name, why = "zol-0.7", "the scan line has the form of 0.6 and 0.7, indented with tabs as in 0.7"
     elif any(map(_SOLARIS_DISK.fullmatch, names)):
         name, why = (

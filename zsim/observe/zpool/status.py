@@ -51,6 +51,7 @@ _DONE = re.compile(
 _COMPLETED = re.compile(
     r"(scrub|resilver) completed after (\d{1,6}h\d{1,2}m) with (\d{1,20}) errors(?: on (.{0,80}))?", re.ASCII
 )
+_BYTES = re.compile(r"(?<![\d.,])\d{1,4}B (?:repaired|resilvered|in\b)", re.ASCII)
 _FOR = re.compile(r"(scrub|resilver) in progress for (\d{1,6}h\d{1,2}m)", re.ASCII)
 _DONE_SHARE = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)% done", re.ASCII)
 _STARTED = re.compile(r"scrub started on (.{10,40})")
@@ -93,6 +94,8 @@ class PoolStatus:
         When it was printed, where a line with the date stands before it (``date``, ``zpool status -T d``).
     tabbed : bool
         Whether the progress is indented with tabs, as it is from 0.7 on (version 28 and 0.6 use blanks).
+    with_bytes : bool
+        Whether sizes below 1K carry a unit, as they do from 0.7 on (``0B``; zpool_util.c:zfs_nicebytes).
     complete : bool
         Whether the output goes on to its ``errors:`` line.
     expansion : Expansion or None
@@ -109,6 +112,7 @@ class PoolStatus:
     scans: tuple[Scan, ...] = ()
     at: datetime | None = None
     tabbed: bool = False
+    with_bytes: bool = False
     complete: bool = True
     expansion: Expansion | None = None
     removal: Removal | None = None
@@ -172,6 +176,8 @@ def _blocks(text: str, name: str) -> Iterator[_Block]:
             block, key = _Block(match[2].strip(), dates.at(number)), "pool"
         elif block is not None:
             key = match[1] if match else key
+            if key != "config" and "config" not in block.lines and line.split()[:2] == ["NAME", "STATE"]:
+                key = "config"
             _keep(block, key, number, match[2] if match else line, bool(match))
     if block is not None:
         yield block
@@ -209,6 +215,7 @@ def _pool(block: _Block, name: str) -> PoolStatus:
         scans=tuple(scans),
         at=block.at,
         tabbed=any(line.startswith("\t") for lines in block.scans for line in lines[1:]),
+        with_bytes=any(_BYTES.search(line) for lines in block.scans for line in lines),
         complete="errors" in block.lines,
         expansion=expansion,
         removal=removal,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from zsim.scenario.layout import MAX_CHILDREN, MAX_VDEVS, VdevSpec
@@ -143,9 +144,17 @@ def nested(rows: Sequence[Row]) -> tuple[Vdev, ...]:
     rows = rows[: MAX_ROWS + MAX_VDEVS]
     if not rows:
         return ()
-    indents = {indent for indent, _ in rows}
     grouped = any(vdev.kind in GROUPS for _, vdev in rows)
-    return _by_names([vdev for _, vdev in rows]) if len(indents) == 1 and grouped else _by_indent(rows)
+    lost = len({indent for indent, _ in rows}) == 1 or _holds_nothing(rows)
+    return _by_names([vdev for _, vdev in rows]) if lost and grouped else _by_indent(rows)
+
+
+def _holds_nothing(rows: Sequence[Row]) -> bool:
+    """Tell whether what holds drives is followed by a drive that is not further in, as zpool never is."""
+    return any(
+        vdev.kind in (*GROUPS, *PAIRS) and below.kind not in GROUPS and further <= indent
+        for (indent, vdev), (further, below) in pairwise(rows)
+    )
 
 
 def _by_indent(rows: Sequence[Row]) -> tuple[Vdev, ...]:
@@ -168,16 +177,19 @@ def _by_indent(rows: Sequence[Row]) -> tuple[Vdev, ...]:
 
 
 def _by_names(vdevs: Sequence[Vdev]) -> tuple[Vdev, ...]:
-    """Return trees by what can hold what: groups hold drives and pairs, pairs the two drives behind them."""
-    depth, pair, rows = 0, 0, []
+    """Return trees by what can hold what: groups hold drives and pairs, pairs the two that follow them."""
+    rows: list[Row] = []
+    base, wanted = 0, list[int]()
     for vdev in vdevs:
         if vdev.kind in GROUPS:
-            depth, pair = 1, 0
+            base, wanted = 1, []
             rows.append((0, vdev))
-        elif vdev.kind in PAIRS:
-            pair = 2
-            rows.append((depth, vdev))
-        else:
-            rows.append((depth + 1 if pair else depth, vdev))
-            pair = max(pair - 1, 0)
+            continue
+        rows.append((base + len(wanted), vdev))
+        if wanted:
+            wanted[-1] -= 1
+        if vdev.kind in PAIRS:
+            wanted.append(2)
+        while wanted and not wanted[-1]:
+            wanted.pop()
     return _by_indent(rows)

@@ -96,8 +96,8 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     share = elapsed / total.p50 if elapsed is not None and total.p50 > 0.0 else _done(found)
     phase = _phase(found, case, paused=paste.paused)
     said = zpool_remaining(last)
-    pace = expected_pace(found)
-    telling = telling_pace(pace, total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST))
+    changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
+    pace = telling_pace(expected_pace(found), changed, share, elapsed)
     return Eta(
         pool=paste.pool,
         subject=subject(case),
@@ -111,9 +111,9 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         zpool_remaining_s=said,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
-        pace=pace if telling else None,
+        pace=pace,
         reasons=_reasons(
-            case, slow_reasons(courses, found, case, pace if telling else 1.0, _collected(last))
+            case, slow_reasons(courses, found, case, 1.0 if pace is None else pace, _collected(last))
         ),
         worry=worries(found, phase, left, paste.at, last, elapsed),
         consequences=consequences(case, share, total, left, elapsed),

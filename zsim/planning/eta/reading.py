@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import NoneType
 
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
+from zsim.case.resolve import USUALLY_FULL
 from zsim.observe.evidence.scans import PoolThen, running
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
@@ -19,12 +21,14 @@ from zsim.observe.texts import decoded, tidied
 from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
+from zsim.observe.zpool.vdev_tree import Vdev, spec_of
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides
-from zsim.scenario.layout import Layout
+from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.profile import COPIES
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
+from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
@@ -102,7 +106,7 @@ def read_paste(
     if not found:
         raise InputError("zpool status", _told(chosen), "a running scan is expected", _remedy(chosen))
     scan = found[-1][1]
-    assumed = _assumed(texts, scan)
+    assumed = _roomy(_assumed(texts, scan, chosen), scan)
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
@@ -121,14 +125,36 @@ def read_paste(
     return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
 
 
-def _assumed(texts: Sequence[str], scan: Scan) -> str:
-    """Return the layout of a pool of which only the scan is shown: that of a rebuild names its dRAID."""
+def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
+    """Return the layout of a pool of which an import makes nothing: its first vdev, if that is shown whole.
+
+    A rebuild names its dRAID.
+    """
     if scan.function == "remove":
         return ASSUMED_REDUCED
-    if scan.function not in COPIES:
-        return ASSUMED_LAYOUT
     named = [match[1] for each in texts if (match := _REBUILT.search(each))]
-    return named[-1] if named else ASSUMED_REBUILT
+    if scan.function in COPIES:
+        return named[-1] if named else ASSUMED_REBUILT
+    return next((str(Layout((spec,))) for spec in _shown(status.vdevs)), ASSUMED_LAYOUT)
+
+
+def _shown(vdevs: Sequence[Vdev]) -> Iterator[VdevSpec]:
+    """Yield the vdevs that are shown with all their drives, as a layout has them."""
+    for vdev in vdevs:
+        try:
+            spec = spec_of(vdev)
+        except InputError:
+            continue
+        if spec is not None:
+            yield spec
+
+
+def _roomy(layout: str, scan: Scan) -> str:
+    """Return a layout with as many such vdevs as hold what is scanned on the largest of common drives."""
+    parsed = Layout.parse(layout)
+    held = USUALLY_FULL * pool_size(parsed, COMMON_DRIVE_BYTES[-1], load_release(DEFAULT_RELEASE))
+    count = math.ceil((to_examine(scan, len(parsed.data)) or 0) / held)
+    return str(Layout(parsed.vdevs * count)) if 1 < count * len(parsed.vdevs) <= MAX_VDEVS else layout
 
 
 def _texts(text: str | None, names: Sequence[str | Path]) -> list[str]:
@@ -240,7 +266,7 @@ def _imported(
         except InputError as error:
             return None, [
                 "NOT KNOWN: the layout, the drives and the record size. Of the pool nothing but its scan"
-                f" could be read ({error}): {assumed} is assumed"
+                f" could be read ({str(error).rstrip('.')}): {assumed} is assumed"
             ]
     return found, list(found.notes)
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 
+from zsim.base.constants import constant
 from zsim.base.units import format_bytes, format_duration
 from zsim.case.case import Case
-from zsim.planning.eta.records import Span
+from zsim.planning.eta.records import Span, later
 from zsim.pool.recipes.histories import history_names
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.little_known import one_sweep, sorted_at_once
-from zsim.prediction.progress.moments import CHECKPOINT
+from zsim.prediction.progress.moments import CHECKPOINT, overshoot
 from zsim.prediction.progress.remaining import Remaining
 from zsim.scenario.evidence import MOVES, RunningScan
 from zsim.scenario.releases.profile import COPIES
 
 EARLY = 0.05
 SLOW, FAST = 1.3, 0.75
+SETTLED = constant("progress.settled")
+"""A scan of which little is done tells nothing of its pace before [s]."""
 FOLLOWED = 0.3
 """A pace says something where the answer has gone with it by this share, in logarithms."""
 TELLING = 1.6
@@ -40,6 +43,10 @@ OTHER_GROUPS = (
 OUTER_TRACKS = (
     "its rate counts from the end of the metadata phase, on the outer, faster tracks, and includes I/O that"
     " is still in flight"
+)
+PAST_TOTAL = (
+    "more is counted than was allocated when the scan began, as data written since is scanned too: the end is"
+    " not what the counters say"
 )
 SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
@@ -83,6 +90,7 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
     if case.operation in COPIES and not rebuild:
         return SLOWER_LEFT if short else FASTER_LEFT
     rules = (
+        (overshoot(scan) > 0.0, PAST_TOTAL),
         (several and scan.format == "0.8-2.1" and short, OTHER_VDEVS),
         (share < EARLY, FIRST_MINUTES),
         (phase == "metadata scan", METADATA),
@@ -100,17 +108,33 @@ def expected_pace(found: Remaining) -> float:
     return float(np.median(found.paces))
 
 
-def telling_pace(pace: float, changed: float) -> bool:
-    """Tell whether a pace that is out of the common says something: the answer has moved with it.
+def telling_pace(pace: float, changed: float, share: float, elapsed: float | None) -> float | None:
+    """Return how many times slower than expected a scan is, if that can be told yet.
 
     Parameters
     ----------
     pace : float
-        How many times slower than expected the scan is so far.
+        How many times slower than in the middle world the scan is so far.
     changed : float
         How many times as long the whole is expected to take as before anything was seen.
+    share : float
+        Of the whole time, what has passed.
+    elapsed : float or None
+        The same [s].
+
+    Returns
+    -------
+    float or None
+        The pace, where it is not out of the common or the answer has moved with it; where it has not, though
+        much is done, by how much it has moved; None while little is done, as in the first minutes.
     """
-    return FAST < pace < SLOW or math.log(changed) / math.log(pace) > FOLLOWED
+    if share < EARLY and elapsed is not None and elapsed < SETTLED:
+        return None
+    if FAST < pace < SLOW:
+        return pace
+    if math.log(changed) / math.log(pace) > FOLLOWED:
+        return pace
+    return changed if share >= EARLY else None
 
 
 def slow_reasons(
@@ -190,15 +214,15 @@ def worries(
 
 
 def _moment(at: datetime | None, seconds: float) -> str:
-    if at is None:
+    then = later(at, seconds)
+    if at is None or then is None:
         return f"{format_duration(seconds)} after this status"
-    then = at + timedelta(seconds=seconds)
     return then.strftime("%H:%M") if then.date() == at.date() else then.strftime("%a %d %b %H:%M")
 
 
 def _at(at: datetime | None, seconds: float) -> str:
     words = _moment(at, seconds)
-    return words if at is None else f"by {words}"
+    return words if later(at, seconds) is None else f"by {words}"
 
 
 def consequences(case: Case, share: float, total: Span, left: Span, elapsed: float | None) -> tuple[str, ...]:

@@ -27,13 +27,16 @@ class Span:
 
     def since(self, moment: datetime | None) -> dict[str, str | None]:
         """Return the moments so long after another, as ISO 8601; None where that is not known."""
-        names = self.to_dict()
-        if moment is None:
-            return dict.fromkeys(names)
-        return {
-            name: (moment + timedelta(seconds=seconds)).isoformat(timespec="seconds")
-            for name, seconds in names.items()
-        }
+        found = {name: later(moment, seconds) for name, seconds in self.to_dict().items()}
+        return {name: at.isoformat(timespec="seconds") if at else None for name, at in found.items()}
+
+
+def later(moment: datetime | None, seconds: float) -> datetime | None:
+    """Return a moment so many seconds after another; None where that is not known, or no calendar has it."""
+    try:
+        return moment and moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

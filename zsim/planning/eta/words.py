@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from zsim.base.units import format_duration, format_fraction
 from zsim.planning.eta.reasons import FAST, SLOW
-from zsim.planning.eta.records import EtaAnswer
+from zsim.planning.eta.records import EtaAnswer, later
 from zsim.scenario.words import in_words
 
 if TYPE_CHECKING:
     from rich.console import Group
 
 WIDTH = 100
+NO_CALENDAR = "after the year 9999"
+WHOLE_TIMES = 10.0
+"""From so many times on a pace is told in whole numbers."""
 LOUD = "NOT KNOWN"
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 """Assumptions that are told first: no world differs in them."""
@@ -86,16 +89,20 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
     if answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
-        yield f"Pace: {answer.pace:.1f} times slower than the median pool simulated.", ""
+        yield f"Pace: {_times(answer.pace)} slower than the median pool simulated.", ""
     elif answer.pace <= FAST:
-        yield f"Pace: {1.0 / answer.pace:.1f} times faster than the median pool simulated.", ""
+        yield f"Pace: {_times(1.0 / answer.pace)} faster than the median pool simulated.", ""
     else:
         yield "Pace: as expected of a pool like this one.", ""
 
 
+def _times(factor: float) -> str:
+    return f"{factor:.1f} times" if factor < WHOLE_TIMES else f"{factor:.0f} times"
+
+
 def _moment(at: datetime, seconds: float) -> str:
-    then = at + timedelta(seconds=seconds)
-    return f"{then:%a %d %b %H:%M}"
+    then = later(at, seconds)
+    return f"{then:%a %d %b %H:%M}" if then is not None else NO_CALENDAR
 
 
 def as_text(answer: EtaAnswer) -> str:

@@ -28,6 +28,8 @@ MOST_CLOCK, MOST_COUNT = constant("progress.most_clock"), constant("progress.mos
 PRINTED = constant("progress.printed")
 """Standard deviation of a time that is printed to the second; of one printed in minutes 60 times that."""
 CHECKPOINT = constant("progress.checkpoint")
+LEAST = constant("progress.least")
+"""Of the work: with less the time that it took tells nothing."""
 SKIPPED_ERROR = constant("progress.skipped_error")
 """Of the share of ALLOC that a world skips, relative to it."""
 
@@ -256,6 +258,24 @@ def _issued(scan: RunningScan, needed: float, visited: float) -> float | None:
     return _share(scan.issued - visited * (1.0 - needed) * scan.total, needed * scan.total)
 
 
+def overshoot(scan: RunningScan) -> float:
+    """Return by how much the counters of a scan have gone beyond its total, as a share of that, 1 at most.
+
+    Parameters
+    ----------
+    scan : RunningScan
+
+    Returns
+    -------
+    float
+        0 before: what is written while a scan runs is scanned and not in the total it began with
+        (dsl_scan.c:dsl_scan_setup_sync).
+    """
+    by_scan = scan.format in ("legacy", "rebuild")
+    done, whole = (scan.scanned, scan.total) if by_scan else (scan.issued, scan.total_issue or scan.total)
+    return min(1.0, max(0.0, done / whole - 1.0)) if done is not None and whole else 0.0
+
+
 def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     """Return a course whose damaged vdevs hold what the counters say: vdevs of a pool are not equally full.
 
@@ -438,9 +458,8 @@ def _stretch(seen: _Seen, state: State, course: Course, facts: PoolFacts, noise:
     first = seen.state
     gone = float(state.seconds or 0.0) - float(first.seconds or 0.0)
     work = done_cells(state.visited, state.issued) - done_cells(first.visited, first.issued)
-    if course.visit_s <= 0.0 and state.issued <= first.issued:
-        return None
-    if gone <= 0.0 or work.min() < -1e-9 or float(work.sum()) <= 1e-12:
+    visits = state.visited - first.visited if course.visit_s > 0.0 else 0.0
+    if gone <= 0.0 or work.min() < -1e-9 or max(state.issued - first.issued, visits) <= LEAST:
         return None
     gained = max(state.issued - first.issued, state.visited - first.visited, 1e-9)
     read = [min(MOST_CLOCK, max(facts.clock_s, each.clock_s) / gone) for each in (first, state)]

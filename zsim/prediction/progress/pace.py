@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant
 from zsim.prediction.progress.course import VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import StatusHistory
+from zsim.prediction.progress.moments import LEAST, StatusHistory
 
 F64 = NDArray[np.float64]
 NEARLY_ALL, MOST_UNDER_WAY = constant("progress.nearly_all"), constant("progress.most_under_way")
@@ -67,7 +67,7 @@ def pace_of(course: Course, seconds: F64, history: StatusHistory | None, unevenn
     if last.clock == "scan":
         work = done_cells(last.visited, last.issued) * seconds
         gone *= float(work[VISIT_CELLS:].sum()) / max(float(work.sum()), 1e-12)
-    if not 0.0 < done < NEARLY_ALL or gone <= 0.0:
+    if not LEAST < done < NEARLY_ALL or gone <= 0.0:
         return None
     # What was done and what is left are uneven; what is under way is not known; and a drive that slows down
     # does so, on the mean, over half of the work.

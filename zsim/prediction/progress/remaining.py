@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
-from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of
+from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
 from zsim.scenario.evidence import RunningScan
@@ -23,6 +23,8 @@ SEARCH = whole_constant("progress.halvings")
 WIDEST = constant("progress.widest")
 CLOSES = constant("progress.closes")
 """Standard deviation of how long a txg closes after the last I/O [s]."""
+COUNTED = constant("progress.counted")
+"""Standard deviation of the share done, as the counters are printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +209,21 @@ def _of_world(
     pace = pace_of(course, seconds, history, noise.uneven)
     if pace is not None:
         to_go, all_of_it = with_pace(to_go, all_of_it, pace, discrepancy_of(course))
-    end = _end_error(state, facts) if state is not None else 0.0
-    to_go, all_of_it = _read_at_end(to_go, end), _read_at_end(all_of_it, end)
     told = math.fsum(stretch.seconds for stretch in stretches)
     expected = math.fsum(float(stretch.cells @ seconds) for stretch in stretches)
+    slower = told / expected if expected > 0.0 else 1.0
+    if state is not None:
+        more, unsure = _beyond(state, scans[-1])
+        whole_issue = slower * float(seconds[VISIT_CELLS:-1].sum())
+        end = math.hypot(_end_error(state, facts), unsure * whole_issue)
+        to_go, all_of_it = (_read_at_end(each, more * whole_issue, end) for each in (to_go, all_of_it))
     return _World(
         history.known_s if history is not None else 0.0,
         history.idle_s if history is not None else 0.0,
         to_go,
         all_of_it,
         found.likelihood + np.log(np.maximum(share * shares, 1e-12)),
-        told / expected if expected > 0.0 else 1.0,
+        slower,
         state,
         tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
     )
@@ -228,16 +234,39 @@ def _end_error(state: State, facts: PoolFacts) -> float:
     return math.hypot(CLOSES, facts.clock_s, max(facts.clock_s, state.clock_s))
 
 
-def _read_at_end(time: tuple[F64, F64], error: float) -> tuple[F64, F64]:
-    """Return logarithms of a time and their spreads, with what reading its end adds [s].
+def _beyond(state: State, scan: RunningScan) -> tuple[float, float]:
+    """Return what a scan does beyond its counters' total, as a share of that: the mean, and its error.
+
+    The total has an error of `COUNTED`, or of what the counters have gone beyond it.  A scan that runs still
+    has something left, so that what is left is a normal variable above 0 (Johnson, Kotz and Balakrishnan,
+    Continuous Univariate Distributions 1, 1994, 13.10).
+    """
+    left, error = 1.0 - state.issued, math.hypot(COUNTED, overshoot(scan))
+    score = left / error
+    ratio = (
+        math.exp(-0.5 * score**2) / math.sqrt(2.0 * math.pi) / (0.5 + 0.5 * math.erf(score / math.sqrt(2.0)))
+    )
+    return error * ratio, error * math.sqrt(max(0.0, 1.0 - ratio * (ratio + score)))
+
+
+def _read_at_end(time: tuple[F64, F64], more: float, error: float) -> tuple[F64, F64]:
+    """Return logarithms of a time and their spreads, with what is left beyond, and what reading its end adds.
 
     The whole is told in full seconds, as the time that is gone is, and waits for its last txg: the error of
     what is left does not get smaller with it.  Of a shifted lognormal distribution of that mean and variance
     the mean is kept.
+
+    Parameters
+    ----------
+    time : tuple of ndarray of float
+        Logarithms [ln s] and their standard deviations.
+    more, error : float
+        Mean of what comes on top, and standard deviation of the end [s].
     """
     logs, spreads = time
-    more = np.log1p((error / np.exp(logs + 0.5 * spreads**2)) ** 2)
-    return logs - 0.5 * more, np.sqrt(spreads**2 + more)
+    logs = np.log(np.exp(logs) + more)
+    wider = np.log1p((error / np.exp(logs + 0.5 * spreads**2)) ** 2)
+    return logs - 0.5 * wider, np.sqrt(spreads**2 + wider)
 
 
 @lru_cache(maxsize=16)
