@@ -59,6 +59,24 @@ def test_a_table_without_its_heading_is_read(tmp_path):
     assert found.scenario.old_drive == "missing"
 
 
+def coloured(text):
+    return text.replace("DEGRADED", "\x1b[33mDEGRADED\x1b[0m").replace("ONLINE", "\x1b[1;32mONLINE\x1b[0m")
+
+
+def in_page(text):
+    return f'<p>Look:</p><pre class="lang-none"><code>{text}</code></pre>&amp; so on'.replace(
+        "  sda", "&nbsp; sda"
+    )
+
+
+@pytest.mark.parametrize("as_shown", [coloured, in_page])
+def test_marks_of_terminals_and_pages_are_left_out(tmp_path, as_shown):
+    text = HEAD.format(scan="none requested") + "config:\n" + ROWS + "\nerrors: No known data errors\n"
+    found = imported(tmp_path, as_shown(text))
+    assert str(found.scenario.layout) == "raidz2x5"
+    assert found.pool == "tank"
+
+
 @pytest.mark.parametrize(
     ("scan", "release"),
     [

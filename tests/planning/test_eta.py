@@ -301,6 +301,28 @@ def test_seconds_of_a_metadata_phase_are_no_pace():
     assert not any("explains the slow pace" in reason for reason in found.reasons)
 
 
+BESIDE = {
+    "logs": "\tlogs\n\t  nvme0n1p1             ONLINE       0     0     0\n",
+    "special": "\tspecial\n\t  mirror-1              ONLINE       0     0     0\n"
+    "\t    nvme0n1             ONLINE       0     0     0\n"
+    "\t    nvme1n1             ONLINE       0     0     0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return zsim.eta(small(), overrides=FAST)
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_vdevs_beside_the_data_are_no_part_of_it(alone, beside):
+    # A quarter of the data is issued, whether the pool has a log or not: with one it was called half.
+    found = zsim.eta(small().replace("\nerrors", f"{BESIDE[beside]}\nerrors"), overrides=FAST)
+    assert found.remaining_s.p50 == pytest.approx(alone.remaining_s.p50, rel=0.15)
+    assert found.done == pytest.approx(alone.done, abs=0.03)
+    assert "other top-level vdevs" not in found.zpool_why
+
+
 SECONDS_OLD = """\
   pool: devel
  state: ONLINE

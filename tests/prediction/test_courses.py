@@ -115,6 +115,29 @@ def test_of_several_vdevs_one_is_repaired_and_a_scrub_reads_all() -> None:
     assert courses.needed_share(scrub, pool, plane_model(scrub)) == 1.0
 
 
+def test_a_log_holds_nothing_and_a_special_vdev_its_share() -> None:
+    def needed(layout: str) -> tuple[float, float]:
+        one = case(layout=layout, drive_size="200GB", drive="generic-7200rpm-cmr", fill=0.05)
+        pool = miniature(one, blocks=2000)
+        beside = pool.table.dva_asize[pool.table.dva_vdev == 1].sum() / pool.table.dva_asize.sum()
+        return courses.needed_share(one, pool, plane_model(one)), float(beside)
+
+    alone, nothing = needed("raidz2x6")
+    assert needed("raidz2x6+log:mirror2") == (alone, nothing) == (pytest.approx(1.0, abs=0.01), 0.0)
+    share, metadata = needed("raidz2x6+special:mirror2")
+    assert 0.0 < metadata < 0.1
+    assert share == pytest.approx(alone * (1.0 - metadata), rel=0.01)
+
+
+def test_what_is_under_way_does_not_depend_on_a_log() -> None:
+    plain, logged = (case(release="openzfs-2.3", layout=f"raidz2x6{log}") for log in ("", "+log:mirror2"))
+    assert courses.window_share(logged, plane_model(logged)) == courses.window_share(
+        plain, plane_model(plain)
+    )
+    scrubs = [replace(each, operation="scrub") for each in (plain, logged)]
+    assert len({courses.window_share(each, plane_model(each)) for each in scrubs}) == 1
+
+
 def test_what_is_under_way_is_the_window_of_the_damaged_vdev() -> None:
     one = case(release="openzfs-2.3")
     limit = one.release.tunables["zfs_scan_vdev_limit"]

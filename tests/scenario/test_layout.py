@@ -148,3 +148,9 @@ def test_vdevs_are_refused_where_the_layout_counts_itself() -> None:
         Layout.parse("mirror2").repeated(0)
     with pytest.raises(InputError, match="1 to 10000"):
         Layout(())
+
+
+def test_what_scans_read_is_all_but_the_log():
+    layout = Layout.parse("2*raidz2x6+special:mirror2+log:mirror2+cache:1")
+    assert [str(vdev) for vdev in layout.stored] == ["raidz2x6", "raidz2x6", "special:mirror2"]
+    assert layout.data == layout.stored[:2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -28,6 +29,8 @@ _DAY = re.compile(r"(?<![\d:.])(\d{1,2})\.?(?![\d:])", re.ASCII)
 _YEAR = re.compile(r"(?<![\d:])((?:19|20)\d\d)(?![\d:])", re.ASCII)
 _QUOTED = re.compile(r"^(?:> ?){1,8}[ \t]{0,80}(?:pool|scan|state|NAME)\b", re.ASCII | re.MULTILINE)
 _QUOTE = re.compile(r"^(?:> ?){1,8}", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_MARKUP = re.compile(r"</?(?:pre|code|blockquote)(?: [^<>\n]{0,300})?>", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]{3,9}")
 
 
@@ -47,9 +50,16 @@ def decoded(content: bytes) -> str:
 
 
 def tidied(text: str) -> str:
-    """Return pasted text with plain blanks and line ends, and without the marks of a quotation in a mail."""
+    """Return pasted text with plain blanks and line ends, without marks of mails, terminals and web pages.
+
+    ``zpool status`` colours its words where ZFS_COLOR is set; a page's source has it in ``<pre>``.
+    """
     for found, plain_sign in (("\r\n", "\n"), ("\r", "\n"), ("\u00a0", " "), ("\u202f", " ")):
         text = text.replace(found, plain_sign)
+    if "\x1b[" in text:
+        text = _COLOUR.sub("", text)
+    if _MARKUP.search(text):
+        text = html.unescape(_MARKUP.sub("\n", text)).replace("\u00a0", " ")
     return _QUOTE.sub("", text) if _QUOTED.search(text) else text
 
 

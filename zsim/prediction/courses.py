@@ -21,6 +21,7 @@ from zsim.operation.background.removal import OUTSTANDING
 from zsim.operation.rules import rebuild_window, vdev_window
 from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
+from zsim.pool.blocks import BlockTable
 from zsim.pool.simulator.population import HistoryError
 from zsim.prediction.evidence.probes import Ran, ScanProbe
 from zsim.prediction.evidence.weighing import Counterpart, Weighing
@@ -50,9 +51,10 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
+from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import LOG, kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
 OTHER_SCAN = constant("progress.other_scan")
@@ -277,8 +279,8 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     Returns
     -------
     float
-        What lies on the damaged vdev and touches the lost drive, over what lies there, over the number of
-        vdevs; 1 of a scrub, an expansion and a removal.
+        What lies on the damaged vdev and touches the lost drive, over what lies there, times the share of the
+        allocation class that lies on each vdev of it; 1 of a scrub, an expansion and a removal.
     """
     if case.operation in ("scrub", *MOVES):
         return 1.0
@@ -289,7 +291,21 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
     share = needed / here if here > 0.0 else 1.0
     # What a rebuild has to do is estimated of its own vdev alone.
-    return max(1e-3, share) / (1 if case.operation in COPIES else len(case.layout.vdevs))
+    on_first = 1.0 if case.operation in COPIES else _class_share(case, pool.table) / len(_alike(case))
+    return max(1e-3, share) * on_first
+
+
+def _alike(case: Case) -> tuple[VdevSpec, ...]:
+    """Return the vdevs of the allocation class of the first one."""
+    return case.layout.of_class(case.layout.vdevs[0].alloc_class)
+
+
+def _class_share(case: Case, table: BlockTable) -> float:
+    """Return the share of what is allocated that lies on vdevs of the first one's allocation class."""
+    first = case.layout.vdevs[0].alloc_class
+    own = [number for number, vdev in enumerate(case.layout.vdevs) if vdev.alloc_class == first]
+    whole = float(table.dva_asize[table.dva_vdev >= 0].sum())
+    return float(table.dva_asize[np.isin(table.dva_vdev, own)].sum()) / whole if whole > 0.0 else 1.0
 
 
 def world_name(member: Member) -> str:
@@ -327,16 +343,17 @@ def window_share(case: Case, model: PlaneModel) -> float:
     if case.operation == "rebuild":
         number = next(number for number, vdev in enumerate(model.vdevs) if vdev.damaged)
         window = rebuild_window(model, number, case.release, case.memory)
-        slab = 1 << metaslab_shift(case.pool_size // len(case.layout.vdevs), case.release)
+        slab = 1 << metaslab_shift(case.pool_size // len(case.layout.data), case.release)
         in_slab = slab * min(1.0, progress_number("layout.slab_fill") * case.fill)
         held = in_slab if window.counts_blocks else min(window.limit, in_slab)
         return min(0.25, held / max(case.alloc, 1.0))
     if case.release.order != "sorted":
         return 0.0
-    vdevs = [vdev for vdev in model.vdevs if vdev.damaged] or list(model.vdevs)
+    stored = [vdev for vdev in model.vdevs if vdev.alloc_class != LOG]
+    vdevs = [vdev for vdev in stored if vdev.damaged] or stored
     # The limit counts bytes before parity (dsl_scan.c:scan_exec_io), issued those with it.
     held = sum(vdev_window(vdev, case.release).limit * with_parity(vdev) for vdev in vdevs)
-    of = case.alloc * len(vdevs) / len(model.vdevs)
+    of = case.alloc * len(vdevs) / len(stored)
     return min(0.25, held / max(of, 1.0))
 
 

@@ -25,7 +25,7 @@ import re
 from dataclasses import dataclass, replace
 
 from zsim.base.errors import InputError
-from zsim.vdevs.kind import CLASSES, MAX_CHILDREN, NORMAL, VdevSpec, kind_of, kinds, number_in, refuse
+from zsim.vdevs.kind import CLASSES, LOG, MAX_CHILDREN, NORMAL, VdevSpec, kind_of, kinds, number_in, refuse
 
 __all__ = ["FORMS", "MAX_CHILDREN", "MAX_VDEVS", "Layout", "VdevSpec"]
 
@@ -113,6 +113,11 @@ class Layout:
     def data(self) -> tuple[VdevSpec, ...]:
         """The vdevs for data: those of the normal class, which SIZE and fill mean here."""
         return self.of_class(NORMAL)
+
+    @property
+    def stored(self) -> tuple[VdevSpec, ...]:
+        """The vdevs on which ALLOC lies, that scans read: all but those of the intent log."""
+        return tuple(vdev for vdev in self.vdevs if vdev.alloc_class != LOG)
 
     def of_class(self, alloc_class: str) -> tuple[VdevSpec, ...]:
         """Return the vdevs of an allocation class."""

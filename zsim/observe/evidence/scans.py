@@ -49,7 +49,7 @@ class PoolThen:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
         if self.alloc is None or self.layout is None:
             return None
-        spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in self.layout.vdevs)
+        spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in self.layout.data)
         return self.alloc / spread
 
 
@@ -103,7 +103,7 @@ def _least_done(scan: Scan, pool: PoolThen) -> float:
     issue may be of the one vdev that is repaired.
     """
     done = scan.done or 0.0
-    vdevs = len(pool.layout.vdevs) if pool.layout is not None else 1
+    vdevs = len(pool.layout.data) if pool.layout is not None else 1
     if vdevs == 1 or FORMATS.get(scan.form) != "0.8-2.1":
         return done
     least = 1.0 - (1.0 - done) * vdevs

@@ -53,4 +53,4 @@ def _by_share(evidence: Evidence, layout: Layout) -> tuple[int | None, str]:
 
 def _spread(layout: Layout) -> int:
     """Return over how many drives what is allocated lies."""
-    return sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.vdevs)
+    return sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.data)

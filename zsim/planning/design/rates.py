@@ -20,7 +20,7 @@ Row = dict[str, float]
 def rates(case: Case) -> Row:
     """Return random reads [1/s] and streaming rates [B/s] of a pool."""
     model = case.drive
-    vdevs = case.layout.vdevs
+    vdevs = case.layout.data
     whole, hurt = (_reads(vdevs[0], case, model, missing) for missing in (0, 1))
     stream = sequential_rate(model.parameters(), 0.0, max(case.fill, 0.05))
     others = len(vdevs) - 1

@@ -85,7 +85,7 @@ def zpool_why(scan: RunningScan, said: float | None, left: Span, share: float, c
     if left.p10 <= said <= left.p90:
         return ""
     short = said < left.p10
-    several = len(case.layout.vdevs) > 1 and scan.kind == "resilver"
+    several = len(case.layout.data) > 1 and scan.kind == "resilver"
     rebuild = scan.format == "rebuild" and scan.kind not in MOVES
     if case.operation in COPIES and not rebuild:
         return SLOWER_LEFT if short else FASTER_LEFT

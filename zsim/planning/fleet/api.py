@@ -96,7 +96,7 @@ def _predicted(scenario: Scenario) -> Quantiles:
 
 def _resolved(pools: Pools) -> Case:
     case = resolve(pools.scenario)
-    if len(set(case.layout.vdevs)) > 1:
+    if len(set(case.layout.stored)) > 1:
         allowed = "the vdevs of a pool are alike here"
         raise NotSimulatedYet("layout", str(case.layout), allowed, "give each kind a [[pool]] of its own")
     return case
@@ -163,7 +163,7 @@ def _kind(
     start = pools.scenario.fill if pools.scenario.fill is not None else DEFAULT_FILL
     return Kind(
         pools=pools.count,
-        vdevs=len(case.layout.vdevs),
+        vdevs=len(case.layout.stored),
         group=groups(case, pools.inputs)[0][1],
         world=worlds.taken(np.array([place])),
         fills=(start, start + pools.fill_per_year * years),

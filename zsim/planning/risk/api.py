@@ -170,7 +170,7 @@ def _with_spares(inputs: RiskInputs, case: Case) -> RiskInputs:
 def groups(case: Case, inputs: RiskInputs) -> tuple[tuple[int, Group], ...]:
     """Return the vdevs of a pool as groups, each with its count; the first is the one under repair."""
     runs: dict[VdevSpec, int] = {}
-    for vdev, run in itertools.groupby(vdev for vdev in case.layout.vdevs if vdev.alloc_class != LOG):
+    for vdev, run in itertools.groupby(case.layout.stored):
         runs[vdev] = runs.get(vdev, 0) + len(list(run))
     return tuple((count, group_of(vdev, case, inputs)) for vdev, count in runs.items())
 
@@ -297,7 +297,7 @@ def warnings(case: Case, inputs: RiskInputs) -> tuple[str, ...]:
         )
     if case.old_drive == "online":
         found.append("the replaced drive still works: as long as it does, no redundancy is missing")
-    if len({str(vdev) for vdev in case.layout.vdevs}) > 1:
+    if len({str(vdev) for vdev in case.layout.stored}) > 1:
         found.append("the vdevs differ: the hours of the first one's repair are taken for all")
     if any(kind_of(vdev.kind).has_distributed_spares for vdev in case.layout.vdevs):
         found.append(

@@ -155,11 +155,11 @@ def on_first_vdev(case: Case) -> float:
     """
     scenario = case.scenario
     if scenario.vdev_fills is None:
-        return 1.0 / len(case.layout.vdevs)
+        return 1.0 / len(case.layout.data)
     sizes = [vdev_capacity(vdev, case.drive_size, case.release).size for vdev in case.layout.data]
     held = [fill * size for fill, size in zip(scenario.led_fills, sizes, strict=True)]
     first = case.layout.vdevs[0].alloc_class == NORMAL
-    return held[0] / math.fsum(held) if first else 1.0 / len(case.layout.vdevs)
+    return held[0] / math.fsum(held) if first else 1.0 / len(case.layout.stored)
 
 
 def _day(moment: datetime | None) -> str:
@@ -201,7 +201,7 @@ def scan(case: Case, each: FinishedScan, latest: datetime | None) -> Comparison 
         age * noise("scan.growth_spread", "1/year"),
     )
     shift = -age * noise("scan.growth", "1/year")
-    if each.processed is not None and each.kind != "scrub" and len(case.layout.vdevs) > 1:
+    if each.processed is not None and each.kind != "scrub" and len(case.layout.data) > 1:
         # Vdevs of one pool are seldom equally full, and a resilver writes to one.
         shift += math.log(each.processed / whole_drive_bytes(case, each))
     shift += _fullest(case, each)
@@ -263,7 +263,7 @@ def _unlike(case: Case, each: FinishedScan) -> tuple[float, ...]:
     found = () if each.kind == case.operation else (other,)
     # Of a resilver it matters how full the vdev is that it writes to, and a scrub waits for the fullest.
     known = each.processed is not None and case.operation == "scrub"
-    uneven = len(case.layout.vdevs) > 1 and not known and case.scenario.vdev_fills is None
+    uneven = len(case.layout.data) > 1 and not known and case.scenario.vdev_fills is None
     return (*found, noise("scan.uneven")) if uneven else found
 
 
@@ -274,7 +274,7 @@ def _fullest(case: Case, each: FinishedScan) -> float:
     Estimates and Transformed Beta-Variables, 1958); a resilver is of any of them.  Vdevs of which it is known
     how full they are, are simulated so.
     """
-    count = len(case.layout.vdevs)
+    count = len(case.layout.data)
     known = case.scenario.vdev_fills is not None
     if known or count == 1 or (each.kind == "scrub") == (case.operation == "scrub"):
         return 0.0

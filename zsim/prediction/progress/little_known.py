@@ -74,7 +74,7 @@ def even_course(
     """
     numbers = case.drive.parameters()
     rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
-    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in case.layout.vdevs)
+    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in case.layout.data)
     each = case.alloc / spread
     sorts = case.release.order == "sorted" and case.operation not in COPIES
     return Course(
@@ -83,7 +83,7 @@ def even_course(
         tail_s=0.5,
         shape=shape,
         repaired=each,
-        needed=1.0 if case.operation == "scrub" else 1.0 / len(case.layout.vdevs),
+        needed=1.0 if case.operation == "scrub" else 1.0 / len(case.layout.data),
         unlike=unlike,
         loose=loose,
         discrepancy=discrepancy_,
