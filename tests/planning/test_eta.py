@@ -323,6 +323,28 @@ def test_vdevs_beside_the_data_are_no_part_of_it(alone, beside):
     assert "other top-level vdevs" not in found.zpool_why
 
 
+SECOND_VDEV = """\
+\t  mirror-1            {state}     0     0     0
+\t    sdd               ONLINE       0     0     0
+\t    sde               ONLINE       0     0     0{note}
+"""
+
+
+def test_vdevs_that_are_resilvered_at_once_count_together():
+    def of_two(note, counters):
+        rows = SECOND_VDEV.format(state="ONLINE  ", note=note)
+        return zsim.eta(counters.replace("\nerrors", f"{rows}\nerrors"), overrides=FAST)
+
+    both = of_two("  (resilvering)", small())
+    # A quarter of all is issued, and both vdevs are due: three quarters are left of each.
+    assert both.done == pytest.approx(0.25, abs=0.03)
+    assert any("drives of 2 vdevs are resilvered at once" in note for note in both.notes)
+    one = of_two("", small())
+    assert one.done == pytest.approx(0.5, abs=0.05)
+    assert one.remaining_s.p50 < 0.7 * both.remaining_s.p50
+    assert not any("at once" in note for note in one.notes)
+
+
 SECONDS_OLD = """\
   pool: devel
  state: ONLINE

@@ -82,6 +82,7 @@ class RunningScan(_Observation):
     scan_rate: Rate | None = Field(None, ge=0, description="rate printed beside scanned")
     issue_rate: Rate | None = Field(None, ge=0, description="rate printed beside issued")
     to_go: Seconds | None = Field(None, ge=0, description="time to go as printed")
+    vdevs: int = Field(1, ge=1, description="top-level vdevs of which drives are resilvered at once")
 
 
 class DriveActivity(_Observation):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
+from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import COPIES
@@ -116,7 +118,14 @@ def _kind(scan: Scan, pool: PoolThen, done: float = 1.0) -> ScanKind:
     return scan.function
 
 
-def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> RunningScan | None:
+def resilvered_together(vdevs: Sequence[Vdev]) -> int:
+    """Return of how many top-level vdevs drives are resilvered, as their rows say; 1 where none does."""
+    return max(1, sum(any(leaf.resilvering for leaf in vdev.leaves()) for vdev in vdevs))
+
+
+def running(
+    scan: Scan, at: datetime | None, pool: PoolThen, source: str, vdevs: int = 1
+) -> RunningScan | None:
     """Return the state of a scan that runs as evidence; None for one that does not.
 
     Parameters
@@ -127,6 +136,8 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
     pool : PoolThen
     source : str
         Where it was read.
+    vdevs : int
+        Top-level vdevs of which drives are resilvered.
     """
     if not scan.active:
         return None
@@ -151,6 +162,7 @@ def running(scan: Scan, at: datetime | None, pool: PoolThen, source: str) -> Run
         scan_rate=scan.scan_rate,
         issue_rate=scan.issue_rate,
         to_go=scan.to_go,
+        vdevs=vdevs if scan.function == "resilver" else 1,
         source=plain(source, 300),
     )
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from zsim.observe.devices.identity import Inventory
 from zsim.observe.devices.labels import device_of
 from zsim.observe.evidence.activity import Samples
-from zsim.observe.evidence.scans import PoolThen, finished, running, started_of
+from zsim.observe.evidence.scans import PoolThen, finished, resilvered_together, running, started_of
 from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.pool_import.layout import Tops
 from zsim.observe.texts import plain
@@ -157,7 +157,7 @@ def _running(evidence: Evidence, pool: PoolThen, over: Sequence[FinishedScan]) -
     ended = 0
     for status in evidence.statuses:
         for scan in status.scans:
-            state = running(scan, status.at, pool, "zpool status")
+            state = running(scan, status.at, pool, "zpool status", resilvered_together(status.vdevs))
             if state is None or state in found:
                 continue
             if any(_is_of(state, each) for each in over):

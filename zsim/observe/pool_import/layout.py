@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from zsim.base.errors import InputError
 from zsim.base.units import format_both, format_bytes
+from zsim.observe.evidence.scans import resilvered_together
 from zsim.observe.pool_import.classes import (
     ClassTops,
     find_fills,
@@ -210,9 +211,15 @@ def _find_replacement(evidence: Evidence, tops: Tops) -> int:
     if active:
         pairs = _under_repair(evidence, pairs)
     repaired = max(range(len(vdevs)), key=lambda place: len(pairs[place]))
+    together = resilvered_together(vdevs) if active else 1
+    if together > 1:
+        evidence.notes.append(
+            f"drives of {together} vdevs are resilvered at once: those of one are simulated, and what is"
+            " counted is taken to be of all"
+        )
     if pairs[repaired]:
         _find_pairs(evidence, pairs[repaired], tops.specs[repaired])
-        if sum(map(len, pairs)) > len(pairs[repaired]):
+        if together == 1 and sum(map(len, pairs)) > len(pairs[repaired]):
             evidence.notes.append("drives of several vdevs are being replaced: those of one are simulated")
         return repaired
     return _find_single(evidence, vdevs, tops, active)

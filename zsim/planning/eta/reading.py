@@ -14,7 +14,7 @@ from types import NoneType
 from zsim.base.errors import InputError, check_kind
 from zsim.base.reading import REMEDY, facts_of, is_directory, read_bytes
 from zsim.case.resolve import USUALLY_FULL
-from zsim.observe.evidence.scans import PoolThen, running
+from zsim.observe.evidence.scans import PoolThen, resilvered_together, running
 from zsim.observe.pool_import.files import files_in
 from zsim.observe.pool_import.importing import ImportedPool, import_pool
 from zsim.observe.texts import decoded, tidied
@@ -115,7 +115,7 @@ def read_paste(
     same = [(status, each) for status, each in found if _is_same(each, scan)]
     scans = []
     for status, each in same:
-        read = running(each, status.at, then, "zpool status")
+        read = running(each, status.at, then, "zpool status", resilvered_together(status.vdevs))
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))

@@ -279,9 +279,15 @@ def overshoot(scan: RunningScan) -> float:
 def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     """Return a course whose damaged vdevs hold what the counters say: vdevs of a pool are not equally full.
 
+    Where drives of several vdevs are resilvered at once, these count together.
     From 2.2 on that is the total to be issued, when all is scanned.  Up to 2.1 what is skipped is counted as
     issued when it is visited, so that of what is scanned all but the rest needs repair.
     """
+    together = max((scan.vdevs for scan in scans), default=1)
+    if together > 1 and course.needed < 1.0:
+        # They are repaired side by side: more is counted in the same time.
+        more = min(together, 1.0 / course.needed)
+        course = replace(course, needed=course.needed * more, repaired=course.repaired * more)
     if in_rounds(scans, course):
         whole = course.visit_s + course.issue_s
         course = replace(course, visit_s=0.0, issue_s=whole, shape=straight(), window=0.0, drifts=0.0)
