@@ -335,11 +335,11 @@ def test_vdevs_that_are_resilvered_at_once_count_together():
         rows = SECOND_VDEV.format(state="ONLINE  ", note=note)
         return zsim.eta(counters.replace("\nerrors", f"{rows}\nerrors"), overrides=FAST)
 
-    both = of_two("  (resilvering)", small())
+    both = of_two("  (resilvering)", small(scanned=150))
     # A quarter of all is issued, and both vdevs are due: three quarters are left of each.
     assert both.done == pytest.approx(0.25, abs=0.03)
     assert any("drives of 2 vdevs are resilvered at once" in note for note in both.notes)
-    one = of_two("", small())
+    one = of_two("", small(scanned=150))
     assert one.done == pytest.approx(0.5, abs=0.05)
     assert one.remaining_s.p50 < 0.7 * both.remaining_s.p50
     assert not any("at once" in note for note in one.notes)
