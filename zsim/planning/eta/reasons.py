@@ -126,9 +126,10 @@ def telling_pace(pace: float, changed: float, share: float, elapsed: float | Non
     -------
     float or None
         The pace, where it is not out of the common or the answer has moved with it; where it has not, though
-        much is done, by how much it has moved; None while little is done, as in the first minutes.
+        much is done, by how much it has moved; None while little is done, as in the first minutes, and of
+        a status that does not tell how long the scan has run.
     """
-    if share < EARLY and elapsed is not None and elapsed < SETTLED:
+    if elapsed is None or (share < EARLY and elapsed < SETTLED):
         return None
     if FAST < pace < SLOW:
         return pace

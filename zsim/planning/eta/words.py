@@ -86,7 +86,9 @@ def _work(answer: EtaAnswer) -> Iterator[tuple[str, str]]:
         f"{', '.join(parts) or 'the last txg syncs'}.",
         "",
     )
-    if answer.pace is None:
+    if answer.elapsed_s is None:
+        yield "Pace: not known: nothing tells how long the scan had run when this was printed.", ""
+    elif answer.pace is None:
         yield "Pace: too early to tell whether it is slower or faster than pools like this one.", ""
     elif answer.pace >= SLOW:
         yield f"Pace: {_times(answer.pace)} slower than the median pool simulated.", ""
