@@ -10,8 +10,10 @@ from zsim.vdevs.kind import word_of_parity
 OTHER_VDEVS = re.compile(
     r"^\W*(?:\d+\s*[*x]?\s*)?(?:special|log|slog|cache|l2arc|spare|hot.?spare|dedup)s?\b"
 )
+FOR_OTHERS = re.compile(r"\b(?:special|s?log|cache|l2arc|spare|dedup)s?\b")
+"""What a vdev behind those with data is for: "raidz2x6 + mirrored SLOG"."""
 BETWEEN_VDEVS = re.compile(r"\+|[,;](?![^(]*\))|\band\b(?![^(]*\))")
-VDEV = re.compile(r"\braid-?z-?([123])?(?![\d:])|\bz([123])\b|\bmirror(?:ed|s)?(?=\d|\b)")
+VDEV = re.compile(r"\braid-?z-?([123])?(?![\d:])|\bz([123])(?=\b|x\d)|\bmirror(?:ed|s)?(?=\d|\b)")
 TIMES_MIRRORS = re.compile(r"\braid ?-?(?:10|1\+0)\b|\bstriped mirrors?\b|\bstripes? of mirrors\b")
 CAPACITY = r"(?!\.?\d|\s*[tg]i?b?\b)"
 """Behind a number that is no capacity of drives."""
@@ -29,7 +31,7 @@ VDEVS = re.compile(r"(?<![\w.-])(\d+)\s*(?:equal |identical )?(?:top-level )?vde
 BEFORE = re.compile(r"(?<![\w.])(\d+)\s*[x*]?\s*$")
 _SINGLE = re.compile(r"\b(?:single|stripe[ds]?|raid-?0|jbod|no redundancy)\b")
 _DRIVES = re.compile(
-    r"(\d+)[ -]*(?:x\b|\*|wide|drives?|disks?|devices?)|\(\s*(\d+)\s*\)|(?:x|stripe) ?(\d+)\b"
+    r"(\d+)[ -]*(?:x\b|\*|wide|drives?|disks?|devices?)|\(\s*(\d+)\s*\)|(?:x|stripe)(?: of)? ?(\d+)\b"
 )
 NUMBERS = {
     word: str(number)
@@ -65,7 +67,7 @@ def layout_text(stated: object) -> str:
         return f"{bare}:{counted[1]}c:{counted[2]}s" if counted and ":" not in bare else bare
     parts: list[str] = []
     for part in BETWEEN_VDEVS.split(text):
-        if OTHER_VDEVS.match(part) or not part.strip():
+        if OTHER_VDEVS.match(part) or not part.strip() or (parts and FOR_OTHERS.search(part)):
             continue
         if parts and _belongs(parts[-1], part):
             parts[-1] += f" {part}"
@@ -149,7 +151,9 @@ def _said(before: str, after: str, parity: int) -> _Said:
         wide = int(next(group for group in width.groups() if group))
     left = WIDTH.sub(" ", before)
     count = VDEVS.search(whole) or BEFORE.search(left)
-    return _Said(joined.times or (int(count[1]) if count else None), wide)
+    times = joined.times or (int(count[1]) if count else None)
+    in_all = parity == 0 and times and wide and width and re.search("drive|disk|device", width[0])
+    return _Said(times, wide // times if in_all and times and wide and wide >= 2 * times else wide)
 
 
 def _without_number(after: str, parity: int) -> str:
