@@ -1,13 +1,16 @@
 """Drives by their names and by the tools that list them: models, capacities, caches, links."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from zsim.observe.devices.identity import Inventory
+from zsim.observe.devices.identity import Identity, Inventory
 from zsim.observe.devices.labels import device_of, label_of
 from zsim.observe.devices.models import model_of
 from zsim.observe.devices.reading import read_drives
+from zsim.observe.devices.reports import smartctl_drives
+from zsim.observe.pool_import.find_drives import model_named
 from zsim.observe.pool_import.importing import import_pasted
 
 OUTPUTS = Path(__file__).parent / "fixtures" / "outputs"
@@ -214,3 +217,45 @@ def test_a_size_of_the_pool_that_contradicts_the_names_is_said():
     found = import_pasted(pool(*WD) + listed)
     assert any("by their names, and the size of the pool shows" in note for note in found.notes)
     assert found.scenario.drive_size < 2.1 * 10**12
+
+
+SMART_SORTED = """{
+ "device": {"info_name": "/dev/nvme6", "name": "/dev/nvme6", "protocol": "NVMe", "type": "nvme"},
+ "json_format_version": [1, 0],
+ "local_time": {"time_t": 1234567890},
+ "model_name": "KCD61LUL3T84",
+ "nvme_total_capacity": 3840755982336,
+ "serial_number": "X0A0A01ATZ38",
+ "smartctl": {"version": [7, 2]}
+}
+"""
+SMART_TEXT = """smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.10.0] (local build)
+
+=== START OF INFORMATION SECTION ===
+Model Number:                       Force MP510
+Serial Number:                      20338244
+Total NVM Capacity:                 480,103,981,056 [480 GB]
+NVMe Version:                       1.3
+"""
+
+
+@pytest.mark.parametrize(("text", "size"), [(SMART_SORTED, 3_840_755_982_336), (SMART_TEXT, 480_103_981_056)])
+def test_a_drive_that_says_it_is_nvme_is_one_whatever_its_series(text, size):
+    (drive,) = smartctl_drives(text)
+    found = model_named(drive)
+    assert (drive.nvme, found.drive, found.size) == (True, "generic-nvme-ssd", size)
+    sata = model_named(replace(drive, nvme=False, device="sda"))
+    assert sata.drive is None
+
+
+@pytest.mark.parametrize(
+    ("device", "drive", "size"),
+    [
+        ("nvme-KCD61LUL3T84_X0A0A01ATZ38", "generic-nvme-ssd", 3_840_000_000_000),
+        ("ata-KCD61LUL3T84_X0A0A01ATZ38", None, None),
+    ],
+)
+def test_udev_names_tell_the_bus(device, drive, size):
+    label = label_of(device)
+    found = model_named(Identity(device=label.device, model=label.model, serial=label.serial))
+    assert (found.drive, found.size) == (drive, size)

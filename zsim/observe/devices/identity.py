@@ -30,6 +30,8 @@ class Identity:
     logical, physical : int or None
         Sector sizes [bytes].
     write_cache : bool or None
+    nvme : bool
+        Whether it says that it is an NVMe drive.
     link, link_limit : float or None
         Speed of the link, and of the drive's interface [Gbit/s].
     source : str
@@ -45,6 +47,7 @@ class Identity:
     logical: int | None = None
     physical: int | None = None
     write_cache: bool | None = None
+    nvme: bool = False
     link: float | None = None
     link_limit: float | None = None
     source: str = ""

@@ -55,7 +55,14 @@ class Model:
 
 
 @functools.lru_cache(maxsize=1024)
-def model_of(name: str, size: int | None = None, rpm: int | None = None, flash: bool | None = None) -> Model:
+def model_of(
+    name: str,
+    size: int | None = None,
+    rpm: int | None = None,
+    flash: bool | None = None,
+    *,
+    nvme: bool = False,
+) -> Model:
     """Return what a model's name tells.
 
     Parameters
@@ -67,10 +74,12 @@ def model_of(name: str, size: int | None = None, rpm: int | None = None, flash: 
         Its speed of rotation.
     flash : bool, optional
         Whether it says that it does not rotate.
+    nvme : bool
+        Whether it is one by its own word, or that of its name.
     """
     words = " ".join(name.split())[:200]
-    named = size or size_in_name(words)
-    generic = _generic(words, rpm, flash)
+    named = size or size_in_name(words, flash=nvme or bool(flash))
+    generic = NVME if nvme else _generic(words, rpm, flash)
     try:
         # A name of a file is none of a drive: nothing a pool prints may open one.
         found = load_drive(words) if words and not words.endswith((".toml", ".json")) else None
@@ -96,17 +105,23 @@ def _generic(words: str, rpm: int | None, flash: bool | None) -> str | None:
     return None if flash is False and series in (NVME, SATA_FLASH) else series
 
 
-def size_in_name(words: str) -> int | None:
-    """Return the capacity that a model's name holds [bytes]: 4e12 of WD40EFRX, 3.84e12 of MZQL23T8HCLS."""
+def size_in_name(words: str, *, flash: bool = False) -> int | None:
+    """Return the capacity that a model's name holds [bytes]: 4e12 of WD40EFRX, 3.84e12 of MZQL23T8HCLS.
+
+    Parameters
+    ----------
+    words : str
+    flash : bool
+        Whether it is known to be a solid-state drive, though its series is not.
+    """
     token = next(
         (size for word in words.split() if (size := bytes_in_name(word.partition("-")[0]))), None
     ) or bytes_in_name(words)
-    return token or written_bytes(words) or _flash_bytes(words)
+    known = flash or series_of(words) in (NVME, SATA_FLASH)
+    return token or written_bytes(words) or (_flash_bytes(words) if known else None)
 
 
 def _flash_bytes(words: str) -> int | None:
-    if series_of(words) not in (NVME, SATA_FLASH):
-        return None
     found = _FLASH_SIZE.search(words)
     if found is None:
         return None

@@ -24,13 +24,15 @@ _SDPARM = re.compile(r"^[ \t]{0,8}/dev/([\w./:-]{2,160}): (\S[^\n]{3,80})$", re.
 _SYSFS = re.compile(
     r"/sys/block/([\w-]{2,40})/queue/write_cache[: \t]{1,4}(write (?:back|through))", re.ASCII
 )
+_OF_SMARTCTL = ('"smartctl"', '"json_format_version"')
+"""What stands at the begin of its JSON, the second where a tool has sorted the keys."""
 _MODELS = ("Device Model", "Model Number", "Product")
 
 
 def smartctl_drives(text: str) -> Iterator[Identity]:
     """Yield the drives of ``smartctl -i`` (or -a, -x), one after the other or as JSON."""
     stripped = text.lstrip()
-    if stripped.startswith("{") and '"smartctl"' in stripped[:2000]:
+    if stripped.startswith("{") and any(sign in stripped[:2000] for sign in _OF_SMARTCTL):
         yield from _smartctl_json(stripped)
         return
     starts = [*_SMART.finditer(text)][:MOST_REPORTS]
@@ -60,6 +62,7 @@ def _report(values: Mapping[str, str], device: str, source: str) -> Identity:
         rpm=0 if "Solid" in rate else whole(rate.split(" ")[0]),
         logical=int(sectors[1]) if sectors else None,
         physical=int(sectors[2] or sectors[1]) if sectors else None,
+        nvme="NVMe Version" in values or "Total NVM Capacity" in values,
         write_cache={"Enabled": True, "Disabled": False}.get(cache.split(" ")[0].rstrip(",")),
         link=float(current[1]) if current else None,
         link_limit=float(limits[0]) if limits else None,
@@ -92,6 +95,7 @@ def _smartctl_json(text: str) -> Iterator[Identity]:
         rpm=_whole(rate, 0),
         logical=_whole(data.get("logical_block_size")),
         physical=_whole(data.get("physical_block_size")),
+        nvme=_inner(data, "device", "protocol") == "NVMe",
         write_cache=cache if isinstance(cache, bool) else None,
         link=_speed(_inner(data, "interface_speed", "current")),
         link_limit=_speed(_inner(data, "interface_speed", "max")),

@@ -28,6 +28,8 @@ USUAL_GB = (
 USUAL_WITHIN = 0.015
 NVME_DEVICE = re.compile(r"nvme\d{1,4}n\d{1,4}|nvd\d{1,4}|nda\d{1,4}", re.ASCII)
 """Linux' and FreeBSD's names of NVMe namespaces, which nothing else has (nvme(4), nda(4), nvd(4))."""
+NVME_NAME = re.compile(r"nvme[-\d]|nvd\d|nda\d", re.ASCII)
+"""The begin of such names, and of udev's (``nvme-MODEL_SERIAL``)."""
 _WAS = re.compile(r"\bwas (/\S{3,300})")
 
 
@@ -100,8 +102,11 @@ def model_named(identity: Identity) -> Model:
         size = usual_bytes(size)
     rpm = identity.rpm or None
     flash = True if identity.rpm == 0 else False if rpm else None
-    found = model_of(identity.model, None if identity.rounded else size, rpm, flash)
-    return found if found.size is not None or size is None else model_of(identity.model, size, rpm, flash)
+    nvme = identity.nvme or NVME_NAME.match(identity.device) is not None
+    found = model_of(identity.model, None if identity.rounded else size, rpm, flash, nvme=nvme)
+    if found.size is not None or size is None:
+        return found
+    return model_of(identity.model, size, rpm, flash, nvme=nvme)
 
 
 def usual_bytes(size: int) -> int:
