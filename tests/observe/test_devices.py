@@ -103,6 +103,15 @@ def test_lsblk_in_columns():
     assert inventory.of("sdc").rpm == 0
 
 
+def test_lsblk_with_all_its_columns():
+    others = "  ".join(f"COLUMN-{number:03}" for number in range(60))
+    line = "-".ljust(len(others))
+    text = f"NAME {others} MODEL                ROTA\nsda  {line} ST4000VN008-2DR166      1\n"
+    drives, inventory = read(text)
+    assert drives == ["lsblk"]
+    assert [(each.device, each.model) for each in inventory.drives] == [("sda", "ST4000VN008-2DR166")]
+
+
 def test_lsblk_in_pairs_and_json():
     assert [each.device for each in read(LSBLK_PAIRS)[1].drives] == ["sda"]
     assert read(LSBLK_PAIRS)[1].drives[0].size == 4000787030016

@@ -14,7 +14,7 @@ MOST_TABLES = 1000
 _PAIR = re.compile(r'([A-Z][A-Z0-9:_%-]{1,15})="([^"\n]{0,200})"')
 _PAIRS_LINE = re.compile(r'^[ \t]{0,8}[A-Z][A-Z0-9:_%-]{1,15}="[^"\n]{0,200}" .{0,2000}$', re.MULTILINE)
 _HEADER = re.compile(
-    r"^[ \t]{0,8}(?:K?NAME|PATH)\b(?=[^\n]{0,300}\b(?:MODEL|SERIAL|ROTA|LOG-SEC|PHY-SEC)\b)[^\n=]{0,400}$",
+    r"^[ \t]{0,8}(?:K?NAME|PATH)\b(?=[^\n]{0,1500}\b(?:MODEL|SERIAL|ROTA|LOG-SEC|PHY-SEC)\b)[^\n=]{0,2000}$",
     re.MULTILINE,
 )
 _LEFT = frozenset((
