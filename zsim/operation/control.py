@@ -244,7 +244,19 @@ class ScanControl:
         self.feed = nothing_more
 
     def decision(self, until: float = FOREVER) -> Steps[int]:
-        """Advance the plane until it asks for a decision, or to `until` [s]; return the reason."""
+        """Advance the plane until it asks for a decision; the environment's time goes with it.
+
+        Parameters
+        ----------
+        until : float
+            Or to this time [s].
+
+        Returns
+        -------
+        int
+            Why it stopped: one of the EXIT constants of the engine, `EXIT_HORIZON` at `until`.  Records that
+            fill its memory are taken out on the way.
+        """
         while True:
             reason = self._advanced(until)
             passed = max(0.0, self.plane.now - self.environment.now)

@@ -190,7 +190,19 @@ def damaged_vdevs(model: PlaneModel) -> tuple[DamagedVdev, ...]:
 
 
 def damaged_vdev(vdev: VdevModel) -> DamagedVdev:
-    """Return what the scan has to know of a top-level vdev."""
+    """Return what the scan has to know of a top-level vdev.
+
+    Parameters
+    ----------
+    vdev : VdevModel
+        With `read_leaf` -1 where a child is missing.
+
+    Returns
+    -------
+    DamagedVdev
+        Geometry and the children that miss data, from which `needs_io` tells what a resilver reads (OpenZFS
+        dsl_scan.c:dsl_scan_need_resilver).
+    """
     return DamagedVdev(
         vdev.kind,
         len(vdev.read_leaf),

@@ -198,7 +198,24 @@ class SyncWrites:
         return np.concatenate(rows)
 
     def pass_rows(self, blocks: int, cursors: Sequence[Cursor]) -> NDArray[np.int64]:
-        """Return the child writes of `blocks` MOS blocks, a copy at each cursor, shape (n, 5)."""
+        """Return the child writes of MOS blocks that one sync pass rewrites.
+
+        Parameters
+        ----------
+        blocks : int
+        cursors : sequence of Cursor
+            Where the copies go: one on each vdev, three at most.
+
+        Returns
+        -------
+        ndarray of int, shape (writes, 5)
+            Leaf, class, 1 for a write, offset and length [bytes] of each.
+
+        Notes
+        -----
+        The holes into which they go come round again after `region_blocks`, so that the writes of one round
+        are made once and repeated.
+        """
         key = tuple(cursors)
         if key not in self._rounds:
             self._rounds[key] = self._round(key)

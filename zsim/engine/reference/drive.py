@@ -469,7 +469,14 @@ class Drive:
         self.state.forward += 0 <= gap <= SHORT_FORWARD
 
     def served(self, command: Command) -> None:
-        """End a service: go on with what is held, then tell the host, unless it was told from the cache."""
+        """End a service: go on with what is held, then tell the host.
+
+        Parameters
+        ----------
+        command : Command
+            A cached write was told already, and is written out now; a read joins the link that its drive
+            shares, unless a multiplier of commands has that until the end of the service.
+        """
         self.state.ended = self.clock.now
         if self.link is not None and self.link.model.command_based:
             self.link.release()

@@ -43,7 +43,14 @@ class LeafQueue:
         return len(self.reads) + len(self.writes)
 
     def enqueue(self, child: Child) -> None:
-        """Queue a child I/O behind those of its offset, and issue what may be (vdev_queue_io)."""
+        """Queue a child I/O behind those of its offset, and issue what may be (vdev_queue.c:vdev_queue_io).
+
+        Parameters
+        ----------
+        child : Child
+            Gets its place in the order of arrival and the bucket of its deadline: time alone, with the single
+            queue of old releases its priority as well (``io_deadline``).
+        """
         shared = self.shared
         shared.sequence += 1
         shared.children_queued += 1

@@ -76,7 +76,18 @@ class SittingOut:
         return self.until[child] > self.shared.now
 
     def look(self, model: VdevModel) -> None:
-        """Look for a child that is much slower than the others, at most once an interval."""
+        """Look for a child that is much slower than the others, at most once an interval.
+
+        Parameters
+        ----------
+        model : VdevModel
+
+        Notes
+        -----
+        OpenZFS 2.4, vdev_raidz_outlier_check_interval_ms: the mean read latencies since the last look are
+        compared (`outlying`).  Nothing is concluded while a healthy child was not read, while as many are ill
+        as there is parity, or of a child that is ill itself.
+        """
         rules, now = self.rules, self.shared.now
         if rules is None or now - self.looked_at < rules.interval_s:
             return

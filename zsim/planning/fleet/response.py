@@ -57,7 +57,23 @@ class FillResponse:
 
 
 def tabulated(pools: Pools, years: float, hours_of: HoursOf) -> FillResponse:
-    """Return the response of pools of one kind over the fills that they go through."""
+    """Return how long a repair takes over the fills that pools of one kind go through.
+
+    Parameters
+    ----------
+    pools : Pools
+        Their scenario, its fill now and what is added a year, or the hours that are stated.
+    years : float
+        How far the fleet is looked ahead.
+    hours_of : callable
+        Quantiles of a scenario's repair time [s].
+
+    Returns
+    -------
+    FillResponse
+        Predicted at `GRID` fills.  Its error is half the logarithm by which it misses a prediction between
+        the first two [1].
+    """
     if pools.hours is not None:
         seconds = np.array([pools.hours * HOUR])
         return FillResponse(np.zeros(1), seconds, seconds, seconds)

@@ -77,7 +77,22 @@ def normal_scores(shares: Floats) -> Floats:
 
 
 def worlds_at(unknowns: Unknowns, scores: Mapping[str, Floats], count: int) -> Worlds:
-    """Return the worlds at some standard normal scores, shape (count,), of each input that is open."""
+    """Return the worlds at standard normal scores of each input that is open.
+
+    Parameters
+    ----------
+    unknowns : Unknowns
+        How each input is spread.
+    scores : mapping of str to ndarray of float, shape (count,)
+        By input; 0, the median, where it is not there [1].
+    count : int
+
+    Returns
+    -------
+    Worlds
+        With arrays of shape (count,).  The correlation is 1 at least: a cause that is shared never makes
+        failures rarer.
+    """
 
     def values(name: str) -> Floats:
         spread: Spread = getattr(unknowns, name)

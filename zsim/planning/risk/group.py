@@ -141,7 +141,24 @@ def one_world(
     removal: float = np.inf,
     tripping: float = 0.0,
 ) -> Worlds:
-    """Return a single world; parameters as in `Worlds`."""
+    """Return a single world.
+
+    Parameters
+    ----------
+    rate : float
+        Failures of a drive [1/s].
+    hours, delay : float
+        Of the repair itself, and from the failure to its start [s].
+    correlation : float
+        How many times likelier a failure is after one in the same vdev [1].
+    latent, removal, tripping : float
+        As in `Worlds`.
+
+    Returns
+    -------
+    Worlds
+        With arrays of shape (1,).
+    """
     values = {
         "rate": rate, "hours": hours, "delay": delay, "correlation": correlation, "latent": latent,
         "removal": removal, "tripping": tripping,

@@ -222,7 +222,21 @@ def found_pool(recipe: PoolRecipe, files: Files, seed: int) -> HistoryMemory:
 
 
 def lay_out_space(memory: HistoryMemory, recipe: PoolRecipe, files: int, records: int) -> None:
-    """Give a history its vdevs, metaslabs and allocators, all empty."""
+    """Give a history its vdevs, metaslabs and allocators, all empty.
+
+    Parameters
+    ----------
+    memory : HistoryMemory, written to
+    recipe : PoolRecipe
+        With its vdevs, and the rules of the release that allocates.
+    files, records : int
+        Of which there is room.
+
+    Notes
+    -----
+    A metaslab has one free segment at first (OpenZFS metaslab.c:metaslab_init); its table of segments
+    grows to half of its units, or to as many as all files could part it into.
+    """
     memory.vdevs = vdevs = _vdev_records(recipe)
     slab_vdev = np.repeat(np.arange(len(vdevs)), vdevs["final_count"])
     slab_bytes = np.array([vdev.slab_bytes for vdev in recipe.vdevs], dtype=np.int64)[slab_vdev]

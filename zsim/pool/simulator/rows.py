@@ -47,7 +47,20 @@ def name_slot(
     blkid: int,
     lsize: int,
 ) -> int:
-    """Enter a slot as number `at` of the traversal into its NAME; return the next number."""
+    """Enter a slot as number `at` of the traversal into its NAME; return the next number.
+
+    Parameters
+    ----------
+    names : NAME records, shape (slots,)
+    at : int
+        Blocks named before it.
+    slot, dataset, item : int
+        Of the block; `item` is its object, 0 of a dataset's own blocks.
+    level, blkid : int
+        As in its bookmark (OpenZFS zfs_bookmark_phys_t).
+    lsize : int
+        [bytes]
+    """
     names[slot].order = at + 1
     names[slot].dataset = dataset
     names[slot].item = item
@@ -60,7 +73,26 @@ def name_slot(
 
 @njit
 def name_file(pool: I64, names: Records[NameRecord], at: int, file: int) -> int:
-    """Name the blocks of a file, depth first, parents before children."""
+    """Name the blocks of a file, depth first, parents before children.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    names : NAME records, shape (slots,)
+    at : int
+        Blocks named before them.
+    file : int
+
+    Returns
+    -------
+    int
+        Blocks named with them.
+
+    Notes
+    -----
+    An indirect block of level ``l`` holds ``fan**l`` records and stands before the first of them: the order
+    of OpenZFS dsl_scan.c:dsl_scan_recurse.
+    """
     dataset, item = files_of(pool)[file].dataset, files_of(pool)[file].item
     fan = now_of(pool)[0].pointers
     top = files_of(pool)[file].levels
@@ -86,7 +118,27 @@ def name_file(pool: I64, names: Records[NameRecord], at: int, file: int) -> int:
 
 @njit
 def name_dataset(pool: I64, names: Records[NameRecord], at: int, dataset: int, files: I64) -> int:
-    """Name the blocks of a dataset; `files` are its files in the order of their object numbers."""
+    """Name the blocks of a dataset: its root, the meta-dnode, and behind each block of dnodes its objects.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    names : NAME records, shape (slots,)
+    at : int
+        Blocks named before them.
+    dataset : int
+    files : ndarray of int, shape (files of the dataset,)
+        In the order of their object numbers.
+
+    Returns
+    -------
+    int
+        Blocks named with them.
+
+    Notes
+    -----
+    OpenZFS dsl_scan.c:dsl_scan_visitdnode: objects are visited with the block that holds their dnodes.
+    """
     fan = now_of(pool)[0].pointers
     at = name_slot(names, at, datasets_of(pool)[dataset].root, dataset, 0, ROOT_LEVEL, 0, 4096)
     top = now_of(pool)[0].meta_levels - 1
@@ -146,7 +198,18 @@ def locate(
     offset: I64,
     asize: I64,
 ) -> None:
-    """Write the DVAs of one block into its row."""
+    """Write the DVAs of one block into its row.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    slabs, starts : ndarray of int, shape (3,)
+        Metaslab and first unit in it of each copy.
+    copies, psize, birth : int
+        Of the block; its width in a RAID-Z that was expanded goes with its birth.
+    vdev, offset, asize : ndarray of int, shape (3,), written to
+        The DVAs; vdev -1 where there is no copy, the others in bytes.
+    """
     for copy in range(3):
         vdev[copy] = -1
         offset[copy] = 0
@@ -161,7 +224,18 @@ def locate(
 
 @njit
 def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I64, offset: I64, asize: I64) -> None:
-    """Write the DVAs of all rows: `rows` >= 0 are slots, -1 - k is the version kept in row k."""
+    """Write the DVAs of all rows.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    rows : ndarray of int, shape (blocks,)
+        A slot where it is 0 or more; ``-1 - k`` is the version that a snapshot keeps in row `k`.
+    slab_start : ndarray of int, shape (metaslabs,)
+        Where each begins in its vdev [bytes].
+    vdev, offset, asize : ndarray of int, shape (blocks, 3), written to
+        As `locate` writes them.
+    """
     for k in range(rows.size):
         row = rows[k]
         if row >= 0:

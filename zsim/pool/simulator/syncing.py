@@ -287,7 +287,19 @@ def has_place(pool: I64, number: int, placed: int) -> bool:
 
 @njit
 def place_window(pool: I64, number: int) -> None:
-    """Place what the queue of an allocator has room for, and sort by bookmark what has to wait."""
+    """Place what the queue of an allocator has room for, and sort by bookmark what has to wait.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    number : int
+        Of the allocator; its queue holds the records from `next_record` to `end_record`.
+
+    Notes
+    -----
+    OpenZFS zio.c:zio_dva_throttle and zio_io_to_allocate; room is that of
+    metaslab.c:metaslab_class_throttle_reserve (`has_place`).
+    """
     lists = lists_of(pool)
     queue = allocators_of(pool)[number * CLASSES]
     pick_queue(pool, number)
@@ -346,7 +358,18 @@ def still_waiting(pool: I64) -> int:
 
 @njit
 def place_waiting(pool: I64) -> bool:
-    """Let a command of writes be done, and place what it lets go; False when nothing waits any more."""
+    """Let a command of writes be done, and place what it lets go.
+
+    Returns
+    -------
+    bool
+        False when nothing waits any more.
+
+    Notes
+    -----
+    OpenZFS zio.c:zio_done gives the reservations of a write back, and dispatches what waits
+    (zio_allocate_dispatch).
+    """
     number = still_waiting(pool)
     if number < 0:
         return False
@@ -391,7 +414,18 @@ def sync_throttled(pool: I64, dataset: int) -> None:
 
 @njit
 def sync_files(pool: I64, dataset: int) -> None:
-    """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn."""
+    """Place the dirty records of a dataset; the sync threads take its sublists of objects in turn.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    dataset : int
+
+    Notes
+    -----
+    OpenZFS dmu_objset.c:dmu_objset_sync (a task a sublist of os_dirty_dnodes since 0.7).  Each thread writes
+    through an allocator of its own; where the throttle holds records back, they go by `sync_throttled`.
+    """
     now = now_of(pool)[0]
     if now.throttled:
         sync_throttled(pool, dataset)

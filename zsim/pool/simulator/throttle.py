@@ -240,7 +240,25 @@ def send_next(pool: I64, vdev: int) -> None:
 
 @njit
 def join_waiting(pool: I64, vdev: int, allocator: int, start: int, end: int, size: int, amount: int) -> bool:
-    """Let a write join a command that waits and ends where it begins, or begins where it ends."""
+    """Let a write join a command that waits and ends where it begins, or begins where it ends.
+
+    Parameters
+    ----------
+    pool : pointers to the tables of a history
+    vdev, allocator : int
+    start, end : int
+        On the vdev [units].
+    size : int
+        [bytes]
+    amount : int
+        Allocations of the throttle's that it counts for.
+
+    Returns
+    -------
+    bool
+        Whether it has; no command grows beyond zfs_vdev_aggregation_limit (OpenZFS
+        vdev_queue.c:vdev_queue_aggregate).
+    """
     row = vdevs_of(pool)[vdev]
     low = row.head + ON_DRIVE if rules_of(pool)[0].held else row.tail - 1
     for at in range(max(low, row.head + ON_DRIVE), row.tail):
