@@ -70,6 +70,14 @@ def test_few_samples_tell_no_shape() -> None:
     assert recorded_shape(run(records=records(np.linspace(30.0, 90.0, FEWEST - 1), write=True))).tail == 0.0
 
 
+def test_what_is_all_done_when_the_issue_begins_has_no_shape() -> None:
+    at_once = records(np.full(200, 20.0), write=True)
+    found = recorded_shape(run(records=at_once))
+    assert found.share.tolist() == straight().share.tolist()
+    assert np.isfinite(found.moment).all()
+    assert found.tail == 0.0
+
+
 def test_repairs_tell_the_shape_of_a_resilver_and_reads_that_of_a_scrub() -> None:
     late = records(np.linspace(60.0, 95.0, 200), write=True)
     early = records(np.linspace(21.0, 40.0, 200), write=False)
