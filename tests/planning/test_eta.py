@@ -98,6 +98,19 @@ def test_no_scan_is_a_sentence():
         )
 
 
+def test_a_scan_in_one_line_of_a_message_gets_an_answer():
+    said = (
+        "Hi, my pool says resilver in progress since Mon Feb 10 22:54:23 2020, 5.25T scanned at 642M/s, "
+        "3.20T issued at 391M/s, 21.3T total, 546G resilvered, 15.02% done, 13:29:01 to go. Is that normal?"
+    )
+    paste = read_paste(said)
+    (scan,) = paste.scans
+    assert (scan.kind, scan.format, scan.done) == ("resilver", "0.8-2.1", pytest.approx(0.1502))
+    assert scan.issued == pytest.approx(3.2 * 2**40, rel=0.01)
+    assert scan.processed == 546 * 2**30
+    assert scan.to_go == 13 * 3600 + 29 * 60 + 1
+
+
 def test_scan_lines_alone_get_an_answer():
     lines = re.search(r"  scan: .*?to go\n", EXAMPLE, re.DOTALL)[0]
     paste = read_paste(lines, now=NOW)

@@ -33,6 +33,11 @@ from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 _REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
+_BEGUN = re.compile(
+    r"((?:scrub|resilver)(?: \([^)\n]{1,80}\))? in progress since"
+    r" \w{3} \w{3} {1,2}\d{1,2} [\d:]{8} \d{4})[,.;]?\s*"
+)
+"""What people write in a sentence, without its ``scan:`` and in one line."""
 OLDEST_LIVE = timedelta(days=90)
 BEHIND = 0.8
 """A clock that shows less than this share of the time that the counters tell is that of another day."""
@@ -176,6 +181,8 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
             found += read_status(each)
         elif any(f"{key}:" in each for key in ("scan", "scrub", "remove", "expand")):
             found += read_status(f"  pool: unknown\n state: ONLINE\n{each}")
+        elif _BEGUN.search(each):
+            found += read_status(f"  pool: unknown\n state: ONLINE\n{_BEGUN.sub(_as_printed, each, 1)}")
     found = [each for each in found if pool is None or each.name in (pool, "unknown")]
     if not found:
         reason = "the output of zpool status is expected"
@@ -188,6 +195,11 @@ def _statuses(texts: Sequence[str], pool: str | None) -> list[PoolStatus]:
     if running_ones and pool is None:
         found = [each for each in found if each.name == running_ones[0].name]
     return found
+
+
+def _as_printed(begun: re.Match[str]) -> str:
+    """Return the begin of a scan as zpool prints it: a line of its own."""
+    return f"\n  scan: {begun[1]}\n\t"
 
 
 def _text(path: Path) -> str:
