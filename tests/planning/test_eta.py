@@ -111,6 +111,17 @@ def test_a_scan_in_one_line_of_a_message_gets_an_answer():
     assert scan.to_go == 13 * 3600 + 29 * 60 + 1
 
 
+def test_what_does_not_go_on_is_said_first():
+    suspended = read_paste(small().replace("state: DEGRADED", "state: SUSPENDED"))
+    assert suspended.notes[0].startswith("HALTED: the pool is suspended")
+    paused = read_paste(
+        small().replace("resilver in progress since", "scrub paused since").replace("resilvered", "repaired")
+    )
+    assert paused.paused
+    assert paused.notes[0].startswith("HALTED: the scan is paused")
+    assert not any(note.startswith("HALTED") for note in read_paste(small()).notes)
+
+
 def test_scan_lines_alone_get_an_answer():
     lines = re.search(r"  scan: .*?to go\n", EXAMPLE, re.DOTALL)[0]
     paste = read_paste(lines, now=NOW)

@@ -115,6 +115,7 @@ def read_paste(
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
+    notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
     same = [(status, each) for status, each in found if _is_same(each, scan)]
@@ -128,6 +129,18 @@ def read_paste(
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
     return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
+
+
+def _halted(status: PoolStatus, scan: Scan) -> list[str]:
+    """Return why nothing goes on, if nothing does: of a suspended pool all I/O waits (zpool-clear(8))."""
+    if status.state == "SUSPENDED":
+        return [
+            "HALTED: the pool is suspended: nothing goes on until its drives are back and zpool clear is run;"
+            " the times count from then"
+        ]
+    if scan.state == "paused":
+        return ["HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"]
+    return []
 
 
 def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:

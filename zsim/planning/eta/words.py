@@ -18,7 +18,7 @@ WIDTH = 100
 NO_CALENDAR = "after the year 9999"
 WHOLE_TIMES = 10.0
 """From so many times on a pace is told in whole numbers."""
-LOUD = "NOT KNOWN"
+LOUD = ("NOT KNOWN", "HALTED")
 NOT_VARIED = ("drive_size", "alloc", "fill", "layout", "release")
 """Assumptions that are told first: no world differs in them."""
 
