@@ -95,10 +95,10 @@ def frag_wanted(
     """
     if scenario.vdev_frags is None:
         return scenario.frag, ()
-    data = [number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == NORMAL]
+    data = layout.places_of(NORMAL)
     stated = dict(zip(data, scenario.led_frags, strict=True))
     spaces = dict(zip(data, _spaces(layout, drive_size, release), strict=True))
-    later = {vdev for _, added in _growth(scenario, layout, release, drive_size).stages for vdev in added}
+    later = _growth(scenario, layout, release, drive_size).added
     of = tuple(number for number in data if number not in later)
     if scenario.operation != "scrub" and 0 in of:
         return stated[0], (0,)
@@ -113,14 +113,14 @@ def _growth(scenario: Scenario, layout: Layout, release: ReleaseProfile, drive_s
     """Return which vdevs were added when, by their places in the layout."""
     stages: list[tuple[float, tuple[int, ...]]] = []
     wanted: tuple[tuple[int, float], ...] = ()
-    data = [number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == NORMAL]
+    data = layout.places_of(NORMAL)
     if scenario.vdev_fills is not None:
         grown = Growth.to_fills(scenario.led_fills, _spaces(layout, drive_size, release))
         stages = [(fill, tuple(data[number] for number in added)) for fill, added in grown.stages]
         wanted = tuple((data[number], fill) for number, fill in grown.wanted)
     added_at = scenario.special_added_at
     if added_at is not None:
-        special = tuple(number for number, vdev in enumerate(layout.vdevs) if vdev.alloc_class == SPECIAL)
+        special = tuple(layout.places_of(SPECIAL))
         first = not stages or added_at < stages[0][0]
         stages.insert(0 if first else len(stages), (added_at, special))
     return Growth(tuple(stages), wanted)

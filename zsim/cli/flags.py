@@ -209,12 +209,7 @@ def stated_fields(given: Given) -> dict[str, object]:
     stated, held = stated_by_flags(given), data.get("evidence")
     if held and "evidence" in stated:
         stated["evidence"] = [*(held if isinstance(held, list) else [held]), *words(given, "evidence")]
-    if "fill" in stated or "alloc" in stated:
-        data.pop("fill", None)
-        data.pop("alloc", None)
-        data.pop("vdev_fills", None)
-    if "frag" in stated:
-        data.pop("vdev_frags", None)
+    data = files.put_aside(data, stated)
     _check_names(data)
     return data | stated
 

@@ -51,7 +51,6 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
-from zsim.scenario.layout import VdevSpec
 from zsim.scenario.releases.capacity import metaslab_shift
 from zsim.scenario.releases.profile import COPIES
 from zsim.vdevs.kind import LOG, kind_of
@@ -291,21 +290,15 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     needed = float(sizes[:, 0][wanted & (table.dva_vdev[:, 0] == 0)].sum())
     share = needed / here if here > 0.0 else 1.0
     # What a rebuild has to do is estimated of its own vdev alone.
-    on_first = 1.0 if case.operation in COPIES else _class_share(case, pool.table) / len(_alike(case))
-    return max(1e-3, share) * on_first
+    return max(1e-3, share) * (1.0 if case.operation in COPIES else _share_of_first(case, pool.table))
 
 
-def _alike(case: Case) -> tuple[VdevSpec, ...]:
-    """Return the vdevs of the allocation class of the first one."""
-    return case.layout.of_class(case.layout.vdevs[0].alloc_class)
-
-
-def _class_share(case: Case, table: BlockTable) -> float:
-    """Return the share of what is allocated that lies on vdevs of the first one's allocation class."""
-    first = case.layout.vdevs[0].alloc_class
-    own = [number for number, vdev in enumerate(case.layout.vdevs) if vdev.alloc_class == first]
+def _share_of_first(case: Case, table: BlockTable) -> float:
+    """Return the share of what is allocated that lies on the first vdev: of its class each has as much."""
+    own = case.layout.places_of(case.layout.vdevs[0].alloc_class)
     whole = float(table.dva_asize[table.dva_vdev >= 0].sum())
-    return float(table.dva_asize[np.isin(table.dva_vdev, own)].sum()) / whole if whole > 0.0 else 1.0
+    held = float(table.dva_asize[np.isin(table.dva_vdev, own)].sum()) / whole if whole > 0.0 else 1.0
+    return held / len(own)
 
 
 def world_name(member: Member) -> str:

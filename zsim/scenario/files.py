@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from zsim.base.errors import InputError
@@ -14,6 +14,12 @@ from zsim.base.reading import MAX_MODEL, content_mark, read_text, toml_of
 from zsim.base.units import format_bytes_exactly, format_drive_size_exactly
 from zsim.scenario.loads.named import found_beside
 
+_SAID_OTHERWISE = {
+    "fill": ("fill", "alloc", "vdev_fills"),
+    "alloc": ("fill", "alloc", "vdev_fills"),
+    "frag": ("vdev_frags",),
+}
+"""Fields that say the same as another one, so that it puts them aside."""
 _WRITTEN: dict[str, Callable[[int], str]] = {
     "alloc": format_bytes_exactly,
     "recordsize": format_bytes_exactly,
@@ -105,6 +111,19 @@ def _mark(path: str) -> str:
         return content_mark(Path(path.strip()).expanduser())
     except (InputError, RuntimeError):
         return ""
+
+
+def put_aside(data: Mapping[str, object], stated: Collection[str]) -> dict[str, object]:
+    """Return fields without those that others, stated by their side, say better: fill, ALLOC and FRAG.
+
+    Parameters
+    ----------
+    data : Mapping
+    stated : collection of str
+        Names of the fields that are known better.
+    """
+    said = {name for field, others in _SAID_OTHERWISE.items() if field in stated for name in others}
+    return {name: value for name, value in data.items() if name not in said}
 
 
 def apply_overrides(data: Mapping[str, object], settings: Iterable[str]) -> dict[str, object]:

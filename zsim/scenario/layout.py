@@ -119,9 +119,18 @@ class Layout:
         """The vdevs on which ALLOC lies, that scans read: all but those of the intent log."""
         return tuple(vdev for vdev in self.vdevs if vdev.alloc_class != LOG)
 
+    @property
+    def spread(self) -> int:
+        """Over how many drives the data lies, as each kind of vdev spans its children."""
+        return sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in self.data)
+
     def of_class(self, alloc_class: str) -> tuple[VdevSpec, ...]:
         """Return the vdevs of an allocation class."""
-        return tuple(vdev for vdev in self.vdevs if vdev.alloc_class == alloc_class)
+        return tuple(self.vdevs[place] for place in self.places_of(alloc_class))
+
+    def places_of(self, alloc_class: str) -> list[int]:
+        """Return the places of the vdevs of an allocation class."""
+        return [place for place, vdev in enumerate(self.vdevs) if vdev.alloc_class == alloc_class]
 
     def led_by(self, number: int) -> Layout:
         """Return the layout with one of its vdevs first: the one that predictions repair."""

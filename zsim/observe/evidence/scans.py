@@ -12,7 +12,6 @@ from zsim.observe.zpool.vdev_tree import Vdev
 from zsim.scenario.evidence import FinishedScan, RunningScan, ScanKind, StatusFormat
 from zsim.scenario.layout import Layout
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import kind_of
 
 FORMATS: dict[str, StatusFormat] = {
     "legacy": "legacy", "solaris": "2.2+", "0.8": "0.8-2.1", "2.0": "0.8-2.1", "0.8+": "0.8-2.1",
@@ -51,8 +50,7 @@ class PoolThen:
         """Return what lies on one drive if all are filled alike [bytes]; None where it is not known."""
         if self.alloc is None or self.layout is None:
             return None
-        spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in self.layout.data)
-        return self.alloc / spread
+        return self.alloc / self.layout.spread
 
 
 def is_heal(processed: int | None, pool: PoolThen, done: float = 1.0) -> bool:

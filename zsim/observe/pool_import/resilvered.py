@@ -8,7 +8,6 @@ from zsim.observe.pool_import.finding import Evidence
 from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.scenario.layout import Layout
-from zsim.vdevs.kind import kind_of
 
 LEAST_SHARE = 0.02
 """Share done below which what is resilvered tells nothing of the whole: it is printed with two digits."""
@@ -32,7 +31,7 @@ def resilvered_alloc(evidence: Evidence, layout: Layout) -> tuple[int | None, st
         return _by_share(evidence, layout)
     if not last.repaired or (evidence.named_size is None and last.repaired < 1 << 36):
         return None, ""
-    spread = _spread(layout)
+    spread = layout.spread
     date = f" on {plain(last.date)}" if last.date else ""
     return last.repaired * spread, f"as much on every drive as the resilver{date} put on one"
 
@@ -47,10 +46,5 @@ def _by_share(evidence: Evidence, layout: Layout) -> tuple[int | None, str]:
             if scan.function == "resilver" and scan.repaired and (scan.done or 0.0) >= LEAST_SHARE:
                 done = float(scan.done or 1.0)
                 words = f"{format_bytes(scan.repaired)} on a drive at {format_fraction(done)} of the resilver"
-                return round(scan.repaired / done * _spread(layout)), words
+                return round(scan.repaired / done * layout.spread), words
     return None, ""
-
-
-def _spread(layout: Layout) -> int:
-    """Return over how many drives what is allocated lies."""
-    return sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in layout.data)

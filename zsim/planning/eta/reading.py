@@ -24,7 +24,7 @@ from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.observe.zpool.vdev_tree import Vdev, spec_of
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
-from zsim.scenario.files import apply_overrides
+from zsim.scenario.files import apply_overrides, put_aside
 from zsim.scenario.layout import MAX_VDEVS, Layout, VdevSpec
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
@@ -318,10 +318,4 @@ def _scenario(
         fields["release"] = "zol-0.7"
     elif imported is None:
         fields["release"] = "openzfs-2.3" if scan.form == "2.2" else "openzfs-2.1"
-    if {"fill", "alloc"} & set(stated):
-        fields.pop("fill", None)
-        fields.pop("alloc", None)
-        fields.pop("vdev_fills", None)
-    if "frag" in stated:
-        fields.pop("vdev_frags", None)
-    return Scenario.from_dict(apply_overrides(fields | stated, list(overrides)))
+    return Scenario.from_dict(apply_overrides(put_aside(fields, stated) | stated, list(overrides)))

@@ -184,9 +184,8 @@ class AgedRun:
     @property
     def first(self) -> tuple[int, ...]:
         """The vdevs of the normal class that were there before any was added."""
-        later = {vdev for _, added in self.growth.stages for vdev in added}
         normal = (number for number, vdev in enumerate(self.reduced.vdevs) if vdev.spec.alloc_class == NORMAL)
-        return tuple(number for number in normal if number not in later)
+        return tuple(number for number in normal if number not in self.growth.added)
 
 
 def _kept_or_run(run: AgedRun) -> AgedPool:

@@ -359,7 +359,7 @@ class Growth:
         What was there before an addition got so much more, or less, than its share of what came after.
         """
         wanted, stages = dict(self.wanted), list(self.stages)
-        later = [vdev for _, added in self.stages for vdev in added]
+        later = self.added
         for place, (fill, added) in enumerate(self.stages):
             before = [vdev for vdev in wanted if vdev not in later[later.index(added[0]) :]]
             if not set(added) & set(wanted) or not before:
@@ -367,6 +367,11 @@ class Growth:
             excess = math.fsum(fills[vdev] - wanted[vdev] for vdev in before) / len(before)
             stages[place] = (min(max(fill - excess, LEAST_STAGE), MOST_STAGE), added)
         return Growth(tuple(stages), self.wanted)
+
+    @property
+    def added(self) -> list[int]:
+        """The vdevs that were added, by number, in order of time."""
+        return [vdev for _, added in self.stages for vdev in added]
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -141,7 +141,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     far = _spread(case, pool, table) if pool.scale != 1.0 and _may_lie_anywhere(case) else None
     by_birth = far is not None and case.release.order != "sorted"
     table = far if far is not None and by_birth else table
-    data = [number for number, vdev in enumerate(case.layout.vdevs) if vdev.alloc_class == NORMAL]
+    data = case.layout.places_of(NORMAL)
     simulated = [number for number in pool.vdevs if number in data]
     held = sum(int(table.dva_asize[table.dva_vdev == number].sum()) for number in simulated)
     levels = dict(zip(pool.vdevs, pool.recipe.vdevs, strict=True))

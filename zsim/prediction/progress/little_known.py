@@ -14,7 +14,6 @@ from zsim.prediction.progress.noise import progress_number
 from zsim.scan.sorted import DVA_BYTES, SIO_BYTES
 from zsim.scenario.evidence import MOVES
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import kind_of
 
 EVEN_PACES = (
     constant("progress.even_fastest"), constant("progress.even_fast"), constant("progress.even_middle"),
@@ -74,8 +73,7 @@ def even_course(
     """
     numbers = case.drive.parameters()
     rate = float(np.mean(numbers.zone_rates)) if numbers.zone_rates else numbers.flash_read_rate
-    spread = sum(kind_of(vdev.kind).spanned_children(vdev) for vdev in case.layout.data)
-    each = case.alloc / spread
+    each = case.alloc / case.layout.spread
     sorts = case.release.order == "sorted" and case.operation not in COPIES
     return Course(
         visit_s=visit * each / rate * slower if sorts else 0.0,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,9 +244,7 @@ def _beyond(state: State, scan: RunningScan) -> tuple[float, float]:
     """
     left, error = 1.0 - state.issued, math.hypot(COUNTED, overshoot(scan))
     score = left / error
-    ratio = (
-        math.exp(-0.5 * score**2) / math.sqrt(2.0 * math.pi) / (0.5 + 0.5 * math.erf(score / math.sqrt(2.0)))
-    )
+    ratio = NormalDist().pdf(score) / NormalDist().cdf(score)
     return error * ratio, error * math.sqrt(max(0.0, 1.0 - ratio * (ratio + score)))
 
 

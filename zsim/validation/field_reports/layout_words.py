@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from zsim.vdevs.kind import word_of_parity
 
-OTHER_VDEVS = re.compile(
-    r"^\W*(?:\d+\s*[*x]?\s*)?(?:special|log|slog|cache|l2arc|spare|hot.?spare|dedup)s?\b"
-)
-FOR_OTHERS = re.compile(r"\b(?:special|s?log|cache|l2arc|spare|dedup)s?\b")
+_PURPOSES = r"(?:special|s?log|cache|l2arc|(?:hot.?)?spare|dedup)s?\b"
+OTHER_VDEVS = re.compile(rf"^\W*(?:\d+\s*[*x]?\s*)?{_PURPOSES}")
+FOR_OTHERS = re.compile(rf"\b{_PURPOSES}")
 """What a vdev behind those with data is for: "raidz2x6 + mirrored SLOG"."""
 BETWEEN_VDEVS = re.compile(r"\+|[,;](?![^(]*\))|\band\b(?![^(]*\))")
 VDEV = re.compile(r"\braid-?z-?([123])?(?![\d:])|\bz([123])(?=\b|x\d)|\bmirror(?:ed|s)?(?=\d|\b)")
@@ -152,7 +151,7 @@ def _said(before: str, after: str, parity: int) -> _Said:
     left = WIDTH.sub(" ", before)
     count = VDEVS.search(whole) or BEFORE.search(left)
     times = joined.times or (int(count[1]) if count else None)
-    in_all = parity == 0 and times and wide and width and re.search("drive|disk|device", width[0])
+    in_all = parity == 0 and width is not None and re.search("drive|disk|device", width[0])
     return _Said(times, wide // times if in_all and times and wide and wide >= 2 * times else wide)
 
 
