@@ -15,7 +15,7 @@ from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import as_text
 from zsim.prediction.api import case_of, predict
-from zsim.prediction.evidence.comparable import comparable, slow_drives
+from zsim.prediction.evidence.comparable import comparable, on_first_vdev, slow_drives
 from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
 from zsim.prediction.evidence.slower import slower_than_model
@@ -330,3 +330,13 @@ def test_the_answer_names_the_drive_and_the_link_that_the_slow_ones_share() -> N
     alone = case.scenario.model_copy(update={"evidence": (seen[0], seen[2])})
     (only,) = notes(replace(case, scenario=alone))
     assert only.startswith("sdc spends")
+
+
+@pytest.mark.parametrize("fills", [{"fill": 0.5}, {"vdev_fills": [0.4, 0.6]}])
+def test_a_special_vdev_that_is_repaired_counts_as_one_of_all(fills: dict[str, object]) -> None:
+    case = case_of(
+        Scenario.from_dict(
+            {"drive": "st4000vn008", "layout": "2*mirror2+special:mirror2", "replace_in": "special"} | fills
+        )
+    )
+    assert on_first_vdev(case) == pytest.approx(1 / 3)

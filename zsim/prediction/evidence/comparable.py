@@ -151,15 +151,17 @@ def on_first_vdev(case: Case) -> float:
     Returns
     -------
     float
-        As the scenario has it (`vdev_fills`), else all vdevs alike [1].
+        As the scenario has it (`vdev_fills`), else all vdevs alike; of another class than normal, as one of
+        all that store something [1].
     """
     scenario = case.scenario
+    if case.layout.vdevs[0].alloc_class != NORMAL:
+        return 1.0 / len(case.layout.stored)
     if scenario.vdev_fills is None:
         return 1.0 / len(case.layout.data)
     sizes = [vdev_capacity(vdev, case.drive_size, case.release).size for vdev in case.layout.data]
     held = [fill * size for fill, size in zip(scenario.led_fills, sizes, strict=True)]
-    first = case.layout.vdevs[0].alloc_class == NORMAL
-    return held[0] / math.fsum(held) if first else 1.0 / len(case.layout.stored)
+    return held[0] / math.fsum(held)
 
 
 def _day(moment: datetime | None) -> str:
