@@ -175,3 +175,31 @@ def test_a_scan_past_its_total_is_not_over_at_once():
 def test_overshoot_is_of_the_counter_that_the_release_compares(form, counters, share):
     scan = RunningScan(kind="resilver", format=form, total=100, **counters)
     assert overshoot(scan) == pytest.approx(share)
+
+
+UNHEALTHY = """
+config:
+
+\tNAME            STATE     READ WRITE CKSUM
+\ttank            DEGRADED     0     0     0
+\t  {vdev}        DEGRADED     0     0     0
+\t    replacing-3 DEGRADED     0     0     0
+\t      sdd/old   FAULTED     40     0     0  too many errors
+\t      sdd       ONLINE       0     0     0  (resilvering)
+
+errors: No known data errors
+"""
+
+
+def test_a_draid_of_which_only_sick_drives_are_shown_is_known_by_its_name(tmp_path):
+    found = imported(tmp_path, HEAD.format(scan=RUNS) + UNHEALTHY.format(vdev="draid2:11d:53c:1s-0"))
+    assert str(found.scenario.layout) == "draid2:11d:53c:1s"
+    assert found.scenario.release == "openzfs-2.1"  # the progress is in the form of 0.8, which has no dRAID
+    assert any("shows 1 of the 53 drives" in note for note in found.notes)
+
+
+def test_a_status_that_leaves_out_healthy_drives_says_so(tmp_path):
+    text = HEAD.format(scan=RUNS) + UNHEALTHY.format(vdev="raidz2-1")
+    with pytest.raises(zsim.InputError, match=r"no healthy drive is shown; give zpool status without -e"):
+        imported(tmp_path, text)
+    assert any("raidz2x6 is assumed" in note for note in read_paste(text).notes)

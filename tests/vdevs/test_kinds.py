@@ -213,7 +213,7 @@ def test_numbers_of_nine_digits_are_read_and_longer_ones_refused() -> None:
         ("mirror-0", (0, 0, 0, 0)),
         ("raidz-1", (1, 0, 0, 0)),
         ("raidz3-0", (3, 0, 0, 0)),
-        ("draid2:4d:11c:1s-0", (2, 4, 1, 0)),
+        ("draid2:4d:11c:1s-0", (2, 4, 1, 0, 11)),
     ],
 )
 def test_the_name_of_a_vdev_tells_its_numbers(name: str, printed: tuple[int, ...]) -> None:

@@ -168,6 +168,7 @@ class Printed(NamedTuple):
     data: int = 0
     spares: int = 0
     grown: int = 0
+    children: int = 0
 
 
 class VdevShape(NamedTuple):

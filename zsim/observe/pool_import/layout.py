@@ -65,14 +65,9 @@ class Tops:
             try:
                 spec = spec_of(whole, with_disks=scrubbed)
             except InputError as error:
-                reason = f"{source} shows {vdev.drives} drives: {error.allowed}"
-                if cut:
-                    reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
-                raise InputError(f"vdev {plain(vdev.name)}", None, reason, LAYOUT_REMEDY) from error
+                raise _refused(vdev, error.allowed, source, evidence, cut) from error
+            evidence.notes += _left_out(vdev, spec, source)
             if spec is None:
-                evidence.notes.append(
-                    f"the single drive {plain(vdev.name)} is left out: nothing to resilver from"
-                )
                 continue
             self.vdevs.append(vdev)
             self.specs.append(_as_grown(spec, vdev, place, evidence))
@@ -96,6 +91,28 @@ class Tops:
     def uniform(self) -> bool:
         """Whether all are alike."""
         return len(set(self.specs)) == 1
+
+
+def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool) -> InputError:
+    """Return why a vdev as shown can be none: drives are missing from the output."""
+    remedy = LAYOUT_REMEDY
+    if source == "zpool status" and evidence.status is not None and evidence.status.unhealthy_only:
+        reason, remedy = "no healthy drive is shown", "give zpool status without -e, which leaves those out"
+    elif cut:
+        reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
+    else:
+        reason = f"{source} shows {vdev.drives} drives: {reason}"
+    return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
+
+
+def _left_out(vdev: Vdev, spec: VdevSpec | None, source: str) -> list[str]:
+    """Return what is to be said of drives that the layout or the output leaves out."""
+    if spec is None:
+        return [f"the single drive {plain(vdev.name)} is left out: nothing to resilver from"]
+    if vdev.left_out:
+        shown = f"{vdev.drives} of the {vdev.width} drives of {plain(vdev.name)}"
+        return [f"{source} shows {shown}: the others are taken to be healthy"]
+    return []
 
 
 def _like_the_others(vdevs: Sequence[Vdev], evidence: Evidence) -> Vdev:

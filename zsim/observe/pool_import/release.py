@@ -8,7 +8,8 @@ import re
 from zsim.base import model_data
 from zsim.base.parsed import tables, text, value_of
 from zsim.observe.pool_import.finding import Evidence
-from zsim.scenario.releases.profile import DEFAULT_RELEASE, release_names
+from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release, release_names
+from zsim.vdevs.kind import kinds
 
 _SOLARIS_DISK = re.compile(r"c\d{1,4}(?:t[0-9A-F]{1,32})?d\d{1,4}(?:s\d{1,2})?", re.ASCII)
 _FREEBSD_DISK = re.compile(r"(?:ada|da|ad|mfid|mfisyspd|nvd|gpt/|gptid/|label/|diskid/).{1,200}", re.ASCII)
@@ -52,8 +53,7 @@ def find_release(evidence: Evidence) -> None:
     if form == "legacy":
         _find_legacy(evidence)
     elif form in _by_form():
-        name, why = _by_form()[form]
-        evidence.find("release", name, f"zpool status: {why}", inferred=True)
+        _infer(evidence, *_by_form()[form])
     elif evidence.listed is not None and "ckpoint" not in evidence.listed.columns:
         _find_legacy(evidence)
     else:
@@ -81,6 +81,18 @@ def _find_legacy(evidence: Evidence) -> None:
         name, why = "zol-0.6.5", "a release with FRAG but before 0.8"
     else:
         name, why = "zol-0.6.5", "scan line of a release before 0.8"
+    _infer(evidence, name, why)
+
+
+def _infer(evidence: Evidence, name: str, why: str) -> None:
+    """Note the release that a form tells, or the first one after it that knows all vdevs shown."""
+    vdevs = evidence.status.vdevs if evidence.status is not None else ()
+    shown = {kinds()[vdev.kind] for vdev in vdevs if vdev.kind in kinds()}
+    unknown = [kind for kind in shown if not kind.is_known_to(load_release(name))]
+    if unknown:
+        by_year = sorted(release_names(), key=lambda each: load_release(each).year)
+        knowing = (each for each in by_year if all(kind.is_known_to(load_release(each)) for kind in shown))
+        name, why = next(knowing), f"the first release with {unknown[0].title}"
     evidence.find("release", name, f"zpool status: {why}", inferred=True)
 
 

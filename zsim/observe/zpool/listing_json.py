@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from zsim.base.reading import json_value
 from zsim.observe.texts import nice_bytes, percentage, plain
@@ -67,8 +68,7 @@ def _children(table: object) -> list[tuple[Vdev, Space]]:
             vdev = named_vdev(plain(str(row.get("name") or key), 256), plain(str(row.get("state") or "")))
             space, _ = _space(row)
             size = space.size if vdev.kind == "disk" and space.alloc is None else None
-            found.append((Vdev(vdev.name, vdev.kind, vdev.state, "", vdev.parity, vdev.data, vdev.spares,
-                               size, children=children), space))  # fmt: skip
+            found.append((replace(vdev, size=size, children=children), space))
     return found
 
 

@@ -117,6 +117,11 @@ class PoolStatus:
     expansion: Expansion | None = None
     removal: Removal | None = None
 
+    @property
+    def unhealthy_only(self) -> bool:
+        """Whether no drive shown is healthy, as with ``zpool status -e``, which leaves those out."""
+        return not any(leaf.healthy for vdev in self.vdevs for leaf in vdev.leaves())
+
 
 def recognises(text: str) -> bool:
     """Tell whether a text holds the output of ``zpool status``."""

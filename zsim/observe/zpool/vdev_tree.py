@@ -57,6 +57,8 @@ class Vdev:
         What stands behind the counters, such as (resilvering).
     parity, data, spares : int
         Parity columns; data drives of a dRAID group and distributed spares, 0 where unknown.
+    width : int
+        Drives as the name tells them, of a dRAID; 0 where it does not.
     size : int or None
         A drive's size as ZFS sees it, labels included [bytes].
     asize : int or None
@@ -74,6 +76,7 @@ class Vdev:
     parity: int = 0
     data: int = 0
     spares: int = 0
+    width: int = 0
     size: int | None = None
     asize: int | None = None
     ashift: int | None = None
@@ -84,6 +87,17 @@ class Vdev:
     def drives(self) -> int:
         """Children as the layout counts them: an old drive and its successor are one."""
         return len(self.children)
+
+    @property
+    def left_out(self) -> int:
+        """Drives that its name tells and no row shows."""
+        return max(0, self.width - self.drives)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether this is a drive of which nothing is wrong, which ``zpool status -e`` leaves out."""
+        well = self.state == "ONLINE" and not self.note and not any(self.errors)
+        return well and not self.children
 
     @property
     def resilvering(self) -> bool:
@@ -111,7 +125,7 @@ def named_vdev(name: str, state: str = "", note: str = "") -> Vdev:
         return Vdev(name, "distributed-spare", state, note)
     for kind in kinds().values():
         if (told := kind.printed(name)) is not None:
-            return Vdev(name, kind.name, state, note, *told)
+            return Vdev(name, kind.name, state, note, told.parity, told.data, told.spares, told.children)
     return Vdev(name, "disk", state, note)
 
 
@@ -130,7 +144,9 @@ def spec_of(vdev: Vdev, *, with_disks: bool = False) -> VdevSpec | None:
         When no such vdev can be made: drives are missing from the output.
     """
     if vdev.kind in kinds():
-        return kinds()[vdev.kind].spec(vdev.drives, Printed(vdev.parity, vdev.data, vdev.spares))
+        return kinds()[vdev.kind].spec(
+            vdev.drives, Printed(vdev.parity, vdev.data, vdev.spares, children=vdev.width)
+        )
     if vdev.kind in PAIRS and vdev.drives > 1:
         return VdevSpec.mirror(vdev.drives)
     return VdevSpec.disk() if with_disks and vdev.kind == "disk" else None

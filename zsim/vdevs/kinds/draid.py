@@ -142,10 +142,14 @@ class Draid(VdevKind):
         if match is None:
             return None
         parts = {part[-1]: int(part[:-1]) for part in match[2].split(":")[1:]}
-        return Printed(int(match[1] or 1), parts.get("d", 0), parts.get("s", 0))
+        return Printed(int(match[1] or 1), parts.get("d", 0), parts.get("s", 0), children=parts.get("c", 0))
 
     def spec(self, children: int, printed: Printed) -> VdevSpec:
-        """Return the vdev; without a number of data drives the one that ``zpool create`` takes."""
+        """Return the vdev; without a number of data drives the one that ``zpool create`` takes.
+
+        Of a dRAID that tells its drives so many are taken: ``zpool status -e`` leaves out healthy ones.
+        """
+        children = max(children, printed.children)
         parity, data, spares = printed.parity, printed.data, printed.spares
         told = data if data > 0 else max(1, min(DEFAULT_DATA, children - spares - parity))
         return VdevSpec(self.name, children, parity, told, spares)
