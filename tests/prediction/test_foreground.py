@@ -10,11 +10,13 @@ import pytest
 from zsim.case.case import Case
 from zsim.case.resolve import resolve
 from zsim.case.worlds import in_world
+from zsim.operation.result import RunResult
 from zsim.prediction.exact.run import ExactRun
 from zsim.prediction.inputs.clients import at, client_groups, latencies, loads_at, next_change, spans, writer
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import run_member, setup_of
+from zsim.prediction.runs.stretch import stretch
 from zsim.prediction.runs.what_if import Baseline, unloaded
 from zsim.scenario.model import Scenario
 
@@ -65,6 +67,25 @@ def test_clients_wait_longer_while_the_pool_resilvers() -> None:
     # A read of a whole pool leaves the parity alone: one drive of seeks at least, three in parallel.
     assert 0.004 < seen.after_s < 0.05
     assert seen.rate == pytest.approx(20, rel=0.25)
+
+
+@pytest.mark.parametrize(("drive", "wanted"), [("generic-5400rpm-cmr", 60.0), ("generic-sata-ssd", 5.0)])
+def test_clients_are_watched_as_long_as_their_percentiles_need(drive: str, wanted: float) -> None:
+    """A flash drive answers enough of them in seconds, a disk in a minute; a run that lasts so long is kept."""
+    asked = resolved(layout="mirror2", operation="scrub", drive=drive, load=["random-read,threads=8"])
+
+    def seen(blocks: int) -> tuple[RunResult, RunResult]:
+        pool, model = miniature(asked, blocks=blocks), plane_model(asked)
+        bench = Baseline(asked, pool, run_member(asked, pool=pool, model=model))
+        return bench.result.run, stretch(bench, blocks)
+
+    short, watched = seen(2000)
+    assert short.end < 0.6 * wanted
+    assert watched.end == pytest.approx(wanted, rel=0.2)
+    if drive == "generic-5400rpm-cmr":
+        long, watched = seen(24_000)
+        assert watched is long
+        assert long.end > wanted
 
 
 def test_hours_are_counted_from_the_moment_it_begins() -> None:

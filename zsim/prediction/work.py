@@ -314,7 +314,7 @@ class Work(EnsembleResult):
         learned = self._is_learned
         self.middle = middle_world(world.case, self._report_larger, model=world.plane, in_tiles=learned)
         if self._is_learned:
-            self._run_on_tiles(places, LARGE_BLOCKS if self.middle is None else self.middle.blocks)
+            self._run_on_tiles(places, self._bench_blocks)
         elif self.middle is None:
             self._run_large(places[:LARGE_WORLDS])
         elif self.middle.in_tiles and places:
@@ -377,10 +377,15 @@ class Work(EnsembleResult):
         self.notes = {self._of_the_world_shown(bench.pool.note), self.sitting_note} - {""}
         if self.with_clients and bench.result.model.clients:
             setup = setup_of(bench.case, bench.pool, bench.result.model, bench.case.release)
-            found = latencies(setup, stretch(bench))
+            found = latencies(setup, stretch(bench, self._bench_blocks))
             self.clients = tuple(Clients(**asdict(each)) for each in found)
         self.scrub_share = verifying_scrub(bench)
         self.without_faulted = without_faulted(bench, self.sound_quantiles[1])
+
+    @property
+    def _bench_blocks(self) -> int:
+        """Of how many blocks the larger populations are."""
+        return LARGE_BLOCKS if self.middle is None else self.middle.blocks
 
     def _report_larger(self, now: float, share: float) -> None:
         whole = len(self.members) + SHARE_OF_MIDDLE
@@ -424,7 +429,7 @@ class Work(EnsembleResult):
 
     def _take_larger(self) -> None:
         """Learn of the worlds run on larger populations."""
-        blocks = LARGE_BLOCKS if self.middle is None else self.middle.blocks
+        blocks = self._bench_blocks
         places = self._places or range(len(self._benches))
         self.larger = [
             RanWorld(self.members[place].scores if self.members else (), blocks, bench.result.time_s)

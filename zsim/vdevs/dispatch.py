@@ -57,6 +57,11 @@ IS_REPLICATED = tuple(kind.is_replicated for kind in kinds().values())
 HAS_FILL = tuple(kind.has_fill for kind in kinds().values())
 
 
+def _table(vdev: Shaped) -> I64:
+    """Return the table of a vdev as kernels take it: numba alone can pass on one that may not be written."""
+    return np.require(kind_of(vdev.kind).table(vdev), requirements="W")
+
+
 def touched_blocks(vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets: I64, psizes: I64) -> Bools:
     """Tell which blocks a resilver of some children of a top-level vdev has to read.
 
@@ -70,7 +75,7 @@ def touched_blocks(vdev: Shaped, ashift: int, damaged: tuple[int, ...], offsets:
     offsets, psizes : ndarray of int64, shape (blocks,)
         DVA offsets and physical sizes [bytes].
     """
-    children, table = np.array(damaged, np.int64), kind_of(vdev.kind).table(vdev)
+    children, table = np.array(damaged, np.int64), _table(vdev)
     result = np.zeros(len(offsets), bool)
     _touched(code_of(vdev.kind), offsets, psizes, shape_of(vdev, ashift), table, children, result)
     return result
@@ -111,7 +116,7 @@ def pieces_of_blocks(vdev: Shaped, ashift: int, offsets: I64, psize: int) -> I64
         Number of the block, child, child offset and size [bytes], in the order of the blocks.
     """
     shape, code = shape_of(vdev, ashift), code_of(vdev.kind)
-    table = kind_of(vdev.kind).table(vdev)
+    table = _table(vdev)
     count = _pieces(code, offsets, psize, shape, table, np.empty((0, 4), np.int64))
     pieces = np.empty((count, 4), np.int64)
     _pieces(code, offsets, psize, shape, table, pieces)

@@ -241,7 +241,7 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
     held = 1.0 / (1.0 + history.snapshots * history.overwritten) if growth.stages else 1.0
     grown = any(vdev.spec.grown for vdev in run.reduced.vdevs)
     aged = _Aged(float(run.rounds), 0.0, 0.0)
-    for _ in range(FILL_TRIES):
+    for left in reversed(range(FILL_TRIES)):
         full = growth.stages[0][0] if growth.stages else fill
         first = full * held
         pool = Pool(run.reduced, run.seed)
@@ -256,15 +256,17 @@ def _built(run: AgedRun, aim: float | None) -> _Built:
         fills = pool.vdev_fills
         if any(abs(fills[vdev] - wanted) > FILL_TOLERANCE for vdev, wanted in growth.wanted):
             growth = growth.corrected(fills)
-            continue
-        if grown and run.rewritten:
-            # Records are drawn again and again: of as many draws as records a share 1 / e is never drawn.
-            share = -math.log1p(-min(run.rewritten, MOST_DRAWN))
-            pool.run(Expand(), Overwrite(share), Fill(fill))
-        if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
-            break
-        # What the snapshots hold is known now; as much less has to be there from the first.
-        held *= fill / pool.fill
+        else:
+            if grown and run.rewritten:
+                # Records are drawn again and again: of as many draws as records a share 1 / e is never drawn.
+                share = -math.log1p(-min(run.rewritten, MOST_DRAWN))
+                pool.run(Expand(), Overwrite(share), Fill(fill))
+            if pool.fill <= fill + FILL_TOLERANCE or not history.snapshots:
+                break
+            # What the snapshots hold is known now; as much less has to be there from the first.
+            held *= fill / pool.fill
+        if left:
+            del pool  # a large one takes a hundred megabytes: the next begins without it
     frag, found = _frag(pool, run.release), _frag(pool, run.release, run.frag_of)
     made = AgedPool(miniature_of(run.recipe, pool, run.numbers), aged.rounds, pool.fill, frag)
     return _Built(made, growth, aged.frag, found)

@@ -12,7 +12,19 @@ from typing import Annotated
 
 import numpy as np
 
-from zsim.base.arrays import F64, I64, Float64, Int64, Rows, UInt64, array_at, array_in, dtype_of, records_in
+from zsim.base.arrays import (
+    F64,
+    I64,
+    Float64,
+    Int32,
+    Int64,
+    Rows,
+    UInt64,
+    array_at,
+    array_in,
+    dtype_of,
+    records_in,
+)
 from zsim.base.jit import address_of, njit
 
 BUCKETS = 48
@@ -286,17 +298,17 @@ FILE = dtype_of(FileRecord, align=True)
 class ListRecord:
     """Lists through slots, files and dnode blocks."""
 
-    alive: Int64
-    dirty_file: Int64
-    record: Int64
-    next: Int64
-    dnode_set: Int64
-    dnode_block: Int64
-    stream_file: Int64
-    stream_record: Int64
-    late_file: Int64
-    late_record: Int64
-    dead: Int64
+    alive: Int32
+    dirty_file: Int32
+    record: Int32
+    next: Int32
+    dnode_set: Int32
+    dnode_block: Int32
+    stream_file: Int32
+    stream_record: Int32
+    late_file: Int32
+    late_record: Int32
+    dead: Int32
 
 
 LIST = dtype_of(ListRecord, align=True)

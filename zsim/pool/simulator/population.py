@@ -512,7 +512,7 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
         return values
 
     count = len(chosen)
-    vdev = np.empty((count, MAX_DVAS), dtype=np.int64)
+    vdev = np.empty((count, MAX_DVAS), dtype=np.int32)
     offset = np.empty((count, MAX_DVAS), dtype=np.int64)
     asize = np.empty((count, MAX_DVAS), dtype=np.int64)
     rows.locate_all(
@@ -523,7 +523,9 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
         offset,
         asize,
     )
-    birth = column("birth")
+    birth, psize, copies = column("birth"), column("psize"), column("copies").astype(np.int16)
+    if last:
+        memory.forget("slots")
     return BlockTable(
         objset=_objsets(memory, names["dataset"], birth),
         object=names["item"].copy(),
@@ -531,10 +533,10 @@ def _table(recipe: PoolRecipe, memory: HistoryMemory, last: bool = False) -> Blo
         blkid=names["blkid"].copy(),
         is_metadata=names["data"] == 0,
         birth=birth,
-        psize=column("psize"),
+        psize=psize,
         lsize=names["lsize"].astype(np.int64),
-        dva_count=column("copies").astype(np.int16),
-        dva_vdev=vdev.astype(np.int32),
+        dva_count=copies,
+        dva_vdev=vdev,
         dva_offset=offset,
         dva_asize=asize,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zsim.base.arrays import I64, Int64, Records, dtype_of
+from zsim.base.arrays import I32, I64, Int64, Records, dtype_of
 from zsim.base.jit import njit
 from zsim.pool.simulator.memory import (
     DATASETS,
@@ -194,7 +194,7 @@ def locate(
     copies: int,
     psize: int,
     birth: int,
-    vdev: I64,
+    vdev: I32,
     offset: I64,
     asize: I64,
 ) -> None:
@@ -223,7 +223,7 @@ def locate(
 
 
 @njit
-def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I64, offset: I64, asize: I64) -> None:
+def locate_all(pool: I64, rows: I64, slab_start: I64, vdev: I32, offset: I64, asize: I64) -> None:
     """Write the DVAs of all rows.
 
     Parameters
