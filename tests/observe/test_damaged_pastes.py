@@ -93,8 +93,8 @@ def test_a_vdev_that_is_cut_off_is_like_the_others(tmp_path):
     found = imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS)
     assert str(found.scenario.layout) == "3*mirror2"
     assert any("cut off inside mirror-2" in note for note in found.notes)
-    whole = imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS.rsplit("\n", 1)[0] + "\n\nerrors: none\n")
-    assert str(whole.scenario.layout) == "2*mirror2+disk"
+    with pytest.raises(zsim.InputError, match=r"vdev mirror-2 is missing: zpool status shows 1 drive:"):
+        imported(tmp_path, HEAD.format(scan=RUNS) + MIRRORS.rsplit("\n", 1)[0] + "\n\nerrors: none\n")
 
 
 def test_a_source_that_is_degraded_is_named(tmp_path):
@@ -198,8 +198,11 @@ def test_a_draid_of_which_only_sick_drives_are_shown_is_known_by_its_name(tmp_pa
     assert any("shows 1 of the 53 drives" in note for note in found.notes)
 
 
-def test_a_status_that_leaves_out_healthy_drives_says_so(tmp_path):
-    text = HEAD.format(scan=RUNS) + UNHEALTHY.format(vdev="raidz2-1")
+@pytest.mark.parametrize(
+    ("vdev", "assumed"), [("raidz2-1", "raidz2x6"), ("raidz1-0", "raidz1x5"), ("mirror-0", "mirror2")]
+)
+def test_a_status_that_leaves_out_healthy_drives_says_so(tmp_path, vdev, assumed):
+    text = HEAD.format(scan=RUNS) + UNHEALTHY.format(vdev=vdev)
     with pytest.raises(zsim.InputError, match=r"no healthy drive is shown; give zpool status without -e"):
         imported(tmp_path, text)
-    assert any("raidz2x6 is assumed" in note for note in read_paste(text).notes)
+    assert any(f"{assumed} is assumed" in note for note in read_paste(text).notes)

@@ -101,7 +101,7 @@ def _refused(vdev: Vdev, reason: str, source: str, evidence: Evidence, cut: bool
     elif cut:
         reason = f"{source} is cut off: no more than {vdev.drives} of its drives are shown"
     else:
-        reason = f"{source} shows {vdev.drives} drives: {reason}"
+        reason = f"{source} shows {vdev.drives} {'drive' if vdev.drives == 1 else 'drives'}: {reason}"
     return InputError(f"vdev {plain(vdev.name)}", None, reason, remedy)
 
 

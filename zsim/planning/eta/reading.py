@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import NoneType
@@ -31,6 +31,7 @@ from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, pool_size
 from zsim.scenario.releases.profile import COPIES, DEFAULT_RELEASE, load_release
 
 ASSUMED_LAYOUT, ASSUMED_REBUILT, ASSUMED_REDUCED = "raidz2x6", "mirror2", "2*mirror2"
+ASSUMED_DATA, ASSUMED_MIRROR = 4, 2
 """Of a pool of which nobody says how it is built; RAID-Z is not rebuilt sequentially."""
 _REBUILT = re.compile(r"resilver \((draid[123]:\d{1,3}d:\d{1,3}c:\d{1,3}s)-\d{1,5}\) in progress")
 _BEGUN = re.compile(
@@ -144,19 +145,26 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
 
 
 def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
-    """Return the layout of a pool of which an import makes nothing: its first vdev, if that is shown whole.
+    """Return the layout of a pool of which an import makes nothing: its first vdev that is shown whole.
 
-    A rebuild names its dRAID.
+    Without one, what the name of its first vdev tells.  A rebuild names its dRAID.
     """
     if scan.function == "remove":
         return ASSUMED_REDUCED
     named = [match[1] for each in texts if (match := _REBUILT.search(each))]
     if scan.function in COPIES:
         return named[-1] if named else ASSUMED_REBUILT
-    return next((str(Layout((spec,))) for spec in _shown(status.vdevs)), ASSUMED_LAYOUT)
+    found = (*_shown(status.vdevs), *_shown(_usual(vdev) for vdev in status.vdevs))
+    return str(Layout(found[:1])) if found else ASSUMED_LAYOUT
 
 
-def _shown(vdevs: Sequence[Vdev]) -> Iterator[VdevSpec]:
+def _usual(vdev: Vdev) -> Vdev:
+    """Return a vdev with as many drives as is usual: its name tells the parity alone."""
+    drives = vdev.parity + ASSUMED_DATA if vdev.parity else ASSUMED_MIRROR
+    return replace(vdev, children=(Vdev("", "disk"),) * drives)
+
+
+def _shown(vdevs: Iterable[Vdev]) -> Iterator[VdevSpec]:
     """Yield the vdevs that are shown with all their drives, as a layout has them."""
     for vdev in vdevs:
         try:

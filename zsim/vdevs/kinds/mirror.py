@@ -92,6 +92,9 @@ class Mirror(VdevKind):
         return Printed() if _PRINTED.fullmatch(name) else None
 
     def spec(self, children: int, printed: Printed) -> VdevSpec:
+        """Return the vdev; what is printed as a mirror has two drives at least."""
+        if children < 2:
+            refuse(self.name, f"a mirror has 2 to {MAX_CHILDREN} drives", "use mirror2")
         return VdevSpec(self.name, children)
 
     def columns(self, vdev: Shaped) -> int:
