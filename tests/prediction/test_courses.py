@@ -123,6 +123,29 @@ def test_of_several_vdevs_one_is_repaired_and_a_scrub_reads_all() -> None:
     assert courses.needed_share(scrub, pool, plane_model(scrub)) == 1.0
 
 
+def test_of_unlike_vdevs_each_holds_what_was_written_to_it() -> None:
+    mixed = case(
+        layout="raidz1x5+mirror2", drive_size="200GB", drive="generic-7200rpm-cmr", fill=0.3, replace_in=1
+    )
+    pool = miniature(mixed, blocks=3000)
+    on_mirror = pool.table.dva_asize[pool.table.dva_vdev == 0].sum() / pool.table.dva_asize.sum()
+    assert courses.needed_share(mixed, pool, plane_model(mixed)) == pytest.approx(float(on_mirror), rel=0.01)
+    # Half of it, as of two vdevs that are alike, would be too much.
+    assert 0.1 < on_mirror < 0.35
+
+
+def test_how_much_a_special_vdev_holds_is_open() -> None:
+    def share(**fields: object) -> courses.OpenShare:
+        known = {"layout": "raidz2x6+special:mirror2", "drive_size": "4TB", "fill": 0.5} | fields
+        return courses.open_share(case(**known))
+
+    assert share() == share(replace_in=0) == courses.KNOWN_SHARE
+    found = share(replace_in="special", special_drive_size="480GB")
+    assert found.spread > 0.5
+    # Of the 12 TB allocated, two mirrored drives of 480 GB hold 4 % at most.
+    assert found.most == pytest.approx(0.04, rel=0.02)
+
+
 def test_a_log_holds_nothing_and_a_special_vdev_its_share() -> None:
     def needed(layout: str) -> tuple[float, float]:
         one = case(layout=layout, drive_size="200GB", drive="generic-7200rpm-cmr", fill=0.05)

@@ -15,7 +15,7 @@ from zsim.prediction.answer.brief import brief_text
 from zsim.prediction.answer.prediction import Prediction
 from zsim.prediction.answer.wording import as_text
 from zsim.prediction.api import case_of, predict
-from zsim.prediction.evidence.comparable import comparable, on_first_vdev, slow_drives
+from zsim.prediction.evidence.comparable import comparable, slow_drives
 from zsim.prediction.evidence.noise import MODEL
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
 from zsim.prediction.evidence.slower import slower_than_model
@@ -334,9 +334,19 @@ def test_the_answer_names_the_drive_and_the_link_that_the_slow_ones_share() -> N
 
 @pytest.mark.parametrize("fills", [{"fill": 0.5}, {"vdev_fills": [0.4, 0.6]}])
 def test_a_special_vdev_that_is_repaired_counts_as_one_of_all(fills: dict[str, object]) -> None:
-    case = case_of(
+    asked = case_of(
         Scenario.from_dict(
             {"drive": "st4000vn008", "layout": "2*mirror2+special:mirror2", "replace_in": "special"} | fills
         )
     )
-    assert on_first_vdev(case) == pytest.approx(1 / 3)
+    assert asked.first_vdev_share == pytest.approx(1 / 3)
+
+
+def test_vdevs_hold_data_in_proportion_to_their_space() -> None:
+    def share(layout: str, **fields: object) -> float:
+        known = {"drive": "st4000vn008", "layout": layout, "fill": 0.5} | fields
+        return case_of(Scenario.from_dict(known)).first_vdev_share
+
+    assert share("3*raidz2x6") == pytest.approx(1 / 3)
+    assert share("raidz1x5+mirror2") == pytest.approx(5 / 6, rel=0.01)
+    assert share("raidz1x5+mirror2", replace_in=1) == pytest.approx(1 / 6, rel=0.02)

@@ -71,7 +71,7 @@ def test_clients_wait_longer_while_the_pool_resilvers() -> None:
 
 @pytest.mark.parametrize(("drive", "wanted"), [("generic-5400rpm-cmr", 60.0), ("generic-sata-ssd", 5.0)])
 def test_clients_are_watched_as_long_as_their_percentiles_need(drive: str, wanted: float) -> None:
-    """A flash drive answers enough of them in seconds, a disk in a minute; a run that lasts so long is kept."""
+    """A flash drive answers enough of them in seconds, a disk in a minute; a run that long is kept."""
     asked = resolved(layout="mirror2", operation="scrub", drive=drive, load=["random-read,threads=8"])
 
     def seen(blocks: int) -> tuple[RunResult, RunResult]:

@@ -22,6 +22,7 @@ from zsim.validation.progress.runs import (
     statuses,
     zpool_total,
 )
+from zsim.validation.progress.runs import fields_of as fields_of_run
 from zsim.validation.progress.score import ScoredAnswer, band, scores
 
 HERE = Path(__file__).parents[2] / "validation"
@@ -64,6 +65,18 @@ def test_a_real_run_is_asked_for_its_end_at_five_moments():
     assert names == [f"eta@{share}" for share in (0.1, 0.2, 0.35, 0.5, 0.7)]
     late = outcome.claims[4]
     assert abs(late.error) < 0.1
+
+
+def test_what_a_status_shows_of_unlike_vdevs_is_told():
+    def told(name):
+        found = fields_of_run(load(HERE / "zfs-more" / name))
+        names = ("replace_in", "special_drive_size", "special_small_blocks")
+        return [found.get(each) for each in names]
+
+    assert told("special32k-special-s1") == [1, 1 << 30, 32768]
+    assert told("special0-data-s1") == [0, 1 << 30, None]
+    assert told("mixed0-raidz1x5-mirror2-s1-r5") == [1, None, None]
+    assert told("rep-raidz2x6-a12-f50-aged-seed2") == [None, None, None]
 
 
 def test_a_finished_scrub_lasts_from_its_begin_as_zpool_prints_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
+from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.releases.products import Product, Timed
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -266,6 +268,22 @@ class Case:
     def damaged_size(self) -> int:
         """Capacity of the drives of the vdev under repair [bytes]."""
         return self.drive_model(0).capacity_bytes if self.repairs_class else self.drive_size
+
+    @property
+    def first_vdev_share(self) -> float:
+        """Share of ALLOC that lies on the first vdev, the one under repair [1].
+
+        As the fills of the vdevs have it (`Scenario.vdev_fills`), else all data vdevs are as full: ZFS fills
+        them in proportion to their space (OpenZFS metaslab_bias_enabled).  A vdev of another class counts as
+        one of all that store something.
+        """
+        if self.repairs_class:
+            return 1.0 / len(self.layout.stored)
+        data = self.layout.data
+        sizes = [vdev_capacity(vdev, self.drive_size, self.release).size for vdev in data]
+        fills = (1.0,) * len(data) if self.scenario.vdev_fills is None else self.scenario.led_fills
+        held = [fill * size for fill, size in zip(fills, sizes, strict=True)]
+        return held[0] / math.fsum(held)
 
     @property
     def largest_record(self) -> int:

@@ -29,7 +29,9 @@ from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import WorldPopulation, miniature
 from zsim.prediction.progress.course import (
+    KNOWN_SHARE,
     Course,
+    OpenShare,
     recorded_shape,
     sampled_shape,
     straight,
@@ -51,9 +53,9 @@ from zsim.prediction.runs.together import together
 from zsim.prediction.summary import busiest, totals
 from zsim.prediction.work import MEMBER_BLOCKS, SEED_STEP, Progress, Work
 from zsim.scenario.evidence import MOVES
-from zsim.scenario.releases.capacity import metaslab_shift
+from zsim.scenario.releases.capacity import metaslab_shift, vdev_capacity
 from zsim.scenario.releases.profile import COPIES
-from zsim.vdevs.kind import LOG, kind_of
+from zsim.vdevs.kind import LOG, NORMAL, kind_of
 
 WHOLE_BLOCKS, RECORDS = whole_constant("progress.whole_blocks"), whole_constant("progress.records")
 OTHER_SCAN = constant("progress.other_scan")
@@ -164,6 +166,7 @@ class CourseWork(Work):
             tilt=known_tilt(self.case),
             name=world_name(member),
             vdevs=len(self.case.layout.data),
+            open_share=open_share(self.case),
         )
 
 
@@ -263,6 +266,7 @@ def whole_course(world: Case, member: Member, pool: WorldPopulation, result: Mem
         unlike=progress_number("unlike.known"),
         name=world_name(member),
         vdevs=len(world.layout.data),
+        open_share=open_share(world),
     )
 
 
@@ -293,12 +297,26 @@ def needed_share(case: Case, pool: WorldPopulation, model: PlaneModel) -> float:
     return max(1e-3, share) * (1.0 if case.operation in COPIES else _share_of_first(case, pool.table))
 
 
+def open_share(case: Case) -> OpenShare:
+    """Return how little is known of the share of ALLOC that the vdev under repair holds.
+
+    Of data vdevs their kinds and fills tell it; of a special one nobody says what is metadata and small.
+    """
+    if case.operation != "resilver" or case.layout.vdevs[0].alloc_class == NORMAL:
+        return KNOWN_SHARE
+    size = vdev_capacity(case.layout.vdevs[0], case.damaged_size, case.release).size
+    return OpenShare(constant("progress.open_special"), min(1.0, size / max(case.alloc, 1.0)))
+
+
 def _share_of_first(case: Case, table: BlockTable) -> float:
-    """Return the share of what is allocated that lies on the first vdev: of its class each has as much."""
+    """Return the share of what is allocated that lies on the first vdev."""
     own = case.layout.places_of(case.layout.vdevs[0].alloc_class)
+    alike = case.scenario.vdev_fills is None and len({case.layout.vdevs[place] for place in own}) == 1
+    # Vdevs that are alike hold as much: that a small population has more on one of them is chance.
+    places = own if alike else own[:1]
     whole = float(table.dva_asize[table.dva_vdev >= 0].sum())
-    held = float(table.dva_asize[np.isin(table.dva_vdev, own)].sum()) / whole if whole > 0.0 else 1.0
-    return held / len(own)
+    held = float(table.dva_asize[np.isin(table.dva_vdev, places)].sum()) / whole if whole > 0.0 else 1.0
+    return held / len(places)
 
 
 def world_name(member: Member) -> str:
@@ -343,10 +361,11 @@ def window_share(case: Case, model: PlaneModel) -> float:
     if case.release.order != "sorted":
         return 0.0
     stored = [vdev for vdev in model.vdevs if vdev.alloc_class != LOG]
-    vdevs = [vdev for vdev in stored if vdev.damaged] or stored
+    damaged = [vdev for vdev in stored if vdev.damaged]
+    vdevs = damaged or stored
     # The limit counts bytes before parity (dsl_scan.c:scan_exec_io), issued those with it.
     held = sum(vdev_window(vdev, case.release).limit * with_parity(vdev) for vdev in vdevs)
-    of = case.alloc * len(vdevs) / len(stored)
+    of = case.alloc * (case.first_vdev_share if damaged else 1.0)
     return min(0.25, held / max(of, 1.0))
 
 

@@ -17,8 +17,7 @@ from zsim.prediction.evidence.posterior import Seen
 from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe, as_it_was
 from zsim.prediction.evidence.under_way import own_pace, scans_under_way
 from zsim.scenario.evidence import MOVES, Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
-from zsim.scenario.releases.capacity import vdev_capacity
-from zsim.vdevs.kind import NORMAL, kind_of
+from zsim.vdevs.kind import kind_of
 
 ROUNDED = constant("evidence.rounded")
 """Standard deviation of what was rounded, over the step."""
@@ -138,30 +137,7 @@ def whole_drive_bytes(case: Case, scan: FinishedScan) -> float:
     """
     vdev = case.layout.vdevs[0]
     share = 1.0 / kind_of(vdev.kind).spanned_children(vdev)
-    return (scan.alloc or case.alloc) * on_first_vdev(case) * share * (scan.drives or 1)
-
-
-def on_first_vdev(case: Case) -> float:
-    """Return which share of ALLOC lies on the first vdev.
-
-    Parameters
-    ----------
-    case : Case
-
-    Returns
-    -------
-    float
-        As the scenario has it (`vdev_fills`), else all vdevs alike; of another class than normal, as one of
-        all that store something [1].
-    """
-    scenario = case.scenario
-    if case.layout.vdevs[0].alloc_class != NORMAL:
-        return 1.0 / len(case.layout.stored)
-    if scenario.vdev_fills is None:
-        return 1.0 / len(case.layout.data)
-    sizes = [vdev_capacity(vdev, case.drive_size, case.release).size for vdev in case.layout.data]
-    held = [fill * size for fill, size in zip(scenario.led_fills, sizes, strict=True)]
-    return held[0] / math.fsum(held)
+    return (scan.alloc or case.alloc) * case.first_vdev_share * share * (scan.drives or 1)
 
 
 def _day(moment: datetime | None) -> str:

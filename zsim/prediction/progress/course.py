@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,24 @@ class Shape:
         return np.interp(shares, self.share, self.moment)
 
 
+class OpenShare(NamedTuple):
+    """How little is known of the share of ALLOC that a vdev holds.
+
+    Attributes
+    ----------
+    spread : float
+        Standard deviation of its logarithm; 0 where it is known.
+    most : float
+        What fits on the vdev, as a share of ALLOC.
+    """
+
+    spread: float = 0.0
+    most: float = 1.0
+
+
+KNOWN_SHARE = OpenShare()
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """The course of one world.
@@ -98,6 +117,8 @@ class Course:
         Which world, for people.
     vdevs : int
         Top-level vdevs that hold data.
+    open_share : OpenShare
+        How far `needed` is known.
     told : tuple of (float, float)
         Other scans of the pool: logarithm of how much longer than in this world they took, and its
         standard deviation.
@@ -119,6 +140,7 @@ class Course:
     tilt: float = 0.0
     discrepancy: float = 0.0
     vdevs: int = 1
+    open_share: OpenShare = KNOWN_SHARE
 
     @property
     def total_s(self) -> float:

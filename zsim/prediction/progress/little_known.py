@@ -81,7 +81,7 @@ def even_course(
         tail_s=0.5,
         shape=shape,
         repaired=each,
-        needed=1.0 if case.operation == "scrub" else 1.0 / len(case.layout.data),
+        needed=1.0 if case.operation == "scrub" else case.first_vdev_share,
         unlike=unlike,
         loose=loose,
         discrepancy=discrepancy_,

@@ -294,7 +294,8 @@ def adapted(course: Course, scans: Sequence[RunningScan]) -> Course:
     shares = [share for scan in scans if (share := needed_by(scan, course)) is not None]
     if not shares:
         return course
-    ratio = min(MOST_UNEVEN, max(1.0 / MOST_UNEVEN, shares[-1] / course.needed))
+    most = max(MOST_UNEVEN, math.exp(3.0 * course.open_share.spread))
+    ratio = min(most, max(1.0 / most, shares[-1] / course.needed))
     return replace(
         course,
         issue_s=course.issue_s * ratio,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -15,6 +15,7 @@ from zsim.base.constants import constant, whole_constant
 from zsim.prediction.progress.course import CELLS, VISIT_CELLS, Course, done_cells
 from zsim.prediction.progress.moments import PoolFacts, State, adapted, history_of, overshoot
 from zsim.prediction.progress.noise import Noise, Stretch, covariance, fitted_noise, posterior
+from zsim.prediction.progress.open_share import variants
 from zsim.prediction.progress.pace import discrepancy_of, pace_of, with_pace
 from zsim.scenario.evidence import RunningScan
 
@@ -169,7 +170,12 @@ def remaining(
     noise = noise or fitted_noise()
     own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     found = [
-        _of_world(adapted(course, scans), scans, facts, noise, float(own[place]))
+        _merged(
+            [
+                _of_world(adapted(each, scans), scans, facts, noise, math.log(max(own[place], 1e-12)) + log)
+                for each, log in variants(course, scans)
+            ]
+        )
         for place, course in enumerate(courses)
     ]
     return _mixed(courses, found)
@@ -179,8 +185,8 @@ def remaining(
 class _World:
     """What one world says, by restlessness and by how its drives are like those simulated."""
 
-    known_s: float
-    idle_s: float
+    known_s: F64
+    idle_s: F64
     left: tuple[F64, F64]
     total: tuple[F64, F64]
     log_weights: F64
@@ -190,7 +196,7 @@ class _World:
 
 
 def _of_world(
-    course: Course, scans: Sequence[RunningScan], facts: PoolFacts, noise: Noise, share: float
+    course: Course, scans: Sequence[RunningScan], facts: PoolFacts, noise: Noise, log_share: float
 ) -> _World:
     history = history_of(scans, course, facts, noise)
     seconds = course.seconds(noise.drift, noise.drift_by_birth)
@@ -219,15 +225,34 @@ def _of_world(
         end = math.hypot(_end_error(state, facts), unsure * whole_issue)
         to_go, all_of_it = (_read_at_end(each, more * whole_issue, end) for each in (to_go, all_of_it))
     return _World(
-        history.known_s if history is not None else 0.0,
-        history.idle_s if history is not None else 0.0,
+        np.full(len(shares), history.known_s if history is not None else 0.0),
+        np.full(len(shares), history.idle_s if history is not None else 0.0),
         to_go,
         all_of_it,
-        found.likelihood + np.log(np.maximum(share * shares, 1e-12)),
+        found.likelihood + np.log(np.maximum(shares, 1e-12)) + log_share,
         slower,
         state,
         tuple(_parts(seconds, left, math.exp(each)) for each in to_go[0]),
     )
+
+
+def _merged(found: Sequence[_World]) -> _World:
+    """Return what a world says whose vdev holds one of several shares; the rest is of the likeliest."""
+    best = max(found, key=lambda each: float(each.log_weights.max()))
+    return replace(
+        best,
+        known_s=np.concatenate([each.known_s for each in found]),
+        idle_s=np.concatenate([each.idle_s for each in found]),
+        left=_joined([each.left for each in found]),
+        total=_joined([each.total for each in found]),
+        log_weights=np.concatenate([each.log_weights for each in found]),
+        parts=tuple(part for each in found for part in each.parts),
+    )
+
+
+def _joined(pairs: Sequence[tuple[F64, F64]]) -> tuple[F64, F64]:
+    logs, spreads = zip(*pairs, strict=True)
+    return np.concatenate(logs), np.concatenate(spreads)
 
 
 def _end_error(state: State, facts: PoolFacts) -> float:
@@ -295,20 +320,20 @@ def _parts(seconds: F64, left: F64, whole_s: float) -> dict[str, float]:
 
 
 def _mixed(courses: Sequence[Course], found: Sequence[_World]) -> Remaining:
-    logs = np.array([each.log_weights for each in found])
-    weights = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    count = weights.shape[1]
-    best = found[int(np.argmax(weights.max(axis=1)))]
+    most = max(float(each.log_weights.max()) for each in found)
+    own = [np.exp(each.log_weights - most) for each in found]
+    whole = math.fsum(float(each.sum()) for each in own)
+    weights = [each / whole for each in own]
+    best = max(found, key=lambda each: float(each.log_weights.max()))
     return Remaining(
-        known_s=np.repeat([each.known_s for each in found], count),
-        idle_s=np.repeat([each.idle_s for each in found], count),
+        known_s=np.concatenate([each.known_s for each in found]),
+        idle_s=np.concatenate([each.idle_s for each in found]),
         left_logs=np.concatenate([each.left[0] for each in found]),
         left_spreads=np.concatenate([each.left[1] for each in found]),
         total_logs=np.concatenate([each.total[0] for each in found]),
         total_spreads=np.concatenate([each.total[1] for each in found]),
-        weights=weights.ravel(),
-        worlds=weights.sum(axis=1),
+        weights=np.concatenate(weights),
+        worlds=np.array([float(each.sum()) for each in weights]),
         paces=np.array([each.pace for each in found]),
         state=best.state,
         parts={

@@ -8,6 +8,7 @@ as answered when that share of it was gone.
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from zsim.scenario.evidence import RunningScan, ScanKind, StatusFormat
 from zsim.scenario.releases.profile import COPIES
 from zsim.validation.formats.zfs_config import EmulatedRun, drive_of
 from zsim.validation.frame import Claim, Options, ValidationCase, judge
+from zsim.vdevs.kind import SPECIAL
 
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.7)
 FIRST_STATUSES, MOST_STATUSES = 3, 10
@@ -96,7 +98,25 @@ def fields_of(bench: EmulatedRun) -> dict[str, Any]:
         fields["target"] = "distributed-spare"
     if bench.config.get("replace_mode") == "healthy":
         fields["old_drive"] = "online"
-    return fields
+    return fields | _unequal_vdevs(bench, fields)
+
+
+def _unequal_vdevs(bench: EmulatedRun, fields: Mapping[str, object]) -> dict[str, object]:
+    """Return what a status and ``zfs get`` tell of a pool with several kinds of vdevs.
+
+    Every drive of a run is of one size; what a scenario leaves open has special vdevs of SSDs.
+    """
+    layout = bench.layout
+    found: dict[str, object] = {}
+    if layout.places_of(SPECIAL):
+        found |= {"special_drive": fields["drive"], "special_drive_size": fields["drive_size"]}
+        small = int(bench.section("pool").get("ssb") or 0)
+        found |= {"special_small_blocks": small} if small else {}
+    old = bench.config.get("replaced_leaf")
+    if len(layout.vdevs) > 1 and old is not None and bench.operation == "resilver":
+        ends = itertools.accumulate(vdev.children for vdev in layout.vdevs)
+        found["replace_in"] = next(place for place, end in enumerate(ends) if int(old) < end)
+    return found
 
 
 def courses_of_run(bench: EmulatedRun) -> tuple[Course, ...]:
@@ -116,7 +136,7 @@ def courses_with_scrub(bench: EmulatedRun, other: EmulatedRun) -> list[tuple[Cou
     from zsim.scenario.model import Scenario
 
     fields = fields_of(bench)
-    dropped = ("operation", "target", "old_drive", "order")
+    dropped = ("operation", "target", "old_drive", "order", "replace_in")
     scrub = {key: value for key, value in fields.items() if key not in dropped} | {"operation": "scrub"}
     if other.mode == "legacy":
         scrub["order"] = "legacy"
