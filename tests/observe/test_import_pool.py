@@ -16,6 +16,7 @@ from zsim.observe.documents import are_lines
 from zsim.observe.pool_import.importing import beside, import_pasted, import_pool
 from zsim.observe.pool_import.layout import smallest_drive
 from zsim.observe.texts import nice_bytes
+from zsim.scenario.evidence import ClassAlloc
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.releases.capacity import vdev_asize
@@ -334,6 +335,23 @@ def test_vdevs_of_other_classes_are_kept(tmp_path):
     assert case.frag == 0.18, "of the vdev that was there before the other"
     assert case.new_drive.name == "generic-nvme-ssd"
     assert case.classes.growth.stages[0][1] == (2,), "behind the special vdev, which is repaired"
+
+
+def test_what_special_vdevs_hold_is_evidence_and_small_blocks_a_property() -> None:
+    found = import_pasted(STATUS + "\n" + LISTED).scenario
+    (seen,) = [each for each in found.evidence or () if isinstance(each, ClassAlloc)]
+    assert (seen.alloc_class, seen.held, seen.source) == ("special", 112 * 2**30, "zpool list -v")
+    assert found.special_small_blocks is None
+    settings = (
+        "tank\tspecial_small_blocks\t0\tdefault\ntank/db\tspecial_small_blocks\t16384\tlocal\n"
+        "tank\tusedbydataset\t98304\t-\ntank/db\tusedbydataset\t1099511627776\t-\n"
+    )
+    told = import_pasted(STATUS + "\n" + LISTED + "\n" + settings).scenario
+    assert told.special_small_blocks == 16384, "of the dataset that holds most"
+    none = settings.replace("1099511627776", "4096")
+    assert import_pasted(STATUS + "\n" + LISTED + "\n" + none).scenario.special_small_blocks == 0
+    plain = STATUS.replace("\tspecial\n", "").replace("mirror-1 ", "mirror-4 ")
+    assert import_pasted(plain + settings).scenario.special_small_blocks is None, "no such vdev"
 
 
 OF_TWO_SIZES = """NAME	SIZE	ALLOC	FREE	CKPOINT	EXPANDSZ	FRAG	CAP	DEDUP	HEALTH	ALTROOT

@@ -18,7 +18,15 @@ from zsim.prediction.api import case_of
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.progress import little_known
-from zsim.prediction.progress.course import EDGES, FEWEST, Shape, recorded_shape, sampled_shape, straight
+from zsim.prediction.progress.course import (
+    EDGES,
+    FEWEST,
+    Course,
+    Shape,
+    recorded_shape,
+    sampled_shape,
+    straight,
+)
 from zsim.prediction.progress.noise import progress_number
 from zsim.scenario.model import Scenario
 
@@ -144,6 +152,24 @@ def test_how_much_a_special_vdev_holds_is_open() -> None:
     assert found.spread > 0.5
     # Of the 12 TB allocated, two mirrored drives of 480 GB hold 4 % at most.
     assert found.most == pytest.approx(0.04, rel=0.02)
+
+
+def test_what_the_special_vdev_is_told_to_hold_is_what_has_to_be_issued() -> None:
+    def found(**fields: object) -> tuple[Course, ...]:
+        known = {
+            "layout": "raidz2x6+special:mirror2", "replace_in": "special", "drive_size": "4TB",
+            "alloc": "11T", "fill": None, "drive": "generic-7200rpm-cmr",
+        }  # fmt: skip
+        return courses.courses_of(case(**known | fields))
+
+    told = found(evidence="special=55G", special_small_blocks=0)
+    assert {each.open_share for each in told} == {courses.KNOWN_SHARE}
+    for each in told:
+        assert each.needed == pytest.approx(55 / (11 * 1024 + 55), rel=0.05)
+    # Pools of films hold a tenth of that there, and are no longer likely.
+    by_name = {each.name.partition(",")[0]: each.likely for each in told}
+    assert by_name["media-server"] < by_name["vm-host"] - 2.0
+    assert {each.likely for each in found()} == {0.0}
 
 
 def test_a_log_holds_nothing_and_a_special_vdev_its_share() -> None:

@@ -17,7 +17,14 @@ from zsim.prediction.answer.wording import as_text
 from zsim.prediction.api import case_of, predict
 from zsim.prediction.evidence.comparable import comparable, slow_drives
 from zsim.prediction.evidence.noise import MODEL
-from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, ScanProbe, as_it_was, random_read_s
+from zsim.prediction.evidence.probes import (
+    ActivityProbe,
+    DriveProbe,
+    HeldProbe,
+    ScanProbe,
+    as_it_was,
+    random_read_s,
+)
 from zsim.prediction.evidence.slower import slower_than_model
 from zsim.prediction.evidence.told import notes, sick_looking
 from zsim.prediction.simulated import stated
@@ -350,3 +357,50 @@ def test_vdevs_hold_data_in_proportion_to_their_space() -> None:
     assert share("3*raidz2x6") == pytest.approx(1 / 3)
     assert share("raidz1x5+mirror2") == pytest.approx(5 / 6, rel=0.01)
     assert share("raidz1x5+mirror2", replace_in=1) == pytest.approx(1 / 6, rel=0.02)
+
+
+SPECIAL = {"layout": "raidz2x6+special:mirror2", "drive": "generic-7200rpm-cmr", "fill": 0.6}
+
+
+def test_what_lies_on_special_vdevs_is_compared_with_what_worlds_hold() -> None:
+    (found,), left = comparable(case_of(Scenario.from_dict({**SPECIAL, "evidence": "special=70G"})))
+    assert found.probe == HeldProbe("special")
+    assert (found.kind, found.unit, found.observed) == ("ALLOC of the special vdevs", "B", 70 * 2**30)
+    assert left == ()
+    stated = {**SPECIAL, "special_small_blocks": "32K", "evidence": "special=70G,alloc=20T"}
+    ((sure,), _) = comparable(case_of(Scenario.from_dict(stated)))
+    assert sure.probe == HeldProbe("special", 20 * 2**40)
+    assert sure.seen.sigma < found.seen.sigma
+    _, (other,) = comparable(
+        case_of(Scenario.from_dict({**SPECIAL, "layout": "raidz2x6", "evidence": "special=1G"}))
+    )
+    assert other.why == "the layout has no special vdev"
+
+
+def test_what_a_special_vdev_holds_tells_what_is_stored() -> None:
+    """Next to nothing on it: large records, written once; a resilver of such a pool is quick."""
+    own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "seed": 3})
+    plain = predict(own, extent="row")
+    films = predict(own.replace(evidence="special=2.5G"), extent="row")
+    files = predict(own.replace(evidence="special=250G"), extent="row")
+    assert films.resilver_s.p50 < plain.resilver_s.p50 < files.resilver_s.p50
+    for each in (films, files):
+        (used,) = each.evidence
+        assert used.unit == "B"
+        assert used.weight > 0.8
+        assert used.narrows > 0.05
+        assert each.resilver_s.p90 / each.resilver_s.p10 < plain.resilver_s.p90 / plain.resilver_s.p10
+
+
+def test_a_measurement_of_a_drive_does_not_widen_the_answer(plain: Prediction) -> None:
+    """It was taken for the moment that the pace of the pool is looked for, which it does not tell."""
+    found = predict(Scenario.from_dict({**BASE, "evidence": "sequential-read=190MB/s"}))
+    assert found.resilver_s.p90 / found.resilver_s.p10 < 1.1 * plain.resilver_s.p90 / plain.resilver_s.p10
+
+
+def test_more_than_any_world_holds_is_said() -> None:
+    own = Scenario.from_dict({**SPECIAL, "drive_size": "8TB", "history": "media-server"})
+    own = own.replace(special_small_blocks=0, evidence="special=900G")
+    (used,) = predict(own, extent="row").evidence
+    assert "the ALLOC of the special vdevs is 900G" in used.note
+    assert "--special-small-blocks" in used.note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -64,6 +65,11 @@ class BlockTable:
     def allocated_bytes(self) -> int:
         """Sum of asize over all copies [bytes], what `zpool list` calls ALLOC."""
         return int(self.dva_asize.sum())
+
+    def share_on(self, places: Sequence[int]) -> float:
+        """Return the share of what is allocated that lies on some top-level vdevs; 1 where nothing is."""
+        whole = float(self.dva_asize[self.dva_vdev >= 0].sum())
+        return float(self.dva_asize[np.isin(self.dva_vdev, places)].sum()) / whole if whole > 0.0 else 1.0
 
 
 def numbers_led_by(vdev: NDArray[T], first: int) -> NDArray[T]:

@@ -23,7 +23,8 @@ from zsim.operation.run import Run
 from zsim.operation.setup import wanted_blocks
 from zsim.pool.blocks import BlockTable
 from zsim.pool.simulator.population import HistoryError
-from zsim.prediction.evidence.probes import Ran, ScanProbe
+from zsim.prediction.evidence.likelihood import log_likelihood
+from zsim.prediction.evidence.probes import HeldProbe, Ran, ScanProbe
 from zsim.prediction.evidence.weighing import Counterpart, Weighing
 from zsim.prediction.inputs.ensemble import draw_members, unknowns
 from zsim.prediction.inputs.hardware import plane_model
@@ -47,6 +48,7 @@ from zsim.prediction.progress.little_known import (
     one_sweep,
 )
 from zsim.prediction.progress.noise import progress_number
+from zsim.prediction.progress.open_share import with_share
 from zsim.prediction.runs.member import MemberResult, whole_setup
 from zsim.prediction.runs.one_tile import is_tile, run_pool
 from zsim.prediction.runs.together import together
@@ -111,8 +113,9 @@ class CourseWork(Work):
             kept = _Kept(result, False, needed_share(self.case, self.bench.pool, result.model))
             return (self._course(kept, result.time_s, Member()),)
         return tuple(
-            replace(self._course(self.kept[place], time, self.members[place]), told=self._told(place))
+            self._held(place, replace(course, told=self._told(place)))
             for place, time in enumerate(self.times)
+            for course in (self._course(self.kept[place], time, self.members[place]),)
         )
 
     def _told(self, place: int) -> tuple[tuple[float, float], ...]:
@@ -127,6 +130,24 @@ class CourseWork(Work):
             for each, shown in rows
             if isinstance(each.probe, ScanProbe)
         )
+
+    def _held(self, place: int, course: Course) -> Course:
+        """Return a course with what is known of what classes of vdevs hold.
+
+        A world is the likelier the nearer it is to that; what it holds on a vdev of that class that is
+        repaired is as it was told.
+        """
+        if self.weighing is None:
+            return course
+        for each, shown in zip(self.weighing.comparisons, self.weighing.shown[place], strict=True):
+            if not isinstance(each.probe, HeldProbe) or not math.isfinite(shown):
+                continue
+            likely = float(log_likelihood(np.array([shown]), each.seen.log, each.seen.sigma)[0])
+            course = replace(course, likely=course.likely + likely)
+            if course.open_share.spread > 0.0 and self.case.layout.vdevs[0].alloc_class == each.probe.of:
+                held = min(1.0, course.needed * math.exp(each.seen.log - shown))
+                course = replace(with_share(course, held), open_share=KNOWN_SHARE)
+        return course
 
     def _course(self, kept: _Kept, time_s: float, member: Member) -> Course:
         result = kept.result
@@ -314,9 +335,7 @@ def _share_of_first(case: Case, table: BlockTable) -> float:
     alike = case.scenario.vdev_fills is None and len({case.layout.vdevs[place] for place in own}) == 1
     # Vdevs that are alike hold as much: that a small population has more on one of them is chance.
     places = own if alike else own[:1]
-    whole = float(table.dva_asize[table.dva_vdev >= 0].sum())
-    held = float(table.dva_asize[np.isin(table.dva_vdev, places)].sum()) / whole if whole > 0.0 else 1.0
-    return held / len(places)
+    return table.share_on(places) / len(places)
 
 
 def world_name(member: Member) -> str:

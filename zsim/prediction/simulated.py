@@ -112,6 +112,8 @@ def _evidence(seen: Mapping[str, object]) -> str:
     if what == "drive":
         errors = any(name.endswith("_errors") or name == "slow_ios" for name in seen)
         return f"{'errors' if errors else 'activity'} of {seen['drive']}"
+    if what == "class":
+        return f"{text_of('alloc', seen['held'])} on the {seen['alloc_class']} vdevs"
     rate = f" at {text_of('bandwidth', seen['rate'])}" if seen.get("rate") else ""
     return f"{seen.get('access', 'measurement')} of one {seen.get('of', 'drive')}{rate}"
 
@@ -206,7 +208,8 @@ def _range_of(field: str, world: Case, varied: Mapping[str, Unknown]) -> str:
         return _CHOICES.get(field, _names)(values)
     if field == "recordsize" and "history" in varied:
         return record_span(world)
-    if field == "new_drive" and "drive" in varied and world.scenario.new_drive is None:
+    like_others = world.scenario.new_drive is None and not world.repairs_class
+    if field == "new_drive" and "drive" in varied and like_others:
         return _range_of("drive", world, varied)
     spreads = [varied[name].spread for name in _SPREADS.get(field, ()) if name in varied]
     return f"a factor of {math.exp(max(spreads)):.2g} either way" if spreads else ""

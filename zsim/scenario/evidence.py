@@ -117,5 +117,16 @@ class Benchmark(_Observation):
     depth: int | None = Field(None, ge=1, description="operations under way at a time")
 
 
-Observation = Annotated[FinishedScan | RunningScan | DriveActivity | Benchmark, Field(discriminator="what")]
+class ClassAlloc(_Observation):
+    """What lies on the vdevs of an allocation class (``zpool list -v``)."""
+
+    what: Literal["class"] = "class"
+    alloc_class: Literal["special"] = "special"
+    held: Bytes = Field(gt=0, description="ALLOC of the vdevs of that class together")
+    alloc: Bytes | None = Field(None, gt=0, description="ALLOC of the data vdevs then, where it is known")
+
+
+Observation = Annotated[
+    FinishedScan | RunningScan | DriveActivity | Benchmark | ClassAlloc, Field(discriminator="what")
+]
 """Anything the pool has shown."""

@@ -10,7 +10,8 @@ SCANS = ("scrub", "resilver", "rebuild", "heal")
 ACCESSES = ("sequential-read", "sequential-write", "random-read", "random-write")
 OPTIONS = {"alloc": "alloc", "processed": "processed", "date": "end", "drives": "drives"}
 BENCHMARK_OPTIONS = ("size", "depth", "of")
-ALLOWED = "KIND=DURATION or KIND=RATE with KIND one of " + ", ".join((*SCANS, *ACCESSES))
+CLASSES = ("special",)
+ALLOWED = "KIND=DURATION, KIND=RATE or special=SIZE with KIND one of " + ", ".join((*SCANS, *ACCESSES))
 REMEDY = "write scrub=25h17m, resilver=11h,alloc=12.1T,date=2026-05-03 or sequential-read=180MB/s"
 
 
@@ -21,7 +22,7 @@ def read_evidence(text: str) -> dict[str, object]:
     ----------
     text : str
         What was observed and its value, then options: ``alloc``, ``date``, ``processed`` and ``drives`` of a
-        scan, ``size``, ``depth`` and ``of`` of a measurement.
+        scan, ``size``, ``depth`` and ``of`` of a measurement, ``alloc`` of what a class of vdevs holds.
 
     Raises
     ------
@@ -38,6 +39,8 @@ def read_evidence(text: str) -> dict[str, object]:
         unit = "operations" if kind.startswith("random") and value.replace(".", "", 1).isdigit() else "rate"
         found = {"what": "benchmark", "access": kind, unit: float(value) if unit == "operations" else value}
         names = {name: name for name in BENCHMARK_OPTIONS}
+    elif kind in CLASSES and equals and value:
+        found, names = {"what": "class", "alloc_class": kind, "held": value}, {"alloc": "alloc"}
     else:
         raise InputError("evidence", text, ALLOWED, REMEDY)
     for name, given in options.items():

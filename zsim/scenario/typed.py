@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
+    from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
     from zsim.scenario.layout import Layout
     from zsim.scenario.one_drive.exchanged import ExchangedDrive
     from zsim.scenario.one_drive.sick import Attached, BadSectors
@@ -24,7 +24,7 @@ ExchangedDrives: TypeAlias = "str | ExchangedDrive | Record | Sequence[str | Exc
 SlowDrives: TypeAlias = "str | SlowDrive | Record | Sequence[str | SlowDrive | Record]"
 BadDrives: TypeAlias = "str | BadSectors | Record | Sequence[str | BadSectors | Record]"
 AttachedDrives: TypeAlias = "str | Attached | Record | Sequence[str | Attached | Record]"
-Seen: TypeAlias = "str | FinishedScan | RunningScan | DriveActivity | Benchmark | Record"
+Seen: TypeAlias = "str | FinishedScan | RunningScan | DriveActivity | Benchmark | ClassAlloc | Record"
 
 
 class OtherFields(TypedDict, total=False):

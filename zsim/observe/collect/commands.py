@@ -54,10 +54,16 @@ COMMANDS: tuple[CollectedCommand, ...] = (
     ),
     CollectedCommand(
         "records.txt",
-        ((
-            "zfs", "get", "-rHp", "-t", "filesystem,volume", "-o", "name,property,value",
-            "recordsize,volblocksize,usedbydataset", POOL,
-        ),),
+        (
+            (
+                "zfs", "get", "-rHp", "-t", "filesystem,volume", "-o", "name,property,value",
+                "recordsize,volblocksize,usedbydataset,special_small_blocks", POOL,
+            ),
+            (
+                "zfs", "get", "-rHp", "-t", "filesystem,volume", "-o", "name,property,value",
+                "recordsize,volblocksize,usedbydataset", POOL,
+            ),
+        ),
     ),
     CollectedCommand("history.txt", (("zpool", "history", "-i", POOL),), LONG_S),
     CollectedCommand("events.txt", (("zpool", "events", "-v", POOL), ("zpool", "events", POOL)), LONG_S),

@@ -12,7 +12,7 @@ from zsim.observe.pool_import.vdev_sizes import find_frags
 from zsim.observe.texts import plain
 from zsim.observe.zdb.blocks import BlockStatistics
 from zsim.observe.zdb.pointers import FILE, METADATA, VOLUME, PointerSummary
-from zsim.observe.zpool.properties import KnownProperty, record_of
+from zsim.observe.zpool.properties import KnownProperty, record_of, small_blocks_of
 from zsim.scenario.checks import MAX_RECORD, largest_record
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, load_release
 from zsim.vdevs.kind import kind_of
@@ -59,6 +59,7 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
     """Note sector size, FRAG, record size and, where the blocks suggest one, the history."""
     _find_ashift(evidence, tops)
     _find_frag(evidence, tops)
+    _find_small_blocks(evidence, tops)
     sizes = data_sizes(evidence)
     if sizes is None:
         _find_stated_record(evidence)
@@ -76,8 +77,7 @@ def find_blocks(evidence: Evidence, tops: Tops) -> None:
 
 def _find_stated_record(evidence: Evidence) -> None:
     """Note the record size of the fullest dataset, where no output shows the blocks themselves."""
-    named = [each.name for each in (evidence.status, evidence.listed, evidence.config) if each is not None]
-    size, dataset, others = record_of(evidence.files.of(KnownProperty), named[0] if named else "")
+    size, dataset, others = record_of(evidence.files.of(KnownProperty), _pool_name(evidence))
     if size is None or not 512 <= size <= MAX_RECORD or size & (size - 1):
         return
     evidence.find("recordsize", size, f"zfs get of {plain(dataset)}", inferred=others)
@@ -85,6 +85,20 @@ def _find_stated_record(evidence: Evidence) -> None:
         evidence.notes.append(
             f"the datasets have several record sizes: that of {plain(dataset)}, which holds most, is taken"
         )
+
+
+def _find_small_blocks(evidence: Evidence, tops: Tops) -> None:
+    """Note which blocks go to the special vdevs, of the fullest dataset."""
+    if not tops.classes.special:
+        return
+    size = small_blocks_of(evidence.files.of(KnownProperty), _pool_name(evidence))
+    if size is not None and size <= MAX_RECORD:
+        evidence.find("special_small_blocks", size, "zfs get special_small_blocks")
+
+
+def _pool_name(evidence: Evidence) -> str:
+    named = [each.name for each in (evidence.status, evidence.listed, evidence.config) if each is not None]
+    return named[0] if named else ""
 
 
 def _find_recordsize(evidence: Evidence, sizes: DataSizes) -> None:

@@ -16,7 +16,7 @@ from zsim.observe.texts import plain
 from zsim.observe.zpool.scan import Scan
 from zsim.observe.zpool.status import PoolStatus
 from zsim.observe.zpool.vdev_tree import PAIRS
-from zsim.scenario.evidence import Benchmark, DriveActivity, FinishedScan, RunningScan
+from zsim.scenario.evidence import Benchmark, ClassAlloc, DriveActivity, FinishedScan, RunningScan
 from zsim.scenario.layout import Layout
 
 SAME_END_S = 180.0
@@ -36,7 +36,8 @@ def find_observations(evidence: Evidence, tops: Tops) -> None:
     over = [with_alloc(scan, evidence.statuses) for scan in over][-MOST_FINISHED:]
     activity = _activity(evidence, tops, bool(under_way))
     errors = _errors(evidence, tops)
-    found = [*over, *under_way, *activity, *errors, *evidence.files.of(Benchmark)]
+    held = _class_alloc(tops, evidence.size("alloc"))
+    found = [*over, *under_way, *activity, *errors, *evidence.files.of(Benchmark), *held]
     evidence.notes += evidence.files.notes
     if found:
         stated = [each.model_dump(mode="json", exclude_none=True) for each in found]
@@ -242,6 +243,15 @@ def _errors(evidence: Evidence, tops: Tops) -> list[DriveActivity]:
         name = plain(leaf.name, 300)
         found.append(DriveActivity(drive=name, leaf=number, role="source", source="zpool status", **shown))
     return found
+
+
+def _class_alloc(tops: Tops, alloc: int | None) -> list[ClassAlloc]:
+    """Return what lies on the special vdevs, where each is listed with its ALLOC."""
+    spaces = [tops.classes.spaces[place] for place in tops.classes.special]
+    held = [space.alloc for space in spaces if space is not None and space.alloc]
+    if not held or len(held) < len(spaces) or (alloc is not None and sum(held) >= alloc):
+        return []
+    return [ClassAlloc(held=sum(held), source="zpool list -v")]
 
 
 def leaf_numbers(tops: Tops) -> dict[str, tuple[int | None, str]]:

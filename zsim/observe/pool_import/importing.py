@@ -319,10 +319,14 @@ def evidence_words(stated: Sequence[Mapping[str, object]]) -> str:
     """Return how much of which kind there is, for a person."""
     kinds = {
         "finished": "finished scan", "running": "state of a running scan", "drive": "drive observed",
-        "benchmark": "benchmark",
+        "benchmark": "benchmark", "class": "class of vdevs",
     }  # fmt: skip
     counts = {words: sum(each["what"] == what for each in stated) for what, words in kinds.items()}
-    plural = {"state of a running scan": "states of a running scan", "drive observed": "drives observed"}
+    plural = {
+        "state of a running scan": "states of a running scan",
+        "drive observed": "drives observed",
+        "class of vdevs": "classes of vdevs",
+    }
     return ", ".join(
         f"{count} {words if count == 1 else plural.get(words, f'{words}s')}"
         for words, count in counts.items()
@@ -339,6 +343,7 @@ def _drive_text(size: float) -> str:
 _SIZES: dict[str, Callable[[float], str]] = {
     "alloc": format_bytes,
     "recordsize": format_bytes,
+    "special_small_blocks": format_bytes,
     "memory": format_bytes,
     "drive_size": _drive_text,
     "new_drive_size": _drive_text,

@@ -13,7 +13,7 @@ MOST_ROWS = 200_000
 _ROW = re.compile(
     r"^([A-Za-z][^\s@#]{0,250})[ \t]{1,80}"
     r"(size|allocated|free|fragmentation|capacity|ashift|recordsize|volblocksize"
-    r"|usedbydataset|version)[ \t]{1,80}(-|none|\d[\w.%]{0,24})"
+    r"|usedbydataset|special_small_blocks|version)[ \t]{1,80}(-|none|\d[\w.%]{0,24})"
     r"(?:[ \t]{1,80}(-|default|local|inherited[^\n]{0,200}|received|none|temporary))?[ \t]*$",
     re.MULTILINE | re.ASCII,
 )
@@ -28,7 +28,7 @@ class KnownProperty:
     of : str
         Name of the pool or dataset.
     name : str
-        ashift, recordsize, volblocksize or usedbydataset.
+        ashift, recordsize, volblocksize, usedbydataset or special_small_blocks.
     value : int
         [bytes], or the exponent of ashift.
     """
@@ -85,11 +85,11 @@ def read_settings(text: str) -> list[KnownProperty]:
     """Return the properties that a scenario has a field for."""
     found = []
     for match in _rows(text):
-        if match[2] in ("recordsize", "volblocksize", "usedbydataset"):
+        if match[2] in ("recordsize", "volblocksize", "usedbydataset", "special_small_blocks"):
             value = nice_bytes(match[3])
         else:
             value = whole(match[3]) if match[2] == "ashift" else None
-        if value:
+        if value or (value == 0 and match[2] == "special_small_blocks"):
             found.append(KnownProperty(match[1], match[2], value))
     return found
 
@@ -109,3 +109,19 @@ def record_of(settings: Iterable[KnownProperty], pool: str) -> tuple[int | None,
     used = {each.of: each.value for each in own if each.name == "usedbydataset"}
     name = max(sizes, key=lambda each: (used.get(each, 0), -each.count("/")))
     return sizes[name], name, len(set(sizes.values())) > 1
+
+
+def small_blocks_of(settings: Iterable[KnownProperty], pool: str) -> int | None:
+    """Return up to which size blocks go to the special vdevs, in the dataset that holds most [bytes].
+
+    Returns
+    -------
+    int or None
+        0: none do.  Without `usedbydataset` the largest of all datasets; None where no output tells it.
+    """
+    own = [each for each in settings if each.pool == pool or not pool]
+    sizes = {each.of: each.value for each in own if each.name == "special_small_blocks"}
+    used = {each.of: each.value for each in own if each.name == "usedbydataset"}
+    if not sizes:
+        return None
+    return sizes[max(sizes, key=lambda each: (used.get(each, 0), sizes[each]))]

@@ -307,6 +307,8 @@ def shown(value: float, unit: str) -> str:
         return format_duration(value)
     if unit == "B/s":
         return format_rate(value)
+    if unit == "B":
+        return format_bytes(round(value))
     return f"{100 * value:.0f} %" if unit == "1" else f"{value:.3g}/s"
 
 

@@ -14,9 +14,25 @@ from zsim.base.units import YEAR, format_bytes
 from zsim.case.case import Case
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import Seen
-from zsim.prediction.evidence.probes import ActivityProbe, DriveProbe, Probe, Role, ScanProbe, as_it_was
+from zsim.prediction.evidence.probes import (
+    ActivityProbe,
+    DriveProbe,
+    HeldProbe,
+    Probe,
+    Role,
+    ScanProbe,
+    as_it_was,
+)
 from zsim.prediction.evidence.under_way import own_pace, scans_under_way
-from zsim.scenario.evidence import MOVES, Benchmark, DriveActivity, FinishedScan, Observation, RunningScan
+from zsim.scenario.evidence import (
+    MOVES,
+    Benchmark,
+    ClassAlloc,
+    DriveActivity,
+    FinishedScan,
+    Observation,
+    RunningScan,
+)
 from zsim.vdevs.kind import kind_of
 
 ROUNDED = constant("evidence.rounded")
@@ -39,7 +55,7 @@ class Comparison:
     kind : str
         What it is, for people: "scrub", "read rate of the source drives".
     unit : str
-        Of `observed`: s, B/s, 1/s or 1.
+        Of `observed`: s, B/s, 1/s, B or 1.
     observed : float
     probe : Probe
         What a world is asked for.
@@ -84,7 +100,8 @@ def comparable(case: Case) -> tuple[tuple[Comparison, ...], tuple[NotCompared, .
     Returns
     -------
     comparisons : tuple of Comparison
-        Finished scans, measurements of a drive, and the activity of drives, in this order.
+        Finished scans, measurements of a drive, a scan that runs, what classes of vdevs hold, and the
+        activity of drives, in this order.
     left : tuple of NotCompared
         What says nothing of this operation, each with the reason.
     """
@@ -93,6 +110,7 @@ def comparable(case: Case) -> tuple[tuple[Comparison, ...], tuple[NotCompared, .
     every = [scan(case, each, latest) for each in observations if isinstance(each, FinishedScan)]
     every += [benchmark(each) for each in observations if isinstance(each, Benchmark)]
     every += [under_way(case, statuses) for statuses in scans_under_way(observations)]
+    every += [class_alloc(case, each) for each in observations if isinstance(each, ClassAlloc)]
     every += activities(case, [each for each in observations if isinstance(each, DriveActivity)])
     return (
         tuple(each for each in every if isinstance(each, Comparison)),
@@ -295,6 +313,27 @@ def benchmark(each: Benchmark) -> Comparison | NotCompared:
         return NotCompared(kind, "B/s", 0.0, "it has no rate")
     seen = Seen(math.log(rate), noise("benchmark.sequential"), 0.0)
     return Comparison(f"{kind} of a drive", "B/s", rate, DriveProbe(each.access), seen)
+
+
+def class_alloc(case: Case, each: ClassAlloc) -> Comparison | NotCompared:
+    """Return what lies on the vdevs of a class as a value to compare.
+
+    Parameters
+    ----------
+    case : Case
+    each : ClassAlloc
+
+    Notes
+    -----
+    A special vdev holds the metadata, and how many there are says how large the blocks are and how old: the
+    scatter is that of one pool of a kind over another, wider where small blocks may lie there too.
+    """
+    kind = f"ALLOC of the {each.alloc_class} vdevs"
+    if not case.layout.places_of(each.alloc_class):
+        return NotCompared(kind, "B", float(each.held), f"the layout has no {each.alloc_class} vdev")
+    stated = case.scenario.special_small_blocks is not None
+    seen = Seen(math.log(each.held), noise("class.held" if stated else "class.held_small"), 0.0)
+    return Comparison(kind, "B", float(each.held), HeldProbe(each.alloc_class, each.alloc), seen)
 
 
 def role_of(case: Case, each: DriveActivity) -> Role:

@@ -220,6 +220,8 @@ def _conditioned(
 ) -> Posterior:
     observed = np.array([each.log for each in seen])
     pace = np.array([each.pace for each in seen])
+    # What says nothing of the pace leaves it as it is where nothing was observed.
+    of_pace = chances.pace if pace.any() else 0.0
     away = [_away(shown[:, place], each, chances, prior) for place, each in enumerate(seen)]
     belongs = max(_belongs(*each) for each in away)
     # Alone, it is as it is or it is not believed; among others, it counts less than they.
@@ -229,10 +231,10 @@ def _conditioned(
     ])  # fmt: skip
     scales = np.sqrt(noise + KERNEL_WIDTH**2).tolist()
     weights = weigh(shown, observed.tolist(), scales, prior=prior)
-    slopes = _slopes(logs, shown, weights.weights, pace, noise, chances.pace)
+    slopes = _slopes(logs, shown, weights.weights, pace, noise, of_pace)
     adjusted = logs + (observed - shown) @ slopes
     apart = _smoothing(_deviation(logs, prior), adjusted, weights)
-    left = (slopes**2 * noise).sum() + chances.event**2 + (chances.pace * (1.0 - slopes @ pace)) ** 2
+    left = (slopes**2 * noise).sum() + chances.event**2 + (of_pace * (1.0 - slopes @ pace)) ** 2
     spread = math.sqrt(apart**2 + float(left))
     values = np.concatenate([
         adjusted[:, None] + spread * normal_strata(STRATA),

@@ -16,7 +16,7 @@ from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_pool
 from zsim.prediction.summary import leaf_rows
 from zsim.scenario.releases.profile import Operation
-from zsim.vdevs.kind import kind_of
+from zsim.vdevs.kind import NORMAL, kind_of
 
 Role = Literal["source", "target"]
 RANDOM_BYTES = whole_constant("evidence.random_bytes")
@@ -57,7 +57,23 @@ class DriveProbe:
     size: int = RANDOM_BYTES
 
 
-Probe = ScanProbe | ActivityProbe | DriveProbe
+@dataclass(frozen=True, slots=True)
+class HeldProbe:
+    """What lies on the vdevs of an allocation class.
+
+    Attributes
+    ----------
+    of : {"special"}
+        The class.
+    alloc : int or None
+        ALLOC of the pool then [bytes]; None: as now.
+    """
+
+    of: Literal["special"]
+    alloc: int | None = None
+
+
+Probe = ScanProbe | ActivityProbe | DriveProbe | HeldProbe
 
 
 @dataclass(slots=True)
@@ -92,8 +108,8 @@ class Ran:
         Returns
         -------
         float
-            Natural logarithm of a duration [s], rate [B/s or 1/s] or share; nan where it cannot be simulated,
-            or is nothing.  A scan of another ALLOC takes as much longer as that is larger.
+            Natural logarithm of a duration [s], rate [B/s or 1/s], share or size [bytes]; nan where it cannot
+            be simulated, or is nothing.  A scan of another ALLOC takes as much longer as that is larger.
         """
         try:
             value = self._value(probe)
@@ -107,7 +123,19 @@ class Ran:
             return self._scan_s(probe) * grown
         if isinstance(probe, ActivityProbe):
             return activity(self.result, probe)
+        if isinstance(probe, HeldProbe):
+            return self._held_bytes(probe)
         return drive_alone(self.world, probe)
+
+    def _held_bytes(self, probe: HeldProbe) -> float:
+        """Return what lies on the vdevs of a class [bytes]; 0 where there are none, or no population."""
+        layout = self.world.layout
+        if self.pool is None or not layout.places_of(probe.of):
+            return 0.0
+        share_on = self.pool.table.share_on
+        # ALLOC of a case is what lies on its data vdevs.
+        whole = (probe.alloc or self.world.alloc) / share_on(layout.places_of(NORMAL))
+        return share_on(layout.places_of(probe.of)) * whole
 
     def _scan_s(self, probe: ScanProbe) -> float:
         """Return how long a scan of this population takes; each kind is run once [s]."""

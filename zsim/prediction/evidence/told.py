@@ -11,7 +11,7 @@ from zsim.prediction.answer.records import EvidenceUsed
 from zsim.prediction.answer.wording import shown
 from zsim.prediction.evidence.comparable import Comparison, slow_drives
 from zsim.prediction.evidence.posterior import WeighedEvidence
-from zsim.prediction.evidence.probes import ScanProbe
+from zsim.prediction.evidence.probes import HeldProbe, ScanProbe
 from zsim.prediction.evidence.slower import SlowerThanModel, shared_by, slower_than_model
 from zsim.prediction.evidence.weighing import Weighing
 from zsim.scenario.evidence import DriveActivity
@@ -20,6 +20,14 @@ LONGER = "client load, one slow drive, or a slow link: state them if they apply 
 SHORTER = (
     "less data or larger records then, faster drives, or a scan that was not of the whole pool: state "
     "ALLOC and the drive, if it was so"
+)
+SMALLER_BLOCKS = (
+    "small blocks that lie there too, or more and smaller files: state which blocks do "
+    "(--special-small-blocks; zfs get special_small_blocks) and what the pool stores (--history)"
+)
+ADDED_LATER = (
+    "special vdevs that came when the pool was in use, or larger records: state which "
+    "(--special-added-at, --recordsize)"
 )
 
 
@@ -59,6 +67,11 @@ def _unexplained(each: Comparison, low: float, high: float) -> str:
     is_more = each.observed > high
     bound = shown(high if is_more else low, each.unit)
     seen, more = shown(each.observed, each.unit), "more" if is_more else "less"
+    if isinstance(each.probe, HeldProbe):
+        return (
+            f"the {each.kind} is {seen}, nine in ten simulated pools like this have no {more} than {bound}: "
+            f"{SMALLER_BLOCKS if is_more else ADDED_LATER}"
+        )
     if not isinstance(each.probe, ScanProbe):
         return (
             f"the {each.kind} is {seen}, nine in ten simulated pools like this show no {more} than {bound}: "

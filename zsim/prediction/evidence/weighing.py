@@ -16,7 +16,7 @@ from zsim.engine.model import PlaneModel
 from zsim.prediction.evidence.comparable import Comparison, NotCompared, comparable, event_of
 from zsim.prediction.evidence.noise import noise
 from zsim.prediction.evidence.posterior import EvidenceSpread, Posterior, posterior
-from zsim.prediction.evidence.probes import DriveProbe, Ran, ScanProbe
+from zsim.prediction.evidence.probes import DriveProbe, HeldProbe, Ran, ScanProbe
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import MemberResult
 from zsim.prediction.runs.one_tile import run_pool
@@ -85,7 +85,7 @@ class Weighing:
 
     def again(self, world: Case, result: MemberResult, blocks: int) -> tuple[float, ...]:
         """Return what a world shows that has been run on a small population: the same is built again."""
-        needed = any(isinstance(each.probe, ScanProbe) for each in self.comparisons)
+        needed = any(isinstance(each.probe, ScanProbe | HeldProbe) for each in self.comparisons)
         pool = miniature(world, blocks=blocks) if needed else None
         return self.shows(Ran(world, pool, result, blocks))
 

@@ -49,6 +49,11 @@ TXGS_TOGETHER = whole_constant("population.txgs_together")
 MOST_ROUNDS = whole_constant("population.most_rounds")
 LESS_FULL = constant("population.less_full")
 TRIES = whole_constant("population.tries")
+REPAIRED_BYTES, MOST_BLOCKS = (
+    whole_constant("population.repaired_bytes"),
+    whole_constant("population.most_blocks"),
+)
+"""On a special vdev that is repaired, at least; and blocks of the pool laid out for that, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     facts = case.facts
     if facts.block_list is not None:
         return _listed(case, facts.block_list, blocks or BLOCKS)
-    pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
+    pool, note = _with_enough_to_repair(case, blocks or BLOCKS)
     if case.repairs_groups:
         pool = with_degraded_groups(case, pool)
     if facts.free_space is not None:
@@ -155,6 +160,21 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
         None if by_birth else far,
         levels,
     )
+
+
+def _with_enough_to_repair(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
+    """Return a miniature of so many blocks, of more where a special vdev is repaired that holds few of them.
+
+    What is repaired has to fill what may be under way several times over, or no run of it goes evenly.
+    """
+    pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
+    if not case.repairs_class or pool.scale == 1.0 or blocks >= MOST_BLOCKS:
+        return pool, note
+    held = int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum())
+    if held >= REPAIRED_BYTES:
+        return pool, note
+    wanted = min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / max(held, 1)))
+    return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
 
 
 def _may_lie_anywhere(case: Case) -> bool:

@@ -119,6 +119,8 @@ class Course:
         Top-level vdevs that hold data.
     open_share : OpenShare
         How far `needed` is known.
+    likely : float
+        Logarithm of how likely other evidence makes the world.
     told : tuple of (float, float)
         Other scans of the pool: logarithm of how much longer than in this world they took, and its
         standard deviation.
@@ -141,6 +143,7 @@ class Course:
     discrepancy: float = 0.0
     vdevs: int = 1
     open_share: OpenShare = KNOWN_SHARE
+    likely: float = 0.0
 
     @property
     def total_s(self) -> float:

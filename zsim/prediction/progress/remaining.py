@@ -140,7 +140,6 @@ def remaining(
     scans: Sequence[RunningScan],
     facts: PoolFacts,
     noise: Noise | None = None,
-    prior: Sequence[float] | None = None,
 ) -> Remaining:
     """Return how long a scan still takes.
 
@@ -153,8 +152,6 @@ def remaining(
     facts : PoolFacts
     noise : Noise, optional
         The fitted one if not given.
-    prior : sequence of float, optional
-        Weights of the worlds by other evidence.
 
     Returns
     -------
@@ -168,15 +165,14 @@ def remaining(
     that are little known are combined with the mean pace so far (`zsim.prediction.progress.pace`).
     """
     noise = noise or fitted_noise()
-    own = np.full(len(courses), 1.0 / len(courses)) if prior is None else np.asarray(prior, dtype=np.float64)
     found = [
         _merged(
             [
-                _of_world(adapted(each, scans), scans, facts, noise, math.log(max(own[place], 1e-12)) + log)
+                _of_world(adapted(each, scans), scans, facts, noise, course.likely + log)
                 for each, log in variants(course, scans)
             ]
         )
-        for place, course in enumerate(courses)
+        for course in courses
     ]
     return _mixed(courses, found)
 
