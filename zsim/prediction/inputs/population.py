@@ -53,6 +53,10 @@ REPAIRED_BYTES, MOST_BLOCKS = (
     whole_constant("population.repaired_bytes"),
     whole_constant("population.most_blocks"),
 )
+BYTES_OF_BLOCK, MOST_MORE = constant("population.bytes_of_block"), constant("population.most_more")
+"""On each drive for each block asked for, at least; and how many times the blocks asked for, at most."""
+MOST_CHILDREN = whole_constant("population.most_children")
+"""Blocks times the drives of the first vdev, where there are to be more blocks than are asked for."""
 """On a special vdev that is repaired, at least; and blocks of the pool laid out for that, at most."""
 
 
@@ -135,7 +139,7 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     facts = case.facts
     if facts.block_list is not None:
         return _listed(case, facts.block_list, blocks or BLOCKS)
-    pool, note = _with_enough_to_repair(case, blocks or BLOCKS)
+    pool, note = _large_enough(case, blocks or BLOCKS)
     if case.repairs_groups:
         pool = with_degraded_groups(case, pool)
     if facts.free_space is not None:
@@ -162,19 +166,33 @@ def miniature(case: Case, *, blocks: int | None = None) -> WorldPopulation:
     )
 
 
-def _with_enough_to_repair(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
-    """Return a miniature of so many blocks, of more where a special vdev is repaired that holds few of them.
+def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
+    """Return a miniature of so many blocks, of more where too little of them lies on each drive.
 
-    What is repaired has to fill what may be under way several times over, or no run of it goes evenly.
+    A run of it has so many long seeks and ends of txgs, and so much may be under way, that drives have to
+    have several times that to do: where blocks are small, vdevs wide or many, or a special vdev is repaired.
     """
     pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
-    if not case.repairs_class or pool.scale == 1.0 or blocks >= MOST_BLOCKS:
-        return pool, note
-    held = int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum())
-    if held >= REPAIRED_BYTES:
-        return pool, note
-    wanted = min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / max(held, 1)))
-    return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+    wanted = _wanted_blocks(case, pool, blocks) if pool.scale != 1.0 else blocks
+    return (pool, note) if wanted <= blocks else pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+
+
+def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
+    """Return of how many blocks a miniature has to be, by what one of so many holds."""
+    children = case.layout.vdevs[0].children
+    held = max(1, int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()))
+    if case.repairs_class:
+        more = REPAIRED_BYTES / held
+    elif (
+        case.release.order != "sorted"
+        or case.operation not in ("resilver", "scrub")
+        or kind_of(case.layout.vdevs[0].kind).has_groups
+    ):
+        return blocks
+    else:
+        more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
+    most = min(MOST_BLOCKS, MOST_CHILDREN // children)
+    return min(most, math.ceil(blocks * more))
 
 
 def _may_lie_anywhere(case: Case) -> bool:

@@ -1,0 +1,75 @@
+"""Populations are large enough for what is repaired: special vdevs, small blocks on many drives."""
+
+from __future__ import annotations
+
+import pytest
+
+from zsim.case.case import Case
+from zsim.case.member import Member
+from zsim.case.worlds import in_world
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.population import BYTES_OF_BLOCK, MOST_BLOCKS, REPAIRED_BYTES, miniature
+from zsim.prediction.runs.one_tile import run_pool
+from zsim.scenario.model import Scenario
+
+
+def world(history: str, order: str, **fields: object) -> Case:
+    known = {
+        "layout": "raidz2x6+special:mirror2", "drive": "generic-7200rpm-cmr",
+        "drive_size": "8TB", "fill": 0.6, "replace_in": "special", "special_drive": "generic-nvme-ssd",
+        "special_drive_size": "1TB",
+    }  # fmt: skip
+    stated = Scenario.from_dict(known | fields | {"history": history, "order": order})
+    return in_world(case_of(stated), Member())
+
+
+def plain_pool(layout: str, history: str, **fields: object) -> Case:
+    known = {"layout": layout, "drive": "generic-7200rpm-cmr", "drive_size": "8TB", "fill": 0.6}
+    return in_world(case_of(Scenario.from_dict(known | fields | {"history": history})), Member())
+
+
+def seconds(case: Case, blocks: int) -> float:
+    return run_pool(case, miniature(case, blocks=blocks), plane_model(case)).time_s
+
+
+@pytest.mark.parametrize("history", ["home-nas", "small-files"])
+@pytest.mark.parametrize("order", ["sorted", "legacy"])
+def test_a_small_population_tells_what_a_large_one_does(history: str, order: str) -> None:
+    """A legacy resilver took 26 ms for 2 min: all it had to repair fitted into what may be under way."""
+    case = world(history, order)
+    assert seconds(case, 5_000) == pytest.approx(seconds(case, MOST_BLOCKS), rel=0.3)
+
+
+def test_enough_lies_on_the_special_vdev() -> None:
+    case = world("small-files", "sorted")
+    held = miniature(case, blocks=5_000).table
+    assert held.dva_asize[held.dva_vdev == 0].sum() > 0.7 * REPAIRED_BYTES
+    disks = world("small-files", "sorted", replace_in=0)
+    assert len(miniature(disks, blocks=5_000).table) < 10_000
+
+
+@pytest.mark.parametrize(("layout", "most"), [("raidz2x6", 1.4), ("4*raidz2x10", 2.0)])
+def test_small_blocks_on_many_drives_take_no_longer_on_small_populations(layout: str, most: float) -> None:
+    """Four vdevs of ten took 78 h on 5,000 blocks, 17 h on 320,000: now they are 40,000, and it is 30 h."""
+    case = plain_pool(layout, "vm-host")
+    assert seconds(case, 5_000) < most * seconds(case, 150_000)
+
+
+def test_each_drive_has_something_to_do() -> None:
+    def blocks(layout: str, history: str, **fields: object) -> tuple[int, float]:
+        case = plain_pool(layout, history, **fields)
+        table = miniature(case, blocks=5_000).table
+        held = float(table.dva_asize[table.dva_vdev == 0].sum())
+        return len(table), held / case.layout.vdevs[0].children / 5_000
+
+    usual, _ = blocks("raidz2x6", "home-nas")
+    assert usual < 7_000
+    more, held = blocks("raidz2x10", "vm-host")
+    assert more > 2 * usual
+    assert held == pytest.approx(BYTES_OF_BLOCK, rel=0.2)
+    # Of many vdevs eight times as many blocks are the most, of wide ones what the memory allows.
+    assert 35_000 < blocks("4*raidz2x10", "vm-host")[0] < 55_000
+    assert blocks("raidz3x90", "vm-host")[0] < 50_000
+    # A scan in the order of birth seeks for each block, on populations of any size.
+    assert blocks("raidz2x10", "vm-host", order="legacy")[0] < 7_000
