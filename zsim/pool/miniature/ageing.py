@@ -35,8 +35,9 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT = 24, 40_000
-"""Pools kept, those of one prediction, and of how many blocks at most: of some 20 MB together."""
+MOST_KEPT, MOST_BLOCKS_KEPT = 48, 40_000
+"""Pools kept, those of one prediction and the small ones that told how large they have to be, and of how many
+blocks at most: of some 40 MB together."""
 _KEEPING = threading.Lock()
 _kept: OrderedDict[AgedRun, AgedPool] = OrderedDict()
 
