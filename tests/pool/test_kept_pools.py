@@ -61,7 +61,14 @@ def test_few_are_kept_and_none_that_is_large(runs: list[float], monkeypatch: pyt
     for seed in (1, 2, 3, 2, 3, 1):
         pool_miniature(replace(case, seed=seed), blocks=2_000)
     assert len(runs) == 4
+    # Where more than a pool's blocks are too many together, but one is kept.
+    monkeypatch.setattr(ageing, "MOST_TOGETHER", len(pool_miniature(case, blocks=2_000)[0].table) * 3 // 2)
+    runs.clear()
+    for seed in (7, 8, 8, 7):
+        pool_miniature(replace(case, seed=seed), blocks=2_000)
+    assert len(runs) == 3
+    runs.clear()
     monkeypatch.setattr(ageing, "MOST_BLOCKS_KEPT", 1)
     pool_miniature(replace(case, seed=9), blocks=2_000)
     pool_miniature(replace(case, seed=9), blocks=2_000)
-    assert len(runs) == 6
+    assert len(runs) == 2

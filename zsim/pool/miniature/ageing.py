@@ -35,9 +35,9 @@ FRAG_NEAR, FRAG_TRIES = 0.01, 5
 EXPANDED_AT, MOST_DRAWN = constant("population.expanded_at"), constant("population.most_drawn")
 
 
-MOST_KEPT, MOST_BLOCKS_KEPT = 48, 40_000
-"""Pools kept, those of one prediction and the small ones that told how large they have to be, and of how many
-blocks at most: of some 40 MB together."""
+MOST_KEPT, MOST_BLOCKS_KEPT, MOST_TOGETHER = 48, 40_000, 400_000
+"""Pools kept, those of one prediction and the small ones that told how large they have to be, of how many
+blocks at most, and of how many together: some 40 MB."""
 _KEEPING = threading.Lock()
 _kept: OrderedDict[AgedRun, AgedPool] = OrderedDict()
 
@@ -203,9 +203,13 @@ def _kept_or_run(run: AgedRun) -> AgedPool:
     if len(found.miniature.table) <= MOST_BLOCKS_KEPT:
         with _KEEPING:
             _kept[run] = found
-            while len(_kept) > MOST_KEPT:
+            while len(_kept) > MOST_KEPT or sum(map(_blocks, _kept.values())) > MOST_TOGETHER:
                 _kept.popitem(last=False)
     return found
+
+
+def _blocks(pool: AgedPool) -> int:
+    return len(pool.miniature.table)
 
 
 def _aged(run: AgedRun) -> AgedPool:

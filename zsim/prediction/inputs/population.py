@@ -55,8 +55,11 @@ REPAIRED_BYTES, MOST_BLOCKS = (
 )
 BYTES_OF_BLOCK, MOST_MORE = constant("population.bytes_of_block"), constant("population.most_more")
 """On each drive for each block asked for, at least; and how many times the blocks asked for, at most."""
-MOST_CHILDREN = whole_constant("population.most_children")
-"""Blocks times the drives of the first vdev, where there are to be more blocks than are asked for."""
+MOST_LARGER, MOST_CHILDREN = (
+    whole_constant("population.most_larger"),
+    whole_constant("population.most_children"),
+)
+"""Blocks, and blocks times the drives of the first vdev, where there are to be more than are asked for."""
 """On a special vdev that is repaired, at least; and blocks of the pool laid out for that, at most."""
 
 
@@ -182,17 +185,15 @@ def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
     children = case.layout.vdevs[0].children
     held = max(1, int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()))
     if case.repairs_class:
-        more = REPAIRED_BYTES / held
-    elif (
+        return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / held))
+    if (
         case.release.order != "sorted"
         or case.operation not in ("resilver", "scrub")
         or kind_of(case.layout.vdevs[0].kind).has_groups
     ):
         return blocks
-    else:
-        more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
-    most = min(MOST_BLOCKS, MOST_CHILDREN // children)
-    return min(most, math.ceil(blocks * more))
+    more = min(MOST_MORE, BYTES_OF_BLOCK * blocks * children / held)
+    return min(MOST_LARGER, MOST_CHILDREN // children, math.ceil(blocks * more))
 
 
 def _may_lie_anywhere(case: Case) -> bool:
