@@ -59,7 +59,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
         found.watch(door, name)
     found.watch(DriveModel, "with_capacity")
     found.watch(DriveModel, "parameters")
-    found.watch(api, "resolve")
+    found.watch(api, "resolved")
     found.watch(work, "plane_model")
     found.watch(case_room, "pool_of")
     return found
@@ -72,7 +72,7 @@ def test_one_prediction_looks_everything_up_once(counted: Counted) -> None:
     worlds = found.uncertainty.members
     assert MEMBERS < worlds <= 2 * MEMBERS
     calls = counted.calls
-    assert calls["resolve"] == 1
+    assert calls["resolved"] == 1
     assert calls["shipped"] == 1
     assert sorted(counted.names["load_drive"]) == sorted(name for name, _ in DRIVE_CLASSES)
     # One model a drive and capacity: those of the case, and those that its worlds have.

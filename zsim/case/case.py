@@ -21,7 +21,7 @@ from zsim.scenario.evidence import Observation
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
 from zsim.scenario.parts import Load
-from zsim.scenario.releases.capacity import vdev_capacity
+from zsim.scenario.releases.capacity import vdev_sizes
 from zsim.scenario.releases.products import Product, Timed
 from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import NORMAL, kind_of
@@ -279,9 +279,8 @@ class Case:
         """
         if self.repairs_class:
             return 1.0 / len(self.layout.stored)
-        data = self.layout.data
-        sizes = [vdev_capacity(vdev, self.drive_size, self.release).size for vdev in data]
-        fills = (1.0,) * len(data) if self.scenario.vdev_fills is None else self.scenario.led_fills
+        sizes = vdev_sizes(self.layout, self.drive_size, self.release)
+        fills = (1.0,) * len(sizes) if self.scenario.vdev_fills is None else self.scenario.led_fills
         held = [fill * size for fill, size in zip(fills, sizes, strict=True)]
         return held[0] / math.fsum(held)
 

@@ -13,20 +13,19 @@ from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.recipe import Growth, small_blocks
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import vdev_capacity
 from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import NORMAL, SPECIAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 DEFAULT_SPECIAL_DRIVE = "generic-sata-ssd"
 DEFAULT_SPECIAL_BYTES = 10**12
 
 
 def class_vdevs(
-    scenario: Scenario, layout: Layout, release: ReleaseProfile, drive: DriveModel | None, drive_size: int,
-    fill: float, take: Callable[..., object],
+    scenario: Scenario, layout: Layout, release: ReleaseProfile, drive: DriveModel | None,
+    growth: Growth, fill: float, take: Callable[..., object],
 ) -> ClassVdevs:  # fmt: skip
     """Return what is known of vdevs beyond the layout.
 
@@ -38,8 +37,8 @@ def class_vdevs(
     release : ReleaseProfile
     drive : DriveModel or None
         From `class_drive`.
-    drive_size : int
-        Capacity of the drives of data vdevs [bytes].
+    growth : Growth
+        From `growth_of`.
     fill : float
         Allocated / space of the data vdevs.
     take : callable
@@ -62,7 +61,7 @@ def class_vdevs(
     return ClassVdevs(
         drive=drive,
         small=small_blocks(release, scenario.special_small_blocks or 0),
-        growth=_growth(scenario, layout, release, drive_size),
+        growth=growth,
     )
 
 
@@ -76,16 +75,8 @@ def class_drive(scenario: Scenario, layout: Layout, shelf: Shelf) -> DriveModel 
     return shelf.sized(name, size)
 
 
-def fill_of_vdevs(
-    fills: tuple[float, ...], layout: Layout, drive_size: int, release: ReleaseProfile
-) -> float:
-    """Return the fill of a pool whose data vdevs are as full as they are [fraction]."""
-    spaces = _spaces(layout, drive_size, release)
-    return math.fsum(fill * space for fill, space in zip(fills, spaces, strict=True)) / sum(spaces)
-
-
 def frag_wanted(
-    scenario: Scenario, layout: Layout, release: ReleaseProfile, drive_size: int
+    scenario: Scenario, layout: Layout, sizes: Sequence[int], growth: Growth
 ) -> tuple[float | None, tuple[int, ...]]:
     """Return the FRAG that is stated [fraction], and the places of the vdevs whose it is; none: the pool's.
 
@@ -97,25 +88,29 @@ def frag_wanted(
         return scenario.frag, ()
     data = layout.places_of(NORMAL)
     stated = dict(zip(data, scenario.led_frags, strict=True))
-    spaces = dict(zip(data, _spaces(layout, drive_size, release), strict=True))
-    later = _growth(scenario, layout, release, drive_size).added
-    of = tuple(number for number in data if number not in later)
+    spaces = dict(zip(data, sizes, strict=True))
+    of = tuple(number for number in data if number not in growth.added)
     if scenario.operation != "scrub" and 0 in of:
         return stated[0], (0,)
     return math.fsum(stated[vdev] * spaces[vdev] for vdev in of) / sum(spaces[vdev] for vdev in of), of
 
 
-def _spaces(layout: Layout, drive_size: int, release: ReleaseProfile) -> list[int]:
-    return [vdev_capacity(vdev, drive_size, release).size for vdev in layout.data]
+def growth_of(scenario: Scenario, layout: Layout, sizes: Sequence[int]) -> Growth:
+    """Return which vdevs were added when, by their places in the layout.
 
-
-def _growth(scenario: Scenario, layout: Layout, release: ReleaseProfile, drive_size: int) -> Growth:
-    """Return which vdevs were added when, by their places in the layout."""
+    Parameters
+    ----------
+    scenario : Scenario
+    layout : Layout
+        With the vdev under repair first.
+    sizes : sequence of int
+        SIZE of each data vdev [bytes].
+    """
     stages: list[tuple[float, tuple[int, ...]]] = []
     wanted: tuple[tuple[int, float], ...] = ()
     data = layout.places_of(NORMAL)
     if scenario.vdev_fills is not None:
-        grown = Growth.to_fills(scenario.led_fills, _spaces(layout, drive_size, release))
+        grown = Growth.to_fills(scenario.led_fills, sizes)
         stages = [(fill, tuple(data[number] for number in added)) for fill, added in grown.stages]
         wanted = tuple((data[number], fill) for number, fill in grown.wanted)
     added_at = scenario.special_added_at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeVar
@@ -11,7 +12,7 @@ from zsim.base.errors import InputError
 from zsim.base.model_data import DEFAULT_DRIVE
 from zsim.base.units import format_both, format_bytes, format_fraction
 from zsim.case.case import AttachedDrives, Candidates, Case, CaseAssumption, Drives
-from zsim.case.classes import class_drive, class_vdevs, fill_of_vdevs, frag_wanted
+from zsim.case.classes import class_drive, class_vdevs, frag_wanted, growth_of
 from zsim.case.known import with_facts
 from zsim.case.loads import in_requests
 from zsim.case.worlds import DRIVE_CLASSES, USES
@@ -19,10 +20,11 @@ from zsim.drives.catalogue import Shelf
 from zsim.drives.models.links import Enclosure, load_enclosure
 from zsim.drives.models.model import DriveModel
 from zsim.pool.recipes.histories import DEFAULT_HISTORY, History, load_history
+from zsim.pool.recipes.recipe import Growth
 from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.layout import Layout
 from zsim.scenario.model import Scenario
-from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, pool_size
+from zsim.scenario.releases.capacity import COMMON_DRIVE_BYTES, most_allocated, vdev_sizes
 from zsim.scenario.releases.no_effect import without_effect
 from zsim.scenario.releases.products import Shipped, shipped
 from zsim.scenario.releases.profile import DEFAULT_RELEASE, Operation, ReleaseProfile, load_release
@@ -96,8 +98,11 @@ class _Settings(NamedTuple):
 
 
 class _Space(NamedTuple):
+    """Drives, SIZE of each data vdev and of the pool [bytes], and how much of it is taken."""
+
     drive: str
     drive_size: int
+    vdev_sizes: tuple[int, ...]
     pool_size: int
     fill: float
     alloc: int
@@ -113,9 +118,7 @@ class _Repair(NamedTuple):
 
 
 def resolve(scenario: Asked) -> Case:
-    """Return the case of a scenario: every open field filled, every name replaced by what it names.
-
-    Nothing below asks a catalogue or resolves anything again.
+    """Return the case of what is asked: every open field filled, every name replaced by what it names.
 
     Parameters
     ----------
@@ -134,23 +137,29 @@ def resolve(scenario: Asked) -> Case:
     >>> case.drive.capacity_bytes, [each.field for each in case.assumptions][:3]
     (8000000000000, ['release', 'hz', 'drive'])
     """
-    if not isinstance(scenario, Scenario):
-        scenario = scenario_of(scenario, {})
+    return resolved(scenario_of(scenario, {}))
+
+
+def resolved(scenario: Scenario) -> Case:
+    """Return the case of a scenario, see `resolve`; nothing below it asks a catalogue again."""
     door = _Door.of(scenario)
-    space = _space(door)
     idle = without_effect(door.release, scenario.tunables or ())
+    space = _space(door)
     repair = _repair(door, space)
-    settings = _settings(door, space)
     drives = _drives(door, space, repair)
-    case = _case(door, space, repair, settings, drives)
+    growth = growth_of(scenario, door.layout, space.vdev_sizes)
+    settings = _settings(door, space, growth)
+    case = _case(door, space, repair, settings, drives, growth)
     known = with_facts(case)
     return replace(known, load=in_requests(known), without_effect=idle)
 
 
-def _case(door: _Door, space: _Space, repair: _Repair, settings: _Settings, drives: _CaseDrives) -> Case:
+def _case(
+    door: _Door, space: _Space, repair: _Repair, settings: _Settings, drives: _CaseDrives, growth: Growth
+) -> Case:
     """Return the case from what is settled, without what files about the pool say."""
     scenario, layout, release = door.scenario, door.layout, door.release
-    classes = class_vdevs(scenario, layout, release, door.special, space.drive_size, space.fill, door.take)
+    classes = class_vdevs(scenario, layout, release, door.special, growth, space.fill, door.take)
     histories = {name: load_history(name) for name in USES if scenario.history is None}
     ports, history = _ports(door, repair.replace), _history(door)
     door.take("load", scenario.load, None, "none", "nothing else uses the pool")
@@ -202,11 +211,11 @@ def _note_release(door: _Door) -> None:
         door.take("hz", None, profile.hz, f"{profile.hz} ticks/s", profile.details_of_hz.source)
 
 
-def _settings(door: _Door, space: _Space) -> _Settings:
+def _settings(door: _Door, space: _Space, growth: Growth) -> _Settings:
     """Return what is set on the pool and its host, and its drives' write caches."""
     scenario, take = door.scenario, door.take
     sectors, why = _default_ashift(door.release)
-    frag, frag_of = frag_wanted(scenario, door.layout, door.release, space.drive_size)
+    frag, frag_of = frag_wanted(scenario, door.layout, space.vdev_sizes, growth)
     return _Settings(
         recordsize=take("recordsize", scenario.recordsize, DEFAULT_RECORD, "128K", "the default of ZFS"),
         frag=take("frag", frag, None, "as it comes", "what the pool's history leaves"),
@@ -240,33 +249,47 @@ def _sorted_release(release: ReleaseProfile) -> ReleaseProfile | None:
 
 def _space(door: _Door) -> _Space:
     """Return drives, size of the pool, and how full it is."""
-    scenario, layout, release = door.scenario, door.layout, door.release
     why = "no drive was named; a typical 7200 rpm disk with conventional recording"
-    drive = door.take("drive", scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
-    size = scenario.drive_size
-    if size is None:
-        size, origin = _common_size(door), "a common size"
-        if scenario.drive is not None:
-            model = door.shelf.named(drive)
-            held = most_allocated(layout, model.capacity_bytes, release, scenario.operation == "remove")
-            # A class of drives has no capacity of its own: data that is stated has room.
-            if not model.is_generic or (scenario.alloc or 0) <= held:
-                size = model.capacity_bytes
-                origin = "usual of this class" if model.is_generic else "as the drive's model has it"
-        door.take("drive_size", None, size, format_both(size), origin)
-    total = pool_size(layout, size, release)
+    drive = door.take("drive", door.scenario.drive, DEFAULT_DRIVE, DEFAULT_DRIVE, why)
+    size = door.scenario.drive_size or _usual_size(door)
+    sizes = vdev_sizes(door.layout, size, door.release)
+    fill, alloc = _taken(door, sizes, size)
+    return _Space(drive, size, sizes, sum(sizes), fill, alloc)
+
+
+def _usual_size(door: _Door) -> int:
+    """Return the capacity of drives of which nobody says it [bytes]."""
+    scenario, size, origin = door.scenario, _common_size(door), "a common size"
+    if scenario.drive is not None:
+        model = door.shelf.named(scenario.drive)
+        # A class of drives has no capacity of its own: data that is stated has room.
+        if not model.is_generic or (scenario.alloc or 0) <= _most(door, model.capacity_bytes):
+            size = model.capacity_bytes
+            origin = "usual of this class" if model.is_generic else "as the drive's model has it"
+    return door.take("drive_size", None, size, format_both(size), origin)
+
+
+def _taken(door: _Door, sizes: tuple[int, ...], drive_size: int) -> tuple[float, int]:
+    """Return the fill and ALLOC [bytes] of a pool."""
+    scenario, total = door.scenario, sum(sizes)
     if scenario.alloc is not None:
         if scenario.alloc > total:
-            allowed = f"the pool {layout} of {format_both(size)} drives holds {format_bytes(total)}"
+            held, size = format_bytes(total), format_both(drive_size)
+            allowed = f"the pool {door.layout} of {size} drives holds {held}"
             remedy = "give the size of the drives with drive_size, or all vdevs with layout"
             raise InputError("alloc", format_bytes(scenario.alloc), allowed, remedy)
-        return _Space(drive, size, total, scenario.alloc / total, scenario.alloc)
+        return scenario.alloc / total, scenario.alloc
     if scenario.vdev_fills is not None:
-        fill = fill_of_vdevs(scenario.led_fills, layout, size, release)
-        return _Space(drive, size, total, fill, round(fill * total))
-    why = "not stated; the time is about proportional to it"
-    fill = door.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
-    return _Space(drive, size, total, fill, round(fill * total))
+        fill = math.fsum(map(math.prod, zip(scenario.led_fills, sizes, strict=True))) / total
+    else:
+        why = "not stated; the time is about proportional to it"
+        fill = door.take("fill", scenario.fill, DEFAULT_FILL, format_fraction(DEFAULT_FILL), why)
+    return fill, round(fill * total)
+
+
+def _most(door: _Door, drive_bytes: int) -> int:
+    """Return how much may be allocated on drives of a capacity [bytes]."""
+    return most_allocated(door.layout, drive_bytes, door.release, door.scenario.operation == "remove")
 
 
 def _common_size(door: _Door) -> int:
@@ -275,9 +298,7 @@ def _common_size(door: _Door) -> int:
     if alloc is None:
         return DEFAULT_DRIVE_BYTES
     larger = (size for size in COMMON_DRIVE_BYTES if size >= DEFAULT_DRIVE_BYTES)
-    removes = door.scenario.operation == "remove"
-    held = ((size, most_allocated(door.layout, size, door.release, removes)) for size in larger)
-    fits = (size for size, most in held if alloc <= USUALLY_FULL * most)
+    fits = (size for size in larger if alloc <= USUALLY_FULL * _most(door, size))
     return next(fits, COMMON_DRIVE_BYTES[-1])
 
 

@@ -19,7 +19,7 @@ from zsim.operation.txg import TxgRules, vdev_asize
 from zsim.pool.blocks import BlockTable
 from zsim.scan.program import DamagedVdev, needs_io, rewritten_by_start, rewritten_in_turn
 from zsim.scenario.releases.capacity import metaslab_shift
-from zsim.scenario.releases.profile import Operation, ReleaseProfile, version_of
+from zsim.scenario.releases.profile import Operation, ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
 PlaneFactory = Callable[..., Plane]
@@ -153,7 +153,7 @@ def freed_by_txgs(setup: RunSetup) -> list[NDArray[np.int64]]:
     What the txgs that start the scan free has its turn last: its successors are old enough to be scanned, and
     it stands for them.
     """
-    if version_of(setup.release) < (2, 0):
+    if setup.release.openzfs_version < (2, 0):
         return []
     shifts = [setup.metaslab_shift_of(vdev) for vdev in setup.model.vdevs]
     turns = rewritten_in_turn(setup.blocks, shifts)

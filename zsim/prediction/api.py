@@ -17,7 +17,7 @@ from zsim.base.provenance import provenance
 from zsim.base.units import format_bytes, format_duration, format_fraction
 from zsim.case.case import Case
 from zsim.case.refusals import refuse_what_is_missing
-from zsim.case.resolve import resolve
+from zsim.case.resolve import resolved
 from zsim.case.worlds import USES
 from zsim.engine.compiled.warm import begin_compiling
 from zsim.prediction.answer.prediction import Held, Prediction, PredictionInterrupted
@@ -56,6 +56,7 @@ from zsim.scenario.files import FILE_FIELDS
 from zsim.scenario.releases.profile import COPIES
 
 if TYPE_CHECKING:
+    from zsim.scenario.model import Scenario
     from zsim.scenario.typed import AnyFields
 
 Extent = Literal["all", "first screen", "row"]
@@ -109,7 +110,7 @@ def predict(
         return predict_case(case, report, extent)
 
 
-def case_of(scenario: Asked) -> Case:
+def case_of(scenario: Scenario) -> Case:
     """Return the case of a scenario that can be simulated.
 
     Raises
@@ -117,7 +118,7 @@ def case_of(scenario: Asked) -> Case:
     InputError
         When it asks for something impossible, or not simulated yet.
     """
-    case = resolve(scenario)
+    case = resolved(scenario)
     refuse_what_is_missing(case)
     return case
 

@@ -14,7 +14,7 @@ from zsim.prediction.api import case_of, subject
 from zsim.prediction.paired import median_s
 from zsim.prediction.runs.knobs import Knob, KnobEffect, knobs_of, tried, worlds_of
 from zsim.prediction.runs.together import together
-from zsim.scenario.asked import Asked
+from zsim.scenario.asked import Asked, scenario_of
 from zsim.scenario.fields import Fields
 from zsim.scenario.releases.products import load_product
 
@@ -38,7 +38,7 @@ def tune(
     InputError
         When the scenario asks for something impossible.
     """
-    case = case_of(scenario)
+    case = case_of(scenario_of(scenario, {}))
     worlds, knobs, found = worlds_of(case), knobs_of(case), []
     effects = together(lambda knob: tried(knob, worlds), knobs)
     for number, (knob, effect) in enumerate(zip(knobs, effects, strict=True), 1):

@@ -38,7 +38,7 @@ from zsim.pool.recipes.recipe import (
     small_blocks,
 )
 from zsim.scenario.layout import Layout
-from zsim.scenario.releases.profile import ReleaseProfile, load_release, version_of
+from zsim.scenario.releases.profile import ReleaseProfile, load_release
 from zsim.vdevs.kind import NORMAL, SPECIAL, kind_of
 
 SECTOR = 512
@@ -236,7 +236,7 @@ def _whole(pool: Mapping[str, object], name: str, otherwise: int) -> int:
 
 def _bench_recipe(pool: Mapping[str, object], release: ReleaseProfile) -> PoolRecipe:
     # The 0.7 series was made without feature flags: nothing embedded, LZJB, no space map histograms.
-    plain = version_of(release) < (0, 8)
+    plain = release.openzfs_version < (0, 8)
     word = str(pool["layout"])
     if pool.get("expanded_from"):
         word = expanded_word(str(pool["expanded_from"]), word)
@@ -267,7 +267,7 @@ def _bench_recipe(pool: Mapping[str, object], release: ReleaseProfile) -> PoolRe
 
 def _bench_issue(release: ReleaseProfile, layout: Layout) -> IssueOrder:
     """Return the order in which one processor placed the records of a txg, as seen in the lists."""
-    version = version_of(release)
+    version = release.openzfs_version
     if version >= (2, 4):
         # Allocations are throttled by bytes, more than these txgs have (metaslab.c, OpenZFS #17020).
         return IssueOrder()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from zsim.scenario.releases.profile import ReleaseProfile, version_of
+from zsim.scenario.releases.profile import ReleaseProfile
 
 KIB, MIB = 1 << 10, 1 << 20
 STICKY_NEVER, STICKY_FRAG, STICKY_UNTIL_FRAGMENTED = 0, 1, 2
@@ -110,7 +110,7 @@ def allocator_style(
     -------
     AllocatorStyle
     """
-    version, values = version_of(release), release.tunables
+    version, values = release.openzfs_version, release.tunables
     histogram = spacemap_histogram and version >= (0, 6, 4)
     aliquot = values.get("metaslab_aliquot", 512 * KIB)
     deepest = _deepest(release)

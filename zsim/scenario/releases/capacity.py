@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from zsim.base.errors import InputError
 from zsim.scenario.layout import Layout, VdevSpec
-from zsim.scenario.releases.profile import ReleaseProfile, version_of
+from zsim.scenario.releases.profile import ReleaseProfile
 from zsim.vdevs.kind import kind_of
 
 LABEL_BYTES = 256 << 10
@@ -77,11 +77,6 @@ def vdev_asize(vdev: VdevSpec, drive_bytes: int) -> int:
     return kind_of(vdev.kind).address_space(vdev, leaf_asize(drive_bytes))
 
 
-def metaslab_space(vdev: VdevSpec, drive_bytes: int) -> int:
-    """Return the address space by which the size of a vdev's metaslabs was chosen [bytes]."""
-    return kind_of(vdev.kind).metaslab_space(vdev, leaf_asize(drive_bytes))
-
-
 def slop_space(pool_bytes: int, release: ReleaseProfile) -> int:
     """Return what ZFS keeps free of a pool [bytes].
 
@@ -91,7 +86,18 @@ def slop_space(pool_bytes: int, release: ReleaseProfile) -> int:
     128 GiB.
     """
     slop = max(128 << 20, pool_bytes >> 5)
-    return min(slop, 128 << 30) if version_of(release) >= (2, 0) else slop
+    return min(slop, 128 << 30) if release.openzfs_version >= (2, 0) else slop
+
+
+def vdev_sizes(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> tuple[int, ...]:
+    """Return SIZE of each data vdev as ``zpool list -v`` prints it: raw on RAID-Z, with parity [bytes]."""
+    per_kind = {vdev: vdev_capacity(vdev, drive_bytes, release).size for vdev in set(layout.data)}
+    return tuple(per_kind[vdev] for vdev in layout.data)
+
+
+def pool_size(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
+    """Return SIZE of the data vdevs together [bytes]."""
+    return sum(vdev_sizes(layout, drive_bytes, release))
 
 
 def free_to_remove(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
@@ -104,7 +110,7 @@ def free_to_remove(layout: Layout, drive_bytes: int, release: ReleaseProfile) ->
     """
     slop = slop_space(pool_size(layout, drive_bytes, release), release)
     space = vdev_capacity(layout.vdevs[0], drive_bytes, release).size
-    return space + (slop if version_of(release) >= (2, 2) else 2 * slop)
+    return space + (slop if release.openzfs_version >= (2, 2) else 2 * slop)
 
 
 def most_allocated(layout: Layout, drive_bytes: int, release: ReleaseProfile, removes: bool) -> int:
@@ -153,12 +159,7 @@ def vdev_capacity(vdev: VdevSpec, drive_bytes: int, release: ReleaseProfile) -> 
     InputError
         When the drives are smaller than ZFS accepts.
     """
-    asize = vdev_asize(vdev, drive_bytes)
-    shift = metaslab_shift(metaslab_space(vdev, drive_bytes), release)
+    leaf, kind = leaf_asize(drive_bytes), kind_of(vdev.kind)
+    asize, chosen_by = kind.address_space(vdev, leaf), kind.metaslab_space(vdev, leaf)
+    shift = metaslab_shift(chosen_by, release)
     return VdevCapacity(asize, shift, asize >> shift)
-
-
-def pool_size(layout: Layout, drive_bytes: int, release: ReleaseProfile) -> int:
-    """Return SIZE of the data vdevs as ``zpool list -v`` prints it: raw on RAID-Z, with parity [bytes]."""
-    per_kind = {vdev: vdev_capacity(vdev, drive_bytes, release).size for vdev in set(layout.data)}
-    return sum(per_kind[vdev] for vdev in layout.data)

@@ -210,6 +210,11 @@ class ReleaseProfile:
     year: int = field(repr=False, compare=False)
 
     @property
+    def openzfs_version(self) -> tuple[int, ...]:
+        """The OpenZFS version behind it; 0.6.1 stands for everything older (v28)."""
+        return _key(self.version) if self.family in ("openzfs", "zol") else (0, 6, 1)
+
+    @property
     def raidz_expansion(self) -> bool:
         """Whether a drive can be added to a RAID-Z (2.3.0 vdev_raidz.c:spa_raidz_expand_thread)."""
         return "raidz_expand_max_copy_bytes" in self.tunables
@@ -344,13 +349,6 @@ class ReleaseProfile:
         if self.dirty_data_cap == "4G-and-percent" and not values["zfs_dirty_data_max_max"]:
             cap = min(cap, 4 * GIB)
         return values["zfs_dirty_data_max"] or min(cap, memory * values["zfs_dirty_data_max_percent"] // 100)
-
-
-def version_of(release: ReleaseProfile) -> tuple[int, ...]:
-    """Return the OpenZFS version behind a release; 0.6.1 stands for everything older (v28)."""
-    if release.family not in ("openzfs", "zol"):
-        return (0, 6, 1)
-    return tuple(int(part) for part in release.version.split("."))
 
 
 _BOOKKEEPING = ("name", "series", "family", "version", "hz", "tunables", "details", "details_of_hz", "year")
