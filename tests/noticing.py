@@ -196,6 +196,8 @@ class Campaign:
             raise TooSlow
 
         signal.signal(signal.SIGVTALRM, stop)
+        out = os.fdopen(os.dup(2), "w")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         items = list(self.items.values())
         with path.open("w") as file:
             for item, after in zip(items, [*items[1:], None], strict=True):
@@ -219,7 +221,8 @@ class Campaign:
                 file.flush()
                 if self.failed:
                     reason = "too slow" if self.too_slow else "fails without any mutation"
-                    sys.stderr.write(f"not used: {item.nodeid}: {reason}\n")
+                    out.write(f"not used: {item.nodeid}: {reason}\n")
+                    out.flush()
 
     def covering(self, place: Place) -> list[Test]:
         """Return the tests that call a function in this process, cheapest first."""
