@@ -154,7 +154,7 @@ def test_space_maps_are_read_all_over_the_drives_one_after_the_other() -> None:
 
 
 def test_a_writer_that_stops_owes_what_it_has_not_written() -> None:
-    """At 1 MB/s for ten seconds and then not at all, 10 MB are written, less than a record of it left over."""
+    """Of 1 MB/s for ten seconds 10 MB are written, less than a record of it left over."""
     record = 128 * KIB
     writer = replace(model().writer, rate=1e6, record_bytes=record, most_dirty_bytes=1 << 30)
     each = writes(writer=writer)
