@@ -45,7 +45,7 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "test_plain_kernels.py",
         ),
     ),
-    "observe": (("observe",), ("observe",)),
+    "observe": (("observe",), ("observe", "drives/test_fitting.py")),
     "prediction": (("prediction",), ("prediction",)),
     "operation": (("operation",), ("operation", "scan/test_rules.py")),
     "planning": (("planning",), ("planning",)),
