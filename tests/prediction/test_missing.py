@@ -54,7 +54,7 @@ def test_each_names_its_flag_and_the_span_that_is_sampled() -> None:
 def test_an_exact_run_says_what_it_took() -> None:
     known = case(exact=True, alloc="40G")
     (size,) = missing(known, unknowns(known)) or ("",)
-    assert size == f"the size of the drives (default used: 4 TB: give --drive or --drive-size)"
+    assert size == "the size of the drives (default used: 4 TB: give --drive or --drive-size)"
     fill = case(exact=True, drive_size="20GB")
     (full,) = missing(fill, unknowns(fill))
     assert full.startswith("how full the pool is (default used: ")
