@@ -1,14 +1,17 @@
 """zpool list, zdb -C, -m, -b, and versions: what each reader takes from its format."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.observe.pool_import.classes import find_fills
 from zsim.observe.pool_import.host_facts import HostFacts, read_host
 from zsim.observe.zdb import blocks, configuration, metaslabs
 from zsim.observe.zpool import listing
+from zsim.observe.zpool.listing import Space
 
 FIXTURES = Path(__file__).parent / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"
@@ -228,3 +231,22 @@ def test_no_reader_takes_another_ones_output():
         for other in (*readers, "status"):
             assert reader.recognises(text_of(f"raidz2-2.2/{other}.txt")) == (name == other), (name, other)
     assert np.iinfo(np.int64).max > metaslabs.MAX_METASLABS
+
+
+@pytest.mark.parametrize(
+    ("allocs", "noted"),
+    [
+        ((800, 190), [0.8, 0.19]),
+        ((500, 500), None),  # alike: one fill says it
+        ((1000, 190), None),  # a full vdev has no blocks to come, an empty one none to read
+        ((800, 0), None),
+        ((800, None), None),
+        ((800,), None),
+    ],
+)
+def test_fills_of_vdevs_are_noted_where_they_differ_and_lie_between_empty_and_full(allocs, noted):
+    found, notes = {}, []
+    evidence = SimpleNamespace(find=lambda name, value, _source: found.update({name: value}), notes=notes)
+    assert find_fills(evidence, [Space(size=1000, alloc=alloc) for alloc in allocs]) is (noted is not None)
+    assert found == ({} if noted is None else {"vdev_fills": noted})
+    assert len(notes) == len(found)
