@@ -200,8 +200,9 @@ def test_names_that_tell_nothing_are_found_in_the_lists():
 
 
 def test_of_a_model_that_nobody_knows_the_listed_capacity_is_taken():
-    row = 'NAME="{}" MODEL="ACME NOSUCH" SERIAL="{}" SIZE="4000787030016" ROTA="1" LOG-SEC="512" PHY-SEC="4096"\n'
-    found = import_pasted(pool("sda", "sdb", kind="mirror") + row.format("sda", 1) + row.format("sdb", 2))
+    row = 'NAME="{}" MODEL="ACME NOSUCH" SERIAL="{}" SIZE="4000787030016" ROTA="1"\n'
+    rows = row.format("sda", 1) + row.format("sdb", 2)
+    found = import_pasted(pool("sda", "sdb", kind="mirror") + rows)
     assert found.scenario.stated()["drive_size"] == 4000787030016
     assert "drive" not in found.scenario.stated()
 
