@@ -10,10 +10,9 @@ import pytest
 
 from zsim.engine.codes import BUDGET
 from zsim.prediction.runs import stretch
-from zsim.prediction.runs.rhythm import QUIET_TXGS, quiet_end
 from zsim.prediction.runs.sources import SampledEntries, SampledVisits
 from zsim.prediction.runs.stretch import LONGEST_S, SHORTEST_S, STARVATIONS, WATCHED_BLOCKS, WATCHED_REQUESTS
-from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, Period, SampledStream
+from zsim.prediction.runs.windows import NOTE_EVENTS, CourseNotes, SampledStream
 from zsim.scan.program import OP_ISSUE, Program
 
 
@@ -52,10 +51,6 @@ def test_without_a_beginning_nothing_is_noted_and_nothing_held_up() -> None:
     notes.begin()
     assert [round(1e3 * moment) for moment, _, _ in notes.end()] == [NOTE_EVENTS]
     assert notes.events_left() == BUDGET
-
-
-def test_a_txg_ends_when_its_own_writes_have() -> None:
-    assert Period(begin=1.0, drained=6.0, end=6.5, notes=[], whole=True, last=False).ended == 0.5
 
 
 def stream(items: list[int], sizes: list[float], head: int = 0) -> SampledStream:
@@ -115,28 +110,6 @@ def test_what_was_visited_and_is_freed_is_gone_before_it_is_issued() -> None:
     assert visits.freeing.gone.tolist() == [False, True, False, False, False]
     assert visits.used_bytes() == 0.0
     assert visits.load_entries(by_address=True) == ()
-
-
-@pytest.mark.parametrize("cached", [True, False])
-def test_how_long_a_quiet_txg_takes_to_end(cached: bool) -> None:
-    """Where caches are flushed, only txgs count that the scan has left nothing in; else all are as quiet."""
-    plane = SimpleNamespace(now=100.0)
-
-    def sync() -> Any:
-        plane.now += 0.2
-        yield
-
-    steps = quiet_end(SimpleNamespace(plane=plane, sync=sync), cached, [0.8, 1.2])  # type: ignore[arg-type]
-    seen = 0
-    try:
-        while True:
-            next(steps)
-            seen += 1
-    except StopIteration as ended:
-        found = ended.value
-    assert seen == QUIET_TXGS
-    mean = 0.2 if cached else (2.0 + 0.2 * QUIET_TXGS) / (2 + QUIET_TXGS)
-    assert found == pytest.approx(mean)
 
 
 def member(end: float, answered: int, ages: list[float]) -> Any:
