@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import sample_prediction
 from zsim.prediction.answer.records import SickDrive
 from zsim.prediction.answer.sick_words import sick_sentences
+from zsim.prediction.runs.sick_drives import WORTH_SAYING, sick_advice
 
 HOUR = 3600.0
 
@@ -60,3 +61,36 @@ def test_errors_come_first_with_their_time_and_when_zed_faults_the_drive(faulted
         assert first.endswith("(10 errors in 10 minutes); from then on the vdev can lose 2 more.")
     assert rest == ["Drive 3 (generic-4tb, 3 times slower) holds nothing up."]
     assert not said(errors=0, lost_s=84.0)[0].startswith("0 reads")
+
+
+def advised(middle_s: float = 10 * HOUR, **changes: Any) -> list[tuple[str, float | None, str]]:
+    known = {"drive": 3, "name": "", "utilisation": 0.9, "sets_pace": True, "sound_s": 9 * HOUR}
+    sick = SickDrive.model_validate({**known, **changes})
+    return [(each.action, each.saves_s, each.why) for each in sick_advice((sick,), middle_s)]
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [(0, "no redundancy is left"), (1, "1 of redundancy is left"), (2, "2 of redundancy are left")],
+)
+def test_taking_a_drive_offline_is_advised_where_it_saves_enough(left: int, words: str) -> None:
+    [(action, saves_s, why)] = advised(offline_s=7 * HOUR, left=left)
+    assert action == "take drive 3 offline"
+    assert saves_s == pytest.approx(3 * HOUR)
+    assert words in why
+    little = 10 * HOUR * (1 - 0.9 * WORTH_SAYING)
+    assert advised(offline_s=little, left=left) == []
+    assert advised(offline_s=11 * HOUR, left=left) == []
+
+
+def test_a_drive_with_bad_sectors_that_cannot_go_is_copied_first() -> None:
+    """With no redundancy left each bad sector is read again and again, and what it held is lost."""
+    lost = {"errors": 40, "lost_s": HOUR, "sound_s": 9 * HOUR}
+    [(action, saves_s, why)] = advised(**lost)
+    assert action == "do not read drive 3 block by block"
+    assert saves_s == pytest.approx(HOUR)
+    assert "ddrescue" in why
+    assert advised(**{**lost, "lost_s": 0.9 * WORTH_SAYING * 10 * HOUR}) == []
+    assert advised(**{**lost, "errors": 0}) == []
+    # Where it can be taken offline but that brings nothing, nothing is advised.
+    assert advised(**lost, offline_s=10 * HOUR) == []
