@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase as Stage
 from hypothesis import settings
 
 from zsim.prediction.answer.prediction import Prediction
@@ -35,7 +36,13 @@ PLAIN = (
 
 os.environ["ZSIM_CONFIG"] = ""  # a developer's own defaults are no part of a test
 
-settings.register_profile("zsim", deadline=None, derandomize=True)  # a first call compiles
+# Mutations ask only whether a test fails, not for the smallest example.
+STAGES = tuple(
+    each
+    for each in Stage
+    if each not in {Stage.shrink, Stage.explain} or os.environ.get("ZSIM_SHRINK") != "0"
+)
+settings.register_profile("zsim", deadline=None, derandomize=True, phases=STAGES)  # a first call compiles
 settings.load_profile("zsim")
 
 

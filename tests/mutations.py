@@ -3,6 +3,7 @@
 A mutation changes one operator, comparison, constant or condition of one file of a part (a room of ``zsim/``).
 The tests of that part are run on a copy of the tree with it; a mutation that no test notices survives and is
 printed with its line.  The same seed samples the same ones.  Exit code 1 when fewer are noticed than ``--least``.
+How they are run: `tests/noticing.py`.
 """
 
 from __future__ import annotations
@@ -12,28 +13,44 @@ import ast
 import copy
 import os
 import random
-import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
+sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+
+from tests.noticing import SPARE_CPU_S, TIMES, Campaign, Place, Test, environment, run_anew  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[1]
+CASE_TESTS = (
+    "case", "scenario", "house/test_one_case.py",
+    "prediction/test_worlds.py", "prediction/test_plane.py", "prediction/test_unknowns.py",
+)  # fmt: skip
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vdevs": (("vdevs",), ("vdevs",)),
     "scan": (("scan", "operation/memory_limit.py"), ("scan",)),
     "drives": (("drives",), ("drives",)),
-    "pool": (("pool",), ("pool",)),
+    "pool": (("pool",), ("pool", "test_plain_kernels.py")),
     "reference": (
         ("engine/reference",),
-        ("engine/test_reference.py", "engine/test_reference_clock.py", "engine/test_equality.py"),
+        (
+            "engine/test_reference.py",
+            "engine/test_reference_clock.py",
+            "engine/test_equality.py",
+            "test_plain_kernels.py",
+        ),
     ),
-    "observe": (("observe",), ("observe",)),
+    "observe": (("observe",), ("observe", "drives/test_fitting.py")),
     "prediction": (("prediction",), ("prediction",)),
+    "operation": (("operation",), ("operation", "scan/test_rules.py")),
+    "planning": (("planning",), ("planning",)),
+    "scenario": (("scenario",), ("scenario",)),
+    "case": (("case",), CASE_TESTS),
 }
 """Source and tests of each part."""
 COMPARISONS = {
@@ -44,13 +61,10 @@ OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
     ast.Mod: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-PLAIN = frozenset({"vdevs", "scan"})
-"""Their tests run with kernels as plain Python: a mutation of one costs no compilation."""
-ALSO_PLAIN = frozenset({"pool", "reference"})
-"""Compiled kernels check no index: first the tests of kernels as plain Python, which CI runs as well."""
-PLAIN_TESTS = ("test_plain_kernels.py",)
-TIMEOUT_S, SPARE_CPU_S, TIMES = 900.0, 20.0, 4.0
-"""A run ends after so long [s], or after so many times the CPU time of the plain one and more: a loop without end."""
+PLAIN = frozenset({"vdevs", "scan", "drives", "pool", "reference"})
+"""Run with kernels as plain Python, as CI does as well: no compilation, and every index is checked."""
+PLAIN_TEST_S, TEST_S = 2.0, 8.0
+"""CPU time that one test may take [s]: as plain Python many take a hundred times longer."""
 
 
 class Mutation(NamedTuple):
@@ -65,21 +79,23 @@ class Mutation(NamedTuple):
 def mutations(path: Path) -> Iterator[Mutation]:
     """Yield every mutation of a file."""
     tree = ast.parse(path.read_text())
-    typing = {id(each) for node in ast.walk(tree) for each in _types_in(node)}
+    left_out = {id(each) for node in ast.walk(tree) for each in _left_out(node)}
     for number, node in enumerate(ast.walk(tree)):
-        if id(node) in typing:
+        if id(node) in left_out:
             continue
         words = _change(copy.deepcopy(node))
         if words:
             yield Mutation(path, getattr(node, "lineno", 0), number, words)
 
 
-def _types_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands in annotations: it is not run."""
+def _left_out(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is not run (annotations, imports for types) and the sentences of errors."""
     for name in ("annotation", "returns"):
         found = getattr(node, name, None)
         if isinstance(found, ast.AST):
             yield from ast.walk(found)
+    if isinstance(node, ast.Raise) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
+        yield from ast.walk(node)
 
 
 def _change(node: ast.AST) -> str:  # noqa: PLR0911 - one return a kind
@@ -116,12 +132,48 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def mutated(mutation: Mutation) -> str:
-    """Return the text of the file with a mutation; only the lines of that statement change."""
+def mutated_tree(mutation: Mutation) -> ast.Module:
+    """Return a file with a mutation; lines keep their numbers."""
     tree = ast.parse(mutation.path.read_text())
     node = next(each for number, each in enumerate(ast.walk(tree)) if number == mutation.node)
     _change(node)
-    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return ast.fix_missing_locations(tree)
+
+
+def mutated_function(mutation: Mutation) -> tuple[Place, CodeType] | None:
+    """Return the function or method whose body holds a mutation, and its mutated code; none: it is outside of bodies."""
+    tree = mutated_tree(mutation)
+    node = next(each for number, each in enumerate(ast.walk(tree)) if number == mutation.node)
+    holder = next((each for each in _outermost(tree) if _holds(each, node)), None)
+    if holder is None:
+        return None
+    first = min([holder.lineno, *(each.lineno for each in holder.decorator_list)])
+    code = next(
+        each
+        for each in _codes(compile(tree, str(mutation.path), "exec"))
+        if each.co_firstlineno == first and each.co_name == holder.name
+    )
+    return (str(mutation.path), code.co_qualname, first), code
+
+
+def _outermost(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield functions of a module and methods of its classes, not those inside of others."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield each
+        elif isinstance(each, ast.stmt):
+            yield from _outermost(each)
+
+
+def _holds(function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.AST) -> bool:
+    return any(each is node for statement in function.body for each in ast.walk(statement))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
 
 
 def sources(part: str, root: Path = ROOT) -> list[Path]:
@@ -133,67 +185,109 @@ def sources(part: str, root: Path = ROOT) -> list[Path]:
     return [path for path in found if path.name != "__init__.py"]
 
 
-def is_noticed(mutation: Mutation, part: str, home: Path, most_cpu_s: float) -> bool:
-    """Run the part's tests on a copy of the tree with a mutation, and tell whether one fails."""
-    plain = mutation.path.read_text()
-    mutation.path.write_text(mutated(mutation))
-    try:
-        if part in ALSO_PLAIN and run_tests(PLAIN_TESTS, home, most_cpu_s, plain=True) != 0:
-            return True
-        return run_tests(PARTS[part][1], home, most_cpu_s, plain=part in PLAIN) != 0
-    finally:
-        mutation.path.write_text(plain)
+class Judge:
+    """Tell of each mutation of a sample whether the part's tests notice."""
+
+    def __init__(
+        self, part: str, chosen: Sequence[tuple[int, Mutation]], home: Path, budget_s: float
+    ) -> None:
+        """Take the sample with its numbers, the copy of the tree and the CPU time of tests a mutation may take [s]."""
+        self.part, self.chosen, self.home, self.budget_s = part, chosen, home, budget_s
+        self.noticed = 0
+        self.out = os.fdopen(os.dup(1), "w")
+
+    def __call__(self, campaign: Campaign) -> None:
+        """Go through the sample."""
+        plain_s = sum(test.cpu_s for test in campaign.tests)
+        self.say(f"{len(campaign.tests)} tests take {plain_s:.0f} CPU s")
+        for number, each in self.chosen:
+            began = time.perf_counter()
+            found, ran = self.judge(campaign, each)
+            self.noticed += bool(found)
+            place = f"{each.path.relative_to(self.home)}:{each.line}"
+            words = (
+                f"noticed {place} {each.words} by {found}"
+                if found
+                else f"SURVIVES {place} {each.words} ({ran})"
+            )
+            self.say(f"{number} {words} ({time.perf_counter() - began:.0f} s)")
+        self.say(f"{self.noticed} of {len(self.chosen)} noticed")
+
+    def say(self, words: str) -> None:
+        """Print a line at once."""
+        self.out.write(f"{self.part}: {words}\n")
+        self.out.flush()
+
+    def judge(self, campaign: Campaign, mutation: Mutation) -> tuple[str, str]:
+        """Return what notices a mutation, or nothing, and what was run."""
+        body = mutated_function(mutation)
+        is_compiled = self.part not in PLAIN and "njit" in mutation.path.read_text()
+        if body and body[0] in campaign.functions and not is_compiled:
+            every = campaign.covering(body[0])
+            tests = self.within(every)
+            found = campaign.notices(*body, tests) if tests else ""
+            anew = [test for test in campaign.tests if test.is_spawning]
+            ran = f"{len(tests)} of {len(every)} tests that call it"
+        else:
+            found, ran, tests = "", "", []
+            path = str(mutation.path)
+            near = [test for test in campaign.tests if any(place[0] == path for place in test.calls)]
+            anew = near + [test for test in campaign.tests if test not in near]
+        anew = self.within([test for test in anew if test not in tests])
+        if found or not anew:
+            return found, ran
+        plain = mutation.path.read_text()
+        mutation.path.write_text(ast.unparse(mutated_tree(mutation)) + "\n")
+        most_s = 4 * SPARE_CPU_S + TIMES * sum(test.cpu_s for test in anew)
+        try:
+            found = run_anew([test.name for test in anew], self.home, most_s, plain=self.part in PLAIN)
+        finally:
+            mutation.path.write_text(plain)
+        return found, f"{ran + ' and ' if ran else ''}{len(anew)} anew"
+
+    def within(self, tests: Sequence[Test]) -> list[Test]:
+        """Return as many tests as the budget allows, those that can be used."""
+        found, total_s = [], 0.0
+        for test in tests:
+            total_s += test.cpu_s
+            if test.is_usable and total_s <= self.budget_s:
+                found.append(test)
+        return found
 
 
-def plain_cpu_s(part: str, home: Path) -> float:
-    """Run the part's tests on the plain tree; return the CPU time they take [s]."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    if run_tests(PARTS[part][1], home, TIMEOUT_S, plain=part in PLAIN) != 0:
-        raise SystemExit(f"{part}: its tests fail without any mutation")
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-
-
-def run_tests(names: Sequence[str], home: Path, most_cpu_s: float, *, plain: bool) -> int:
-    """Run tests on a copy of the tree; return the exit code of pytest, 1 if they do not end."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        *(f"tests/{each}" for each in names),
-    ]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(home),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "ZSIM_CACHE_DIR": str(home / "cache"),
-    }
-    environment |= {"NUMBA_DISABLE_JIT": "1"} if plain else {}
-    limit = int(most_cpu_s) + 1
-    try:
-        return subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
-        ).returncode  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return 1
+def run_part(part: str, home: Path, given: argparse.Namespace) -> bool:
+    """Sample mutations of a part and print what became of each; return whether enough are noticed."""
+    os.chdir(home)
+    sys.path[:0] = [str(home)]
+    os.environ.update(environment(home, plain=part in PLAIN))
+    # Of the copy: the tree may change meanwhile.
+    every = [each for path in sources(part, home) for each in mutations(path)]
+    chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
+    numbered = [each for each in enumerate(chosen) if not given.only or each[0] in given.only]
+    judge = Judge(part, numbered, home, given.budget)
+    judge.say(f"{len(chosen)} of {len(every)} mutations, seed {given.seed}")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    modules = [".".join(path.relative_to(home).with_suffix("").parts) for path in sources(part, home)]
+    names = [each for each in PARTS[part][1] if (home / "tests" / each).exists()]
+    Campaign(home, modules, PLAIN_TEST_S if part in PLAIN else TEST_S, judge).run(names)
+    return judge.noticed >= given.least * len(numbered)
 
 
 def main() -> int:
-    """Sample mutations of parts and print what became of each."""
+    """Run each part in a process of its own."""
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="+", choices=[*PARTS, "all"])
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=0.85)
+    parser.add_argument(
+        "--budget", type=float, default=30.0, help="CPU time of tests that one mutation may take [s]"
+    )
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of the sample that are run")
     given = parser.parse_args()
-    parts = list(PARTS) if "all" in given.parts else given.parts
     short = False
     with tempfile.TemporaryDirectory() as directory:
-        home = Path(directory) / "tree"
+        home = Path(directory).resolve() / "tree"
         home.mkdir()
         for name in (
             "zsim",
@@ -207,24 +301,16 @@ def main() -> int:
         ):
             copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copied(ROOT / name, home / name)
-        for part in parts:
-            # Of the copy: the tree may change meanwhile.
-            every = [each for path in sources(part, home) for each in mutations(path)]
-            chosen = random.Random(f"{given.seed}:{part}").sample(every, min(given.count, len(every)))
-            most_cpu_s = SPARE_CPU_S + TIMES * plain_cpu_s(part, home)
-            noticed = 0
-            for each in chosen:
-                began = time.perf_counter()
-                found = is_noticed(each, part, home, most_cpu_s)
-                noticed += found
-                place = f"{each.path.relative_to(home)}:{each.line}"
-                words = "noticed" if found else "SURVIVES"
-                sys.stdout.write(
-                    f"{part}: {words} {place} {each.words} ({time.perf_counter() - began:.0f} s)\n"
-                )
-                sys.stdout.flush()
-            sys.stdout.write(f"{part}: {noticed} of {len(chosen)} noticed, of {len(every)} there are\n")
-            short = short or noticed < given.least * len(chosen)
+        for part in PARTS if "all" in given.parts else given.parts:
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    code = int(not run_part(part, home, given))
+                finally:
+                    sys.stderr.flush()
+                    os._exit(code)
+            short = os.waitpid(child, 0)[1] != 0 or short
     return int(short)
 
 

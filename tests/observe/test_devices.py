@@ -199,6 +199,14 @@ def test_names_that_tell_nothing_are_found_in_the_lists():
     assert next(each.inferred for each in by_number.findings if each.field == "drive")
 
 
+def test_of_a_model_that_nobody_knows_the_listed_capacity_is_taken():
+    row = 'NAME="{}" MODEL="ACME NOSUCH" SERIAL="{}" SIZE="4000787030016" ROTA="1"\n'
+    rows = row.format("sda", 1) + row.format("sdb", 2)
+    found = import_pasted(pool("sda", "sdb", kind="mirror") + rows)
+    assert found.scenario.stated()["drive_size"] == 4000787030016
+    assert "drive" not in found.scenario.stated()
+
+
 def test_vendor_alone_asks_for_a_list():
     found = import_pasted(pool(*(f"wwn-0x5000c500a1b2c3d{n}" for n in range(4))))
     assert any("tell the vendor alone (Seagate)" in note for note in found.notes)

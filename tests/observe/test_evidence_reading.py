@@ -117,6 +117,14 @@ def test_every_running_scan(lines, wanted):
     assert (scan.done, scan.to_go) == (done, to_go)
 
 
+@pytest.mark.parametrize(("printed", "seconds"), [("0h0m", 30.0), ("0h2m", 150.0), ("1h0m", 3630.0)])
+def test_full_minutes_that_are_over_are_half_a_minute_more_in_the_middle(printed, seconds):
+    (scan,) = evidence(
+        status(f"resilver in progress for {printed}, 4.89% done, 0h53m to go\n\t2G resilvered")
+    )
+    assert (scan.elapsed, scan.resolution) == (seconds, 60.0)
+
+
 def test_a_line_that_was_wrapped_and_one_that_was_paused():
     wrapped = ["scrub repaired 0B in 1 days 01:17:42 with 0 errors on Sun Nov", "  15 01:17:43 2026"]
     assert read_scan(wrapped).at == datetime(2026, 11, 15, 1, 17, 43)

@@ -1,14 +1,19 @@
 """zpool list, zdb -C, -m, -b, and versions: what each reader takes from its format."""
 
+import copy
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from zsim.base.errors import InputError
+from zsim.observe.pool_import.classes import find_fills
 from zsim.observe.pool_import.host_facts import HostFacts, read_host
 from zsim.observe.zdb import blocks, configuration, metaslabs
-from zsim.observe.zpool import listing
+from zsim.observe.zpool import listing, listing_json, status_json
+from zsim.observe.zpool.listing import Space
 
 FIXTURES = Path(__file__).parent / "fixtures"
 POOL = FIXTURES / "raidz2-2.2"
@@ -228,3 +233,115 @@ def test_no_reader_takes_another_ones_output():
         for other in (*readers, "status"):
             assert reader.recognises(text_of(f"raidz2-2.2/{other}.txt")) == (name == other), (name, other)
     assert np.iinfo(np.int64).max > metaslabs.MAX_METASLABS
+
+
+def json_space(size, alloc, free, frag, cap):
+    """The properties of a pool, or the statistics of a vdev, as ``zpool list -j`` has them."""
+    names = ("size", "allocated", "free", "fragmentation", "capacity")
+    return {name: {"value": value} for name, value in zip(names, (size, alloc, free, frag, cap), strict=True)}
+
+
+LIST_JSON = {
+    "output_version": {"command": "zpool list", "vers_major": 0, "vers_minor": 1},
+    "pools": {
+        "tank": {
+            "name": "tank",
+            "type": "POOL",
+            "state": "ONLINE",
+            "properties": json_space("19.5G", "4.5G", "15G", "11%", "23%"),
+            "vdevs": {
+                "raidz1-0": {
+                    "name": "raidz1-0",
+                    "state": "ONLINE",
+                    "properties": json_space("19.5G", "4.5G", "15G", "11%", "23%"),
+                    "vdevs": {
+                        each: {"name": each, "state": "ONLINE", "properties": json_space("6.5G", *"----")}
+                        for each in ("sda", "sdb", "sdc")
+                    },
+                }
+            },
+        }
+    },
+}
+
+
+def test_list_json_has_the_spaces_of_pool_and_vdevs():
+    (pool,) = listing_json.read(json.dumps(LIST_JSON), "list.json")
+    assert (pool.name, pool.exact, pool.classes) == ("tank", False, {})
+    assert pool.space == Space(
+        size=int(19.5 * G), alloc=int(4.5 * G), free=15 * G, frag=pytest.approx(0.11), cap=pytest.approx(0.23)
+    )
+    ((vdev, space),) = pool.vdevs
+    assert (vdev.kind, vdev.parity, vdev.drives) == ("raidz", 1, 3)
+    assert (space.size, space.alloc) == (int(19.5 * G), int(4.5 * G))
+    assert [(each.name, each.size) for each in vdev.children] == [
+        (name, int(6.5 * G)) for name in ("sda", "sdb", "sdc")
+    ]
+
+
+def test_list_json_with_whole_numbers_is_exact():
+    document = copy.deepcopy(LIST_JSON)
+    document["pools"]["tank"]["properties"] = {"size": {"value": 20937965568}, "alloc": {"value": 4831838208}}
+    (pool,) = listing_json.read(json.dumps(document), "list.json")
+    assert pool.exact
+    assert (pool.space.size, pool.space.alloc, pool.space.free) == (20937965568, 4831838208, None)
+
+
+def test_list_json_may_have_the_pool_itself_as_the_root_of_its_vdevs():
+    document = copy.deepcopy(LIST_JSON)
+    pool = document["pools"]["tank"]
+    pool["vdevs"] = {"tank": {"name": "tank", "vdevs": pool["vdevs"]}}
+    assert listing_json.read(json.dumps(document), "") == listing_json.read(json.dumps(LIST_JSON), "")
+    # A pool of one drive whose name is another: no root.
+    pool["vdevs"] = {"sda": {"name": "sda", "properties": json_space("19.5G", "4.5G", "15G", "1%", "2%")}}
+    (one,) = listing_json.read(json.dumps(document), "")
+    assert [(vdev.name, vdev.kind) for vdev, _ in one.vdevs] == [("sda", "disk")]
+
+
+def test_list_json_without_sizes_is_no_list():
+    document = copy.deepcopy(LIST_JSON)
+    del document["pools"]["tank"]["properties"]
+    assert listing_json.read(json.dumps(document), "") == ()
+    assert listing_json.read('{"pools": [1]}', "") == ()
+    document = {"pools": {"tank": 7, "big": LIST_JSON["pools"]["tank"]}}
+    assert [each.name for each in listing_json.read(json.dumps(document), "")] == ["tank"]
+
+
+def test_json_of_zpool_is_told_by_its_version_or_its_pools():
+    assert status_json.recognises(' {"output_version": {}}')
+    assert status_json.recognises('{"pools": {}}')
+    assert not status_json.recognises('{"blockdevices": []}')
+    assert not status_json.recognises('["output_version"]')
+    assert listing_json.recognises(json.dumps(LIST_JSON))
+    assert listing_json.recognises(json.dumps({"pools": LIST_JSON["pools"]}))
+    assert not listing_json.recognises('{"pools": {"tank": {"scan_stats": {}}}}')
+
+
+def test_a_histogram_ends_where_a_bucket_can_be_none():
+    """Segments have at most 2^63 bytes: what looks like a bucket 64 is no bucket, nor what follows."""
+    text = text_of("raidz2-2.2/metaslabs.txt")
+    begin = text.index("On-disk histogram:")
+    first = text.index("\n", begin) + 1
+    cut = metaslabs.read_metaslabs(text[:first] + "   63:      5 **\n   64:      7 **\n   20:      9 *\n")
+    counts = cut.histogram[-1]
+    assert counts[63] == 5
+    assert counts.sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("allocs", "noted"),
+    [
+        ((800, 190), [0.8, 0.19]),
+        ((500, 500), None),  # alike: one fill says it
+        ((1000, 190), None),  # a full vdev has no blocks to come, an empty one none to read
+        ((800, 0), None),
+        ((800, None), None),
+        ((800,), None),
+    ],
+)
+def test_fills_of_vdevs_are_noted_where_they_differ_and_lie_between_empty_and_full(allocs, noted):
+    found, notes = {}, []
+    evidence = SimpleNamespace(find=lambda name, value, _source: found.update({name: value}), notes=notes)
+    assert find_fills(evidence, [Space(size=1000, alloc=alloc) for alloc in allocs]) is (noted is not None)
+    assert found == ({} if noted is None else {"vdev_fills": noted})
+    assert len(notes) == len(found)

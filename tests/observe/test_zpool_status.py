@@ -324,3 +324,11 @@ def test_before_version_28_the_rows_of_drives_tell_what_was_resilvered():
     assert scan.repaired == 12.5 * G
     (scrub,) = read_status(BEFORE_28.replace("scrub: resilver", "scrub: scrub"))[0].scans
     assert scrub.repaired is None
+
+
+def test_a_thousand_pools_are_read_and_no_more():
+    one = "  pool: tank{}\n state: ONLINE\n"
+    text = "".join(one.format(number) for number in range(1000))
+    assert len(read_status(text)) == 1000
+    with pytest.raises(InputError, match="the status of at most 1000 pools"):
+        read_status(text + one.format(1000))

@@ -21,6 +21,7 @@ from zsim.operation.background.expansion import (
 )
 from zsim.operation.rules import scan_rules
 from zsim.operation.run import Run, RunResult, RunSetup
+from zsim.operation.txg import vdev_asize
 from zsim.prediction.inputs.hardware import plane_model
 from zsim.prediction.inputs.population import miniature
 from zsim.prediction.runs.member import whole_setup
@@ -128,6 +129,30 @@ def test_the_last_sector_of_every_metaslab_moves_too() -> None:
     covered[ends] = True
     assert covered[1:].all()
     assert (found.begin[1:] >= found.end[:-1]).all()
+
+
+def test_what_moves_is_what_is_allocated_and_the_last_sector_of_every_metaslab() -> None:
+    found, blocks, model = reflow_of(setup()), setup().blocks, setup().model
+    sector, shift = 4096, setup().metaslab_shift_of(model.vdevs[0])
+    moved = np.zeros(vdev_asize(model, model.vdevs[0]) // sector, bool)
+    for begin, size in zip(blocks.dva_offset.ravel(), blocks.dva_asize.ravel(), strict=True):
+        moved[begin // sector : (begin + size) // sector] = True
+    slabs = len(moved) * sector >> shift
+    moved[np.arange(1, slabs + 1) * (1 << shift) // sector - 1] = True
+    counted = np.zeros(len(moved), int)
+    for begin, end in zip(found.begin, found.end, strict=True):
+        counted[begin // sector : end // sector] += 1
+        # No range spans two metaslabs.
+        assert begin >> shift == (end - 1) >> shift
+    assert np.array_equal(counted, moved.astype(int))
+
+
+def test_an_empty_vdev_moves_the_last_sectors_alone() -> None:
+    empty = replace(setup(), blocks=setup().blocks.take(np.zeros(0, np.int64)))
+    found, shift = reflow_of(empty), empty.metaslab_shift_of(empty.model.vdevs[0])
+    slabs = vdev_asize(empty.model, empty.model.vdevs[0]) >> shift
+    assert found.end.tolist() == [number << shift for number in range(1, slabs + 1)]
+    assert (found.end - found.begin == 4096).all()
 
 
 @pytest.mark.parametrize("kind", ["random-read", "sync-write"])

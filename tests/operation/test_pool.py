@@ -176,6 +176,27 @@ def test_both_engines_see_the_same_happen(release: str) -> None:
     assert same(Run(setup).finish(), Run(replace(setup, plane=ReferencePlane)).finish())
 
 
+@pytest.mark.parametrize("release", ["zol-0.7", "openzfs-2.3"])
+def test_a_scrub_of_several_vdevs_reads_every_copy_on_each_of_its_sides_once(release: str) -> None:
+    """Whenever txgs end meanwhile; less what is rewritten before the scan comes to it, blocks of the MOS."""
+    stated = {"layout": "2*mirror2", "fill": 0.5, "drive_size": "20GB", "write_cache": False}
+    case = resolve(Scenario.from_dict({**stated, "release": release, "operation": "scrub"}))
+    blocks = miniature(case, blocks=3_000).table
+    result = Run(whole_setup(case, blocks, plane_model(case))).finish()
+    assert result.txgs >= 3
+    copies = blocks.dva_vdev >= 0
+    stored = blocks.psize[:, None] * copies
+    for vdev in (0, 1):
+        mine = stored[copies & (blocks.dva_vdev == vdev)].sum()
+        own = stored[(blocks.objset == 0)[:, None] & copies & (blocks.dva_vdev == vdev)].sum()
+        for leaf in (2 * vdev, 2 * vdev + 1):
+            read = result.leaves["scan_read_bytes"][leaf]
+            # Small gaps are read with their neighbours, and thrown away.
+            assert mine - own <= read <= 1.1 * mine
+    names = {name for name, _, _ in result.phases}
+    assert set(result.by_phase) == names
+
+
 def test_a_writer_may_come_and_go() -> None:
     def load(pool: SimulatedPool) -> Steps:
         yield from pool.at(2.0)

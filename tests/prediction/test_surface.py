@@ -106,6 +106,53 @@ def test_the_prior_is_whole() -> None:
     assert "generated scenarios" in data["source"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "name", "held"),
+    [
+        ({"release": "zol-0.7"}, "legacy", 1.0),
+        ({"operation": "scrub"}, "scrub", 1.0),
+        ({"layout": "mirror2", "operation": "rebuild"}, "rebuild", 1.0),
+        ({"drive": "generic-sata-ssd"}, "flash", 1.0),
+        ({"new_drive": "generic-sata-ssd", "drive_size": "500GB"}, "flash", 1.0),
+        ({"drive": "generic-sata-ssd", "operation": "scrub"}, "flash_scrub", 1.0),
+        ({"drive": "generic-sata-ssd"}, "flash_scrub", 0.0),
+        ({"operation": "scrub"}, "flash_scrub", 0.0),
+        ({"new_drive": "st8000as0002"}, "shingled", 1.0),
+        ({"layout": "mirror3"}, "replicated", 1.0),
+        ({"layout": "draid2:8d:24c:2s"}, "groups", 1.0),
+        ({"layout": "raidz1x5"}, "parity", 1 / 2 - 0.7),
+        ({"layout": "raidz3x11"}, "parity", 3 / 2 - 0.7),
+        ({"layout": "mirror2"}, "columns", 0.0 - 0.7),
+        ({"layout": "raidz2x10"}, "columns", 3 / 2 - 0.7),  # eight data columns: two to the third
+        ({"layout": "draid2:8d:24c:2s"}, "columns", 3 / 2 - 0.7),
+        ({"layout": "8*mirror2"}, "vdevs", 3 / 2),
+        ({"layout": "raidz2x6+log:disk"}, "vdevs", 0.0),  # of data alone
+        ({"recordsize": "1M"}, "record_stated", 1.0),
+        ({"recordsize": "1M"}, "record", 3.0),  # eight times the usual one
+        ({"recordsize": "16K"}, "record", -3.0),
+        ({"frag": 0.2}, "frag_stated", 1.0),
+        ({"ashift": 12}, "sectors", 1.0),
+        ({"ashift": 9}, "sectors", 0.0),
+        ({"drive": "generic-sata-ssd"}, "position", 0.0),
+    ],
+)
+def test_what_tells_scenarios_apart(stated: dict[str, Any], name: str, held: float) -> None:
+    known = kind_of_scenario(case_of(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5} | stated)))
+    assert known[name] == pytest.approx(held)
+    usual = kind_of_scenario(case_of(Scenario.from_dict({"layout": "raidz2x6", "fill": 0.5})))
+    assert {usual[each] for each in ("legacy", "scrub", "rebuild", "flash", "shingled", "groups")} == {0.0}
+    assert usual["any"] == known["any"] == 1.0
+    assert usual["record"] == usual["record_stated"] == usual["frag_stated"] == usual["vdevs"] == 0.0
+
+
+def test_a_jump_costs_what_a_disk_moves_in_a_revolution() -> None:
+    """Of 7200 turns a minute and its rate at the rim; a drive that turns slower moves more in each."""
+    case = case_of(Scenario.from_dict({"layout": "raidz2x6", "drive": "wd40efrx"}))
+    drive = case.drive.parameters()
+    moved = drive.zone_rates[0] * drive.revolution_s
+    assert math.exp(kind_of_scenario(case)["position"]) == pytest.approx(moved / 1e6)
+
+
 def test_a_scenario_of_a_rare_kind_is_known_less() -> None:
     usual, rare = (kind_of_scenario(_case(drive=drive)) for drive in ("wd40efrx", "st8000as0002"))
     assert rare["shingled"] == 1.0

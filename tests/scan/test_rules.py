@@ -230,6 +230,18 @@ def test_a_strict_limit_stops_within_a_txg() -> None:
     assert limit().strict_stop(lambda count: each * count, 3, 100) == 100
 
 
+@pytest.mark.parametrize("most", range(4, 40))
+def test_a_strict_limit_stops_at_the_first_entry_that_reaches_it(most: int) -> None:
+    one = limit(zfs_scan_strict_mem_lim=1)
+    assert one.strict_stop(lambda count: one.hard * count / most, 3, 40) == most
+
+
+def test_the_queues_take_a_twentieth_of_what_is_allocated_at_most() -> None:
+    """dsl_scan_should_clear: alloc / 20, however much memory there is."""
+    assert limit(memory=1 << 50, allocated=20 * GIB).hard == GIB
+    assert limit(memory=1 << 50, allocated=10).hard == 1
+
+
 def test_extents_follow_the_release() -> None:
     rules = extent_rules(load_release("openzfs-2.3"))
     assert (rules.max_gap, rules.fill_weight) == (2 * MIB, 3)

@@ -1,0 +1,92 @@
+"""What nothing names or bounds is said first, with the flag that settles it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zsim.case.case import Case
+from zsim.prediction.api import case_of
+from zsim.prediction.inputs.ensemble import unknowns
+from zsim.prediction.missing import missing, missing_of_all, record_sizes, record_span
+from zsim.scenario.model import Scenario
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def case(**stated: Any) -> Case:
+    return case_of(Scenario.from_dict({"layout": "raidz2x6", **stated}))
+
+
+def said(**stated: Any) -> list[str]:
+    """Return which of the three are said to be missing."""
+    known = case(**stated)
+    words = {"the size": "size", "how full": "fill", "its record": "records"}
+    return [words[" ".join(each.split()[:2])] for each in missing(known, unknowns(known))]
+
+
+@pytest.mark.parametrize(
+    ("stated", "left"),
+    [
+        ({}, ["size", "fill", "records"]),
+        ({"drive_size": "4TB"}, ["fill", "records"]),
+        ({"fill": 0.5}, ["size", "records"]),
+        ({"fill": 0.5, "drive_size": "4TB"}, []),  # sizes of records alone are said in the table of inputs
+        ({"fill": 0.5, "recordsize": "1M"}, ["size"]),
+        ({"fill": 0.5, "history": "vm-host"}, ["size"]),
+        ({"alloc": "6T", "drive_size": "4TB"}, []),
+    ],
+)
+def test_what_is_stated_is_not_missing(stated: dict[str, Any], left: list[str]) -> None:
+    assert said(**stated) == left
+
+
+def test_each_names_its_flag_and_the_span_that_is_sampled() -> None:
+    known = case()
+    size, fill, records = missing(known, unknowns(known))
+    assert size.endswith(": give --drive or --drive-size)")
+    assert fill.endswith(": give --alloc or --fill)")
+    assert records.endswith(f"(sampled, {record_span(known)}: give --history or --recordsize)")
+    assert all("sampled, " in each and " to " in each for each in (size, fill, records))
+
+
+def test_an_exact_run_says_what_it_took() -> None:
+    known = case(exact=True, alloc="40G")
+    (size,) = missing(known, unknowns(known)) or ("",)
+    assert size == "the size of the drives (default used: 4 TB: give --drive or --drive-size)"
+    fill = case(exact=True, drive_size="20GB")
+    (full,) = missing(fill, unknowns(fill))
+    assert full.startswith("how full the pool is (default used: ")
+
+
+def test_of_several_scenarios_only_what_all_leave_out_is_missing() -> None:
+    both = case(), case(layout="mirror2")
+    assert missing_of_all(both) == missing(both[0], unknowns(both[0]))
+    one = missing_of_all([case(), case(drive_size="4TB")])
+    assert [each.split(" (")[0] for each in one] == ["how full the pool is", "its record sizes"]
+    assert missing_of_all([case(), case(drive_size="4TB", fill=0.5)]) == ()
+    assert missing_of_all([]) == ()
+
+
+def test_records_are_as_large_as_the_release_and_the_pool_allow() -> None:
+    """Large blocks came with the feature large_blocks: to FreeBSD 9.1 no record is above 128K."""
+    new, old = case(), case(release="freebsd-9.1")
+    assert record_sizes(new) == sorted(set(record_sizes(new)))
+    assert max(record_sizes(new)) > 128 * KIB
+    assert max(record_sizes(old)) == 128 * KIB
+    assert set(record_sizes(old)) == {min(size, 128 * KIB) for size in record_sizes(new)}
+
+
+def test_a_stated_use_has_its_own_records() -> None:
+    stated = case(history="vm-host", fill=0.5)
+    own = {kind.recordsize for kind in stated.history.records}
+    assert set(record_sizes(stated)) == {min(size, stated.largest_record) for size in own}
+    assert set(record_sizes(stated)) <= set(record_sizes(case()))
+    assert record_sizes(case(), stated.history) == record_sizes(stated)
+
+
+def test_one_size_is_no_span() -> None:
+    stated = case(history="vm-host", fill=0.5)
+    assert (" to " in record_span(stated)) is (len(record_sizes(stated)) > 1)
+    assert record_span(case()).count(" to ") == 1

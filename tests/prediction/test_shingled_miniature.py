@@ -1,0 +1,96 @@
+"""Persistent caches and fast regions of drives as a miniature of a pool sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from zsim.case.resolve import resolve
+from zsim.drives.models.parameters import DriveParameters
+from zsim.engine.model import PlaneModel
+from zsim.prediction.inputs.hardware import plane_model
+from zsim.prediction.inputs.shingled import BANDS_IN_SLAB, LEAST_BAND, in_miniature
+from zsim.scenario.model import Scenario
+
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def with_drive(**changes: object) -> PlaneModel:
+    """A mirror of drives with these properties."""
+    case = resolve(Scenario.from_dict({"layout": "mirror2", "fill": 0.5, "drive_size": "4TB"}))
+    model = plane_model(case)
+    drive = replace(model.leaves[0].drive, **changes)  # type: ignore[arg-type]
+    return replace(model, leaves=tuple(replace(leaf, drive=drive) for leaf in model.leaves))
+
+
+def shingled(**changes: object) -> PlaneModel:
+    known = {"smr_band_bytes": 256 * MIB, "smr_cache_bytes": 32 * GIB, "smr_cached_writes": 100_000}
+    return with_drive(**{**known, **changes})
+
+
+def seen(
+    model: PlaneModel, scale: float, *, cleaning: float = 1.0, slab: float = 1e15, in_order: bool = True
+) -> DriveParameters:
+    return in_miniature(model, scale, cleaning, slab, in_order=in_order).leaves[0].drive
+
+
+def rewrite_s(drive: DriveParameters) -> float:
+    """Return how long one band is read and written, its head moved there and the writes settled [s]."""
+    mean_rate = len(drive.zone_rates) / sum(1.0 / rate for rate in drive.zone_rates)
+    fixed = drive.revolution_s + 2.0 * drive.seek_short_a_s + drive.write_settle_s
+    return drive.smr_cleaning * (fixed + 2.0 * drive.smr_band_bytes / mean_rate)
+
+
+def test_a_drive_without_a_cache_that_fills_is_as_it_is() -> None:
+    plain = with_drive(smr_band_bytes=0, slc_cache_bytes=0)
+    assert in_miniature(plain, 100.0, 2.0, 1e6, in_order=True) == plain
+
+
+@pytest.mark.parametrize(("scale", "left"), [(10.0, 10), (1.0, 100), (0.5, 100), (1e6, 1)])
+def test_a_fast_region_is_as_much_smaller_as_what_is_written(scale: float, left: int) -> None:
+    """A miniature larger than its pool writes no more than the pool; something of the region stays."""
+    drive = seen(with_drive(slc_cache_bytes=100), scale)
+    assert drive.slc_cache_bytes == left
+
+
+def test_in_the_order_of_addresses_the_cache_has_the_miniatures_share_of_room_left() -> None:
+    drive = seen(shingled(), 40.0)
+    assert drive.smr_cache_bytes == 32 * GIB
+    assert (1.0 - drive.smr_prior) * drive.smr_cache_bytes == pytest.approx(32 * GIB / 40)
+    assert seen(shingled(), 1.0).smr_prior == 0.0
+
+
+def test_in_the_order_of_birth_the_cache_is_as_much_smaller_as_the_miniature() -> None:
+    drive = seen(shingled(), 4.0, in_order=False)
+    assert drive.smr_cache_bytes == 8 * GIB
+    assert drive.smr_cached_writes == 25_000
+    assert drive.smr_prior == shingled().leaves[0].drive.smr_prior
+
+
+def test_a_cache_keeps_some_bands_however_small_the_miniature_is() -> None:
+    """Of a smaller one each write would rewrite its band; a cache smaller than that stays what it is."""
+    tiny = seen(shingled(), 1e6, in_order=False)
+    assert 1 < tiny.smr_cache_bytes / tiny.smr_band_bytes < 128
+    assert tiny.smr_cache_bytes == seen(shingled(), 1e5, in_order=False).smr_cache_bytes
+    small = shingled(smr_cache_bytes=tiny.smr_cache_bytes // 2)
+    assert seen(small, 1e6, in_order=False).smr_cache_bytes == tiny.smr_cache_bytes // 2
+    assert seen(shingled(smr_cached_writes=3), 1e6, in_order=False).smr_cached_writes == 1
+
+
+def test_bands_are_small_against_what_a_miniature_writes_at_a_stretch() -> None:
+    slab = BANDS_IN_SLAB * 4 * MIB
+    assert seen(shingled(), 10.0, slab=float(slab)).smr_band_bytes == 4 * MIB
+    assert seen(shingled(), 10.0, slab=1.0).smr_band_bytes == LEAST_BAND
+    assert seen(shingled(), 10.0, slab=float(BANDS_IN_SLAB * 300 * MIB)).smr_band_bytes == 256 * MIB
+
+
+@pytest.mark.parametrize("band", [2, 4, 64])
+def test_rewriting_all_bands_takes_as_long_whatever_their_size(band: int) -> None:
+    """A drive has as many more bands as they are smaller; each takes as much less of the time."""
+    model = shingled(smr_cleaning=1.0)
+    real = seen(model, 10.0, cleaning=1.7)
+    small = seen(model, 10.0, cleaning=1.7, slab=float(BANDS_IN_SLAB * band * MIB))
+    assert small.smr_band_bytes == band * MIB
+    assert rewrite_s(small) / small.smr_band_bytes == pytest.approx(rewrite_s(real) / real.smr_band_bytes)
+    assert real.smr_cleaning == 1.7
