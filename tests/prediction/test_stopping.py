@@ -11,7 +11,6 @@ import pytest
 from zsim.base.machine.stopping import Stopped, stop_if_asked, stopped_by
 from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted
-from zsim.prediction.runs import together as module
 from zsim.prediction.runs.together import together
 from zsim.prediction.work import Work
 from zsim.scenario.model import Scenario
@@ -35,7 +34,7 @@ def asks_until_stopped(begun: threading.Event, ended: list[str]) -> None:
 
 @pytest.fixture
 def two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
 
 
 @pytest.mark.usefixtures("two_threads")
