@@ -16,6 +16,7 @@ from zsim.planning import running
 from zsim.planning.api import compare, sweep
 from zsim.planning.rows import Row
 from zsim.planning.table import NOT_RUN, TableInterrupted
+from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact import run
@@ -79,6 +80,7 @@ def test_an_interrupted_exact_run_says_what_it_points_to(monkeypatch: pytest.Mon
             raise KeyboardInterrupt
 
     monkeypatch.setattr(run.ExactRun, "_report", stops)
+    monkeypatch.setattr(api, "PATIENCE_S", PATIENCE_S)
     scenario = Scenario(layout="raidz1x3", fill=0.5, drive_size="8GB", exact=True)
     with pytest.raises(PredictionInterrupted) as stop:
         predict(scenario)

@@ -13,6 +13,7 @@ from tests.statistical.coverage import PLAN, summary, trial, trials
 from zsim.case.resolve import resolve
 from zsim.engine.compiled import plane
 from zsim.planning.compare import compare
+from zsim.prediction import api
 from zsim.prediction.answer.prediction import PredictionInterrupted
 from zsim.prediction.api import predict
 from zsim.prediction.exact.run import ExactRun
@@ -129,6 +130,7 @@ def test_an_interrupted_prediction_has_an_interval(
     precision: str | None, load: str | None, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Interrupted once a world near the median is run: in what is run to know it better."""
+    monkeypatch.setattr(api, "PATIENCE_S", 300.0)
     ran: list[int] = []
     for name in ("_run_telling", "_benched"):
         real = getattr(Work, name)

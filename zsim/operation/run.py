@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from zsim.base.machine.stopping import stop_if_asked
 from zsim.operation.background.copying import BackgroundScan
 from zsim.operation.background.expansion import ExpansionWork, expansion_work
 from zsim.operation.background.rebuild import RebuildScan
@@ -209,6 +210,7 @@ class Run:
             again = {}
 
     def _came_back(self, now: float) -> None:
+        stop_if_asked()
         if self.on_progress is not None:
             self.on_progress(now - self.pool.start, self.share())
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, Unpack, cast, get_args
 
 from pydantic import JsonValue
 
-from zsim.base.constants import whole_constant
+from zsim.base.constants import constant, whole_constant
 from zsim.base.errors import InputError
+from zsim.base.machine.stopping import Stopped, stopped_by
 from zsim.base.model_data import DEFAULT_DRIVE, ModelKind
 from zsim.base.notebook import watched
 from zsim.base.provenance import provenance
@@ -66,6 +68,8 @@ are further runs; or the quantiles, the bottleneck and the sums alone, as one ro
 MOST_HELD = whole_constant("work.most_held")
 """Predictions whose runs are kept, of some 10 MB each."""
 _HELD: deque[Held] = deque()
+PATIENCE_S = constant("answer.patience_s")
+"""Of who has pressed Ctrl-C: as long, an answer may be made of what has been run."""
 
 
 def predict(
@@ -131,8 +135,18 @@ def predict_case(case: Case, on_progress: Progress | None = None, extent: Extent
         work.run()
         paired = PairedMedians() if extent == "row" else paired_medians(case)
     except KeyboardInterrupt:
-        raise PredictionInterrupted(_prediction(work, extent) if work.partial() else None) from None
+        raise PredictionInterrupted(_known_so_far(work)) from None
     return _prediction(work, extent, paired)
+
+
+def _known_so_far(work: Work) -> Prediction | None:
+    """Return the answer of what has been run, without what needs many more runs; None if that takes long."""
+    late = time.monotonic() + PATIENCE_S
+    try:
+        with stopped_by(lambda: time.monotonic() > late):
+            return held(_prediction(work, "row"), work) if work.partial() else None
+    except Stopped:
+        return None
 
 
 def _prediction(work: Work, extent: Extent, paired: PairedMedians | None = None) -> Prediction:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -53,6 +55,10 @@ REPAIRED_BYTES, MOST_BLOCKS = (
     whole_constant("population.repaired_bytes"),
     whole_constant("population.most_blocks"),
 )
+"""On a special vdev that is repaired, at least; and blocks of the pool laid out for that, at most."""
+REPAIRED_SORTED = whole_constant("population.repaired_sorted")
+"""Metadata on a special vdev that is repaired, at least; in a sorted resilver, without what is too much of it
+in a small population."""
 BYTES_OF_BLOCK, MOST_MORE = constant("population.bytes_of_block"), constant("population.most_more")
 """On each drive for each block asked for, at least; and how many times the blocks asked for, at most."""
 MOST_LARGER, MOST_CHILDREN = (
@@ -60,7 +66,9 @@ MOST_LARGER, MOST_CHILDREN = (
     whole_constant("population.most_children"),
 )
 """Blocks, and blocks times the drives of the first vdev, where there are to be more than are asked for."""
-"""On a special vdev that is repaired, at least; and blocks of the pool laid out for that, at most."""
+LAID_OUT_TOGETHER = whole_constant("population.laid_out_together")
+"""Populations of more blocks are laid out one at a time, whatever else runs beside them."""
+_ALONE = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +185,26 @@ def _large_enough(case: Case, blocks: int) -> tuple[PoolMiniature, str]:
     """
     pool, note = pool_miniature(case, blocks=blocks, heaps=_heaps(case))
     wanted = _wanted_blocks(case, pool, blocks) if pool.scale != 1.0 else blocks
-    return (pool, note) if wanted <= blocks else pool_miniature(case, blocks=wanted, heaps=_heaps(case))
+    if wanted <= blocks:
+        return pool, note
+    del pool
+    with _ALONE if wanted > LAID_OUT_TOGETHER else contextlib.nullcontext():
+        return pool_miniature(case, blocks=wanted, heaps=_heaps(case))
 
 
 def _wanted_blocks(case: Case, pool: PoolMiniature, blocks: int) -> int:
     """Return of how many blocks a miniature has to be, by what one of so many holds."""
     children = case.layout.vdevs[0].children
     held = max(1, int(pool.table.dva_asize[pool.table.dva_vdev == 0].sum()))
+    by_address = case.release.order == "sorted"
+    if case.repairs_class and by_address and case.operation == "resilver":
+        table = thinned(pool.table, pool.recipe)
+        held = max(1, int(table.dva_asize[table.dva_vdev == 0].sum()))
+        return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_SORTED / held))
     if case.repairs_class:
         return min(MOST_BLOCKS, math.ceil(blocks * REPAIRED_BYTES / held))
     if (
-        case.release.order != "sorted"
+        not by_address
         or case.operation not in ("resilver", "scrub")
         or kind_of(case.layout.vdevs[0].kind).has_groups
     ):
