@@ -364,8 +364,11 @@ def test_nvme_drives_of_which_one_is_gone_are_known_by_those_that_are_listed():
 
 
 def test_a_drive_that_is_gone_leaves_it_open_which_of_two_models_the_pool_has():
-    rows = "sda  WDC WD40EFRX-68N32N0  3.6T    1\nsdb  ST18000NM000J-2TV103 16.4T    1\n"
-    found = import_pasted(gone("gptid/aaaa-11e4", "gptid/bbbb-11e4") + f"NAME MODEL                 SIZE ROTA\n{rows}")
+    listed = (
+        "NAME MODEL                 SIZE ROTA\n"
+        "sda  WDC WD40EFRX-68N32N0  3.6T    1\nsdb  ST18000NM000J-2TV103 16.4T    1\n"
+    )
+    found = import_pasted(gone("gptid/aaaa-11e4", "gptid/bbbb-11e4") + listed)
     assert found.scenario.drive is None
     assert any("which of the drives" in note for note in found.notes)
 

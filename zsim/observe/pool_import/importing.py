@@ -259,6 +259,10 @@ def _note_unused(evidence: Evidence) -> None:
     ):
         if name in classes:
             evidence.notes.append(words)
+    if status is not None and status.error_scrub:
+        evidence.notes.append(
+            f"{status.error_scrub}: it reads the blocks of the error log alone, and is none that is predicted"
+        )
     unknown = [name for name, formats in evidence.files.contents.items() if not formats]
     if unknown:
         evidence.notes.append(f"in no known format and left out: {plain(', '.join(unknown), 300)}")

@@ -13,10 +13,12 @@ from zsim.case.case import Case
 from zsim.planning.eta.answer import Eta
 from zsim.planning.eta.reading import Paste, read_paste
 from zsim.planning.eta.reasons import (
+    STILL_SLOWER,
     UNEXPLAINED,
     consequences,
     expected_pace,
     slow_reasons,
+    stuck,
     telling_pace,
     worries,
     zpool_remaining,
@@ -26,6 +28,8 @@ from zsim.planning.eta.records import Span, Weighed
 from zsim.prediction.api import case_of, files_used, models_used, subject
 from zsim.prediction.courses import courses_of
 from zsim.prediction.evidence.told import sick_looking
+from zsim.prediction.inputs.ensemble import unknowns
+from zsim.prediction.missing import missing
 from zsim.prediction.progress.course import Course
 from zsim.prediction.progress.moments import PoolFacts, clock_of
 from zsim.prediction.progress.remaining import Remaining, remaining
@@ -98,6 +102,9 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
     said = zpool_remaining(last)
     changed = total.p50 / max(Span(*remaining(courses, (), facts).total()).p50, WIDEST)
     pace = telling_pace(expected_pace(found), changed, share, elapsed)
+    halted = stuck(last, phase, elapsed)
+    if found.state is None or _done(found) <= 0.0:
+        pace = None
     return Eta(
         pool=paste.pool,
         subject=subject(case),
@@ -109,6 +116,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         done=_done(found),
         parts=_parts(found, left),
         zpool_remaining_s=said,
+        zpool_prints=last.to_go is not None,
         zpool_total_s=said + elapsed if said is not None and elapsed is not None else None,
         zpool_why=zpool_why(last, said, left, share, case, phase),
         pace=pace,
@@ -119,7 +127,8 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
         consequences=consequences(case, share, total, left, elapsed),
         evidence=_weighed(courses, paste.scans, facts),
         assumptions=tuple(each.to_dict() for each in case.assumptions),
-        notes=paste.notes,
+        notes=(*((halted,) if halted else ()), *paste.notes),
+        missing=missing(case, unknowns(case)),
         provenance=provenance(case.scenario.stated(), case.seed, models_used(case), files_used(case)),
     )
 
@@ -127,7 +136,7 @@ def eta_of(scenario: Scenario, paste: Paste, on_progress: Progress | None = None
 def _reasons(case: Case, found: Sequence[str]) -> tuple[str, ...]:
     """Return why a scan is slow; a drive that looks sick comes first, and then nothing is unexplained."""
     sick = sick_looking(case)
-    return (*sick, *(each for each in found if not sick or each != UNEXPLAINED))
+    return (*sick, *(each for each in found if not sick or each not in (UNEXPLAINED, STILL_SLOWER)))
 
 
 def _collected(scan: RunningScan) -> float:

@@ -116,6 +116,7 @@ def read_paste(
     imported, notes = _imported(text, names, pool or chosen.name or None, assumed)
     if found[-1][0].removal is not None and scan.function != "remove":
         notes = [*notes, f"the removal of {found[-1][0].removal} that runs beside is not in this answer"]
+    notes = [*_waits_for(found[-1][0], scan), *notes]
     notes = [*_halted(found[-1][0], scan), *notes]
     scenario = _scenario(imported, scan, overrides, stated or {}, assumed)
     then = PoolThen(scenario.pool_layout, scenario.alloc, scenario.drive_size)
@@ -126,7 +127,8 @@ def read_paste(
         if read is not None:
             scans.append(read)
     ordered = with_clocks(in_order(scans))
-    at = _moment(ordered[-1], now)
+    # When a pause ends nobody knows: what is left has no date.
+    at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
     return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
@@ -139,9 +141,29 @@ def _halted(status: PoolStatus, scan: Scan) -> list[str]:
             "HALTED: the pool is suspended: nothing goes on until its drives are back and zpool clear is run;"
             " the times count from then"
         ]
-    if scan.state == "paused":
-        return ["HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"]
-    return []
+    if scan.state != "paused":
+        return []
+    told = "HALTED: the scan is paused: nothing goes on until it is resumed; the times count from then"
+    begun, ended = scan.since, scan.at
+    if scan.elapsed is not None or begun is None or ended is None or ended <= begun:
+        return [told]
+    return [
+        f"{told}. It is taken to have run without another pause from {begun:%a %d %b %H:%M} to"
+        f" {ended:%a %d %b %H:%M}"
+    ]
+
+
+def _waits_for(status: PoolStatus, scan: Scan) -> list[str]:
+    """Return what is to be said of an expansion that waits for a scan (vdev_raidz.c)."""
+    moved = status.expansion
+    if moved is None or moved.scan is None or scan.function == "expand":
+        return []
+    done = moved.scan.done
+    share = f", {100.0 * done:.2f} % done," if done is not None else ""
+    return [
+        f"NOT IN THIS ANSWER: the expansion of {moved.vdev}{share} waits for this {scan.function} and goes on"
+        " after it"
+    ]
 
 
 def _assumed(texts: Sequence[str], scan: Scan, status: PoolStatus) -> str:
@@ -233,12 +255,19 @@ def _scans(status: PoolStatus) -> tuple[Scan, ...]:
 
 def _told(status: PoolStatus) -> str:
     scan = status.scan
+    if status.error_scrub:
+        return status.error_scrub
     if scan is None:
         return "none requested"
     return f"{scan.function} {scan.state}{f' on {scan.date}' if scan.date else ''}"
 
 
 def _remedy(status: PoolStatus) -> str:
+    if status.error_scrub:
+        return (
+            "zpool scrub -e reads only the blocks of the error log again, mostly in minutes, and zpool status"
+            " prints its share; zsim predict tells of a whole scrub"
+        )
     if status.scan is not None and status.scan.state == "finished":
         return "it is over: zsim predict says what the next one takes"
     return "zsim predict says what one would take"

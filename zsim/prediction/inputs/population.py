@@ -292,9 +292,7 @@ def _less_full(case: Case, history: History, size: _Size) -> tuple[AgedPool, str
     raise AssertionError
 
 
-def _equally_full(
-    case: Case, history: History, size: _Size, error: HistoryError
-) -> tuple[AgedPool, str]:
+def _equally_full(case: Case, history: History, size: _Size, error: HistoryError) -> tuple[AgedPool, str]:
     """Return the pool with vdevs that were there from the first, where they have no room one after the other.
 
     A vdev that stands alone has to hold what a history overwrites until its txgs are synced.
