@@ -51,6 +51,7 @@ _STATES = frozenset((
 
 _ERROR_SCRUB = ("error scrub ", "scrubbed ")
 """It reads the blocks of the error log again, some hundred (``zpool scrub -e``, 2.2 and later): no scan."""
+LOGS = ("logs", "log")
 _HEAD = re.compile(
     r"(scrub|resilver|rebuild)(?: \(([^)]{0,80})\))?"
     r" (in progress|paused|canceled)\b(?: (?:since|on) )?(.{0,80})"
@@ -133,9 +134,20 @@ class PoolStatus:
     error_scrub: str = ""
 
     @property
+    def of_log_alone(self) -> bool:
+        """Whether drives of log vdevs are resilvered, and none of others."""
+        others = (vdev for key, vdevs in self.sections.items() if key not in LOGS for vdev in vdevs)
+        logs = [vdev for key, vdevs in self.sections.items() if key in LOGS for vdev in vdevs]
+        return _resilvered(logs) and not _resilvered([*self.vdevs, *others])
+
+    @property
     def unhealthy_only(self) -> bool:
         """Whether no drive shown is healthy, as with ``zpool status -e``, which leaves those out."""
         return not any(leaf.healthy for vdev in self.vdevs for leaf in vdev.leaves())
+
+
+def _resilvered(vdevs: Sequence[Vdev]) -> bool:
+    return any(leaf.resilvering for vdev in vdevs for leaf in vdev.leaves())
 
 
 def recognises(text: str) -> bool:

@@ -22,6 +22,7 @@ from zsim.observe.zpool import status_json
 from zsim.observe.zpool.scan import Scan, to_examine
 from zsim.observe.zpool.status import PoolStatus, read_status, recognises
 from zsim.observe.zpool.vdev_tree import Vdev, spec_of
+from zsim.prediction.progress.metadata_only import of_metadata
 from zsim.prediction.progress.moments import clock_of, with_clocks
 from zsim.scenario.evidence import RunningScan
 from zsim.scenario.files import apply_overrides, put_aside
@@ -60,8 +61,8 @@ class Paste:
     notes : tuple of str
     at : datetime or None
         When the latest status was printed.
-    target_bytes : int or None
-        Capacity, where it is known [bytes].
+    log_alone : bool
+        Whether drives of log vdevs are resilvered alone, which copies nothing.
     """
 
     pool: str
@@ -70,6 +71,7 @@ class Paste:
     paused: bool = False
     notes: tuple[str, ...] = ()
     at: datetime | None = None
+    log_alone: bool = False
 
 
 def read_paste(
@@ -131,7 +133,12 @@ def read_paste(
     at = None if scan.state == "paused" else _moment(ordered[-1], now)
     if at is not None and ordered[-1].at is None and ordered[-1].since is not None:
         ordered[-1] = ordered[-1].model_copy(update={"at": at})
-    return Paste(pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at)
+    log_alone = found[-1][0].of_log_alone and scan.function == "resilver"
+    if log_alone:
+        ordered = list(map(of_metadata, ordered))
+    return Paste(
+        pool or chosen.name, scenario, tuple(ordered), scan.state == "paused", tuple(notes), at, log_alone
+    )
 
 
 def _halted(status: PoolStatus, scan: Scan) -> list[str]:

@@ -52,6 +52,7 @@ PAST_TOTAL = (
 )
 SEEKS = "it counts bytes, not seeks: small files and the end of the pool take longer"
 SLOWER_LEFT = "its mean rate is that of the work done so far, and what is left is slower"
+LOG_ALONE = "nothing but metadata is read, and data are counted as they are passed over"
 SLOW_HOURS = "its mean rate includes the metadata phase, or slow hours, that are over"
 FASTER_LEFT = "its mean rate is that of the data copied so far, and what is left is expected to go faster"
 LOOK = "compare the drives (zpool iostat -vl 60), look for link resets (dmesg) and for client load"
